@@ -23,7 +23,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'slow',
-          include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+          include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'console/test/smoke.test.ts'],
           exclude: quick,
           globalSetup: [...FILL, 'test/postgres-setup.ts'],
         },

@@ -48,7 +48,7 @@ function importsOf(path: string, read: ReadFile): string[] {
 }
 
 function testPaths(): string[] {
-  return ['src', 'test'].flatMap(pathsUnder).filter((path) => path.endsWith('.test.ts'));
+  return ['src', 'test', 'console/src'].flatMap(pathsUnder).filter((path) => path.endsWith('.test.ts'));
 }
 
 function readFromDisk(path: string): string | null {

@@ -14,7 +14,7 @@ function facts(env: Record<string, string>, flags: Record<string, string | boole
     catalog: catalogOf(config),
     url: 'http://127.0.0.1:8080',
     operationsUrl: null,
-    consoleUrl: null,
+    consoleLink: null,
   };
 }
 
@@ -84,12 +84,13 @@ test('in hosted mode it shows how to mint a key and calls with it', () => {
     ...given,
     program,
     operationsUrl: 'http://127.0.0.1:9464',
-    consoleUrl: 'http://127.0.0.1:9465',
+    consoleLink: 'https://gateway.example/console',
   });
   expect(text).toContain('(hosted: every call needs a key)');
   expect(text).toContain(`KEY=$(npm run -s tollgate -- keys mint --account ada --data '/srv/ada'\\''s books')`);
   expect(text).toContain('-H "authorization: Bearer $KEY"');
-  expect(text).toContain('health, metrics  http://127.0.0.1:9464\nmanagement API   http://127.0.0.1:9465\n');
+  expect(text).toContain('health, metrics  http://127.0.0.1:9464\n');
+  expect(text).toContain('console          https://gateway.example/console\n');
 });
 
 test('with a ledger in PostgreSQL its commands name no folder, and say which URL they need without showing it', () => {

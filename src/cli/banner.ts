@@ -12,8 +12,8 @@ export interface BannerFacts {
   readonly url: string;
   /** The address of health and metrics, when they have a listener of their own. */
   readonly operationsUrl: string | null;
-  /** The address of the management API, when it has a listener of its own. */
-  readonly consoleUrl: string | null;
+  /** Where people open the console; null if it is not served. */
+  readonly consoleLink: string | null;
 }
 
 /** What `serve` prints once it is ready: address, mode, hosts, and a command to try. */
@@ -25,15 +25,15 @@ export function banner(facts: BannerFacts): string {
   );
 }
 
-function describeFacts({ config, catalog, operationsUrl, consoleUrl }: BannerFacts): [string, string][] {
+function describeFacts({ config, catalog, operationsUrl, consoleLink }: BannerFacts): [string, string][] {
   return [
+    ...(consoleLink === null ? [] : [['console', consoleLink] as [string, string]]),
     ['data', config.store?.name ?? config.dataFolder],
     ['config file', config.file ?? 'none'],
     ['hosts', describeHostsIn(config, catalog.list())],
     ['models', describeModels(config, catalog.list())],
     ...describeUnpriced(catalog),
     ...(operationsUrl === null ? [] : [['health, metrics', operationsUrl] as [string, string]]),
-    ...(consoleUrl === null ? [] : [['management API', consoleUrl] as [string, string]]),
   ];
 }
 

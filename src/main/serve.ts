@@ -10,6 +10,7 @@ import { createLog, errorFields, type RootLog } from '../kit/log.ts';
 import { StoreRefused, StoreUnavailable } from '../store/store.ts';
 import { FolderHeld, FolderMoved } from './books.ts';
 import { keepYoungObjectsYoung } from './heap.ts';
+import { consoleLink } from './console-link.ts';
 import { withLocalHosts } from './local-hosts.ts';
 import { stopSignal } from './signals.ts';
 import { type Simulator, startSimulator } from './simulator.ts';
@@ -60,7 +61,8 @@ export async function serve(terms: ServeTerms): Promise<number> {
   // Before it says that it is ready, because a signal may follow at once.
   const stopped = stopSignal(() => reload(terms, running, simulator, log));
   const { catalog, url, operationsUrl, consoleUrl } = running;
-  terminal.writeErr(banner({ ...terms, config, catalog, url, operationsUrl, consoleUrl }));
+  const link = consoleLink(config, url, consoleUrl);
+  terminal.writeErr(banner({ ...terms, config, catalog, url, operationsUrl, consoleLink: link }));
   if (terms.json)
     terminal.writeOut(`${JSON.stringify({ url, operations_url: operationsUrl, console_url: consoleUrl })}\n`);
   if (running.voidedHolds > 0) log.warn({ holds: running.voidedHolds }, 'Holds of an earlier process released.');

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { headerLines } from '../http1/headers.ts';
 import type { InboundRequest, OutboundResponse } from '../http1/server.ts';
+import { ConsoleFiles } from './console-files.ts';
 import { openapiDocument } from './openapi/document.ts';
 
 /** A file that anybody may read: it holds nothing secret. */
@@ -16,9 +17,6 @@ const FOLDER = new URL('../../public/docs/', import.meta.url);
 const DOCUMENT = '/openapi.json';
 const HTML = 'text/html; charset=utf-8';
 const FILES: Readonly<Record<string, { readonly file: string; readonly type: string }>> = {
-  '/console': { file: 'console.html', type: HTML },
-  '/console/': { file: 'console.html', type: HTML },
-  '/console/join': { file: 'console.html', type: HTML },
   '/docs': { file: 'index.html', type: HTML },
   '/docs/': { file: 'index.html', type: HTML },
   '/docs/icon.svg': { file: 'icon.svg', type: 'image/svg+xml' },
@@ -33,8 +31,9 @@ const SAFETY = {
   'referrer-policy': 'no-referrer',
 };
 
-/** `/openapi.json` and the page that shows it. Each is made once, when it is first asked for. */
+/** `/openapi.json`, the page that shows it, and the console. Each file is read once, when it is first asked for. */
 export class PublicPages {
+  readonly #console = new ConsoleFiles();
   readonly #pages = new Map<string, Page>();
   readonly #version: string;
   readonly #managePrefix: string;
@@ -46,13 +45,18 @@ export class PublicPages {
 
   has(url: string): boolean {
     const path = url.split('?', 1)[0]!;
-    return path === DOCUMENT || Object.hasOwn(FILES, path);
+    return path === DOCUMENT || Object.hasOwn(FILES, path) || this.#console.has(path);
   }
 
   /** False, without an answer, if there is no such page. */
   answer(request: InboundRequest, response: OutboundResponse, requestId: string): boolean {
     const isRead = request.method === 'GET' || request.method === 'HEAD';
-    const page = isRead ? this.#page(request.url.split('?', 1)[0]!) : null;
+    const path = request.url.split('?', 1)[0]!;
+    if (isRead && this.#console.has(path)) {
+      this.#console.answer(request, response, path, requestId);
+      return true;
+    }
+    const page = isRead ? this.#page(path) : null;
     if (page === null) return false;
     const isKnown = request.headers['if-none-match'] === page.etag;
     const lines = headerLines({

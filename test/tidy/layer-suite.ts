@@ -5,7 +5,7 @@ import { missingFiles, picturedStages, STAGES, STEPS, unnamedFolders, withLayerT
 import { circlesIn, type Imports, importsOf } from './imports.ts';
 import { LAYERS, layerOf, refusalOfImport } from './layers.ts';
 import { pathsUnder, ROOT } from './paths.ts';
-import { PRODUCT, readText } from './source-files.ts';
+import { CONSOLE, PRODUCT, readText } from './source-files.ts';
 
 const PATHS = PRODUCT.map(({ path }) => path);
 const IMPORTS: ReadonlyMap<string, Imports> = new Map(PRODUCT.map((file) => [file.path, importsOf(file, PATHS)]));
@@ -36,6 +36,15 @@ describe('imports', () => {
     const graph = new Map(PATHS.map((path) => [path, sourcesImportedBy(path)]));
     const circles = circlesIn(graph).map((circle) => [...circle, circle[0]].join(' -> '));
     expect(circles, 'Give what both sides need a file of its own.').toEqual([]);
+  });
+
+  test('the console knows the gateway only by its API', () => {
+    const outside = CONSOLE.flatMap((file) =>
+      importsOf(file, PATHS).files.flatMap((target) =>
+        target.startsWith('console/src/') ? [] : [`${file.path} imports ${target}`],
+      ),
+    );
+    expect(outside, 'Read it from the management API; its types are in console/src/api/generated.').toEqual([]);
   });
 
   /** Threads are started by the name of their file, which stands in a variable. */

@@ -37,7 +37,7 @@ export function readText(path: string): string {
 
 function filesUnder(folder: string): SourceFile[] {
   return pathsUnder(folder)
-    .filter((path) => path.endsWith('.ts'))
+    .filter((path) => /\.tsx?$/.test(path) && !path.includes('node_modules/'))
     .map((path) => sourceFile(path, readText(path)));
 }
 
@@ -46,9 +46,16 @@ const SOURCES = filesUnder('src');
 /** What is shipped: src/ without its tests. */
 export const PRODUCT: readonly SourceFile[] = SOURCES.filter(({ path }) => !path.endsWith('.test.ts'));
 
+/** The web page: console/src without its tests, and without what is written from the schemas of the management API. */
+export const CONSOLE: readonly SourceFile[] = filesUnder('console/src').filter(
+  ({ path }) => !path.startsWith('console/src/api/generated/'),
+);
+
 /** Every TypeScript file of the repository. */
 export const ALL: readonly SourceFile[] = [
   ...SOURCES,
+  ...CONSOLE,
+  ...filesUnder('console/test'),
   ...['test', 'bench', 'campaigns', 'scripts'].flatMap(filesUnder),
 ];
 

@@ -1,0 +1,108 @@
+import type { Routes } from './generated/routes.ts';
+import { parseApiJson, stringifyApiJson } from './json.ts';
+import { serverStatus } from './server-status.ts';
+import { authorizationHeader } from './session.ts';
+
+export type RouteName = keyof Routes;
+export type Input<Route extends RouteName> = Routes[Route]['input'];
+export type Output<Route extends RouteName> = Routes[Route]['output'];
+/** A row of a list that a route answers. */
+export type Row<Route extends RouteName> = Output<Route> extends { data: readonly (infer Each)[] } ? Each : never;
+
+export const API = '/manage/v1';
+
+/** A refusal of the server, or a server that cannot be reached (`status` 0). */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly status: number;
+  readonly code: string;
+  readonly requestId: string | null;
+
+  constructor(status: number, code: string, message: string, requestId: string | null) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.requestId = requestId;
+  }
+
+  get isAway(): boolean {
+    return this.status === 0 || (this.status >= 502 && this.status <= 504);
+  }
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  /** The version that a change was made to: the server refuses it if there is a newer one. */
+  readonly version?: number;
+}
+
+/** Calls a route of the management API. Members of the input that stand in the path go there, others into query or body. */
+export async function call<Route extends RouteName>(
+  route: Route,
+  input: Input<Route>,
+  options: CallOptions = {},
+): Promise<Output<Route>> {
+  const [method, path, rest] = placeInput(route, input as Readonly<Record<string, unknown>>);
+  const isRead = method === 'GET';
+  const response = await reach(isRead ? path + queryOf(rest) : path, {
+    method,
+    headers: {
+      ...authorizationHeader(),
+      ...(isRead ? {} : { 'content-type': 'application/json' }),
+      ...(options.version === undefined ? {} : { 'if-match': `"${options.version}"` }),
+    },
+    ...(isRead ? {} : { body: stringifyApiJson(rest) }),
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw refusalOf(response, text);
+  return parseApiJson(text) as Output<Route>;
+}
+
+/** The address of a list as a file, with the same filters. */
+export function exportUrl(route: RouteName, input: Readonly<Record<string, unknown>>, format: 'csv' | 'jsonl'): string {
+  const [, path, rest] = placeInput(route, input);
+  return API + path + queryOf({ ...rest, format });
+}
+
+function placeInput(
+  route: RouteName,
+  input: Readonly<Record<string, unknown>>,
+): [method: string, path: string, rest: Record<string, unknown>] {
+  const [method = '', pattern = ''] = route.split(' ');
+  const rest: Record<string, unknown> = { ...input };
+  const path = pattern.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = String(rest[name]);
+    delete rest[name];
+    return encodeURIComponent(value);
+  });
+  return [method, path, rest];
+}
+
+function queryOf(input: Readonly<Record<string, unknown>>): string {
+  const pairs = Object.entries(input).filter(([, value]) => value !== undefined && value !== null && value !== '');
+  const query = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString();
+  return query === '' ? '' : `?${query}`;
+}
+
+async function reach(path: string, init: RequestInit): Promise<Response> {
+  try {
+    const response = await fetch(API + path, { credentials: 'same-origin', cache: 'no-store', ...init });
+    serverStatus.reached(response.status < 502 || response.status > 504);
+    return response;
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    serverStatus.reached(false);
+    throw new ApiError(0, 'unreachable', 'The gateway cannot be reached. Check that it runs.', null);
+  }
+}
+
+function refusalOf(response: Response, text: string): ApiError {
+  const requestId = response.headers.get('x-gateway-request-id');
+  try {
+    const { error } = JSON.parse(text) as { error: { message: string; code: string | null; type: string } };
+    return new ApiError(response.status, error.code ?? error.type, error.message, requestId);
+  } catch {
+    return new ApiError(response.status, 'unknown', `The server answered with status ${response.status}.`, requestId);
+  }
+}

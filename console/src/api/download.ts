@@ -1,0 +1,23 @@
+import { ApiError, exportUrl, type RouteName } from './client.ts';
+import { authorizationHeader } from './session.ts';
+
+/** Saves a list as a file. A plain link could not send the header of local mode. */
+export async function downloadList(
+  route: RouteName,
+  input: Readonly<Record<string, unknown>>,
+  format: 'csv' | 'jsonl',
+  fileName: string,
+): Promise<void> {
+  const response = await fetch(exportUrl(route, input, format), { headers: authorizationHeader() });
+  if (!response.ok)
+    throw new ApiError(response.status, 'export_failed', `The export failed with status ${response.status}.`, null);
+  saveFile(await response.blob(), `${fileName}.${format}`);
+}
+
+function saveFile(content: Blob, name: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(content);
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}

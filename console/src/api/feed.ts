@@ -1,0 +1,80 @@
+import { API } from './client.ts';
+import type { Receipt } from './generated/routes.ts';
+import { parseApiJson } from './json.ts';
+import { authorizationHeader } from './session.ts';
+
+export interface FeedEvents {
+  /** Receipts may be missing: read the list again. */
+  onGap(): void;
+  onReceipt(receipt: Receipt): void;
+  onState(state: 'open' | 'waiting'): void;
+}
+
+const RETRY_MS = 2_000;
+
+/**
+ * Receipts as calls end. EventSource cannot send the header of local mode, so the stream is read by hand. Returns what
+ * ends it.
+ */
+export function followReceipts(filter: Readonly<Record<string, string | undefined>>, events: FeedEvents): () => void {
+  const ending = new AbortController();
+  const run = async (): Promise<void> => {
+    let lastId: string | null = null;
+    while (!ending.signal.aborted) {
+      try {
+        lastId = await readOnce(filter, lastId, events, ending.signal);
+      } catch {
+        // The connection broke; the next one goes on after the last event.
+      }
+      if (ending.signal.aborted) return;
+      events.onState('waiting');
+      await pause(RETRY_MS, ending.signal);
+    }
+  };
+  void run();
+  return () => ending.abort();
+}
+
+async function readOnce(
+  filter: Readonly<Record<string, string | undefined>>,
+  after: string | null,
+  events: FeedEvents,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const named = Object.entries(filter).filter((pair): pair is [string, string] => pair[1] !== undefined);
+  const headers = { ...authorizationHeader(), ...(after === null ? {} : { 'last-event-id': after }) };
+  const response = await fetch(`${API}/receipts/feed?${new URLSearchParams(named)}`, { headers, signal });
+  if (!response.ok || response.body === null) throw new Error(`The feed was refused with status ${response.status}.`);
+  let lastId = after;
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let unread = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return lastId;
+    const frames = (unread + value).split('\n\n');
+    unread = frames.pop() ?? '';
+    for (const frame of frames) lastId = deliver(frame, events) ?? lastId;
+  }
+}
+
+/** Returns the id of the event. */
+function deliver(frame: string, events: FeedEvents): string | null {
+  const fields = new Map(
+    frame.split('\n').map((line) => [line.split(':', 1)[0], line.slice(line.indexOf(':') + 1).trim()]),
+  );
+  const type = fields.get('event');
+  if (type === 'ready') events.onState('open');
+  if (type === 'gap') events.onGap();
+  if (type === 'receipt') events.onReceipt(parseApiJson(fields.get('data') ?? '') as Receipt);
+  return fields.get('id') ?? null;
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,111 @@
+import {
+  keepPreviousData,
+  QueryClient,
+  type UseMutationResult,
+  type UseQueryResult,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
+import { ApiError, call, type Input, type Output, type RouteName, type Row } from './client.ts';
+
+const RETRIES_MAX = 2;
+
+export function createQueryClient(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: 10_000,
+        refetchOnWindowFocus: true,
+        // A refusal stays a refusal. A gateway that is away is asked again by the shell.
+        retry: (failures, error) => error instanceof ApiError && error.status >= 500 && failures < RETRIES_MAX,
+      },
+    },
+  });
+}
+
+export interface ReadOptions {
+  /** False while the input is not known yet. */
+  readonly enabled?: boolean;
+  readonly refetchMs?: number;
+  /** Shows the rows of the filters before while those of the new ones load. */
+  readonly keepsPrevious?: boolean;
+  readonly staleMs?: number;
+}
+
+/** Reads a route; the same route and input are read once, however many parts of a page ask. */
+export function useApi<Route extends RouteName>(
+  route: Route,
+  input: Input<Route>,
+  { enabled = true, refetchMs, keepsPrevious = false, staleMs }: ReadOptions = {},
+): UseQueryResult<Output<Route>, ApiError> {
+  return useQuery<Output<Route>, ApiError>({
+    queryKey: [route, input],
+    queryFn: ({ signal }) => call(route, input, { signal }),
+    enabled,
+    ...(refetchMs === undefined ? {} : { refetchInterval: refetchMs }),
+    ...(staleMs === undefined ? {} : { staleTime: staleMs }),
+    ...(keepsPrevious ? { placeholderData: keepPreviousData } : {}),
+  });
+}
+
+export interface RowPages<Each> {
+  readonly rows: readonly Each[];
+  readonly isPending: boolean;
+  readonly isStale: boolean;
+  readonly error: ApiError | null;
+  readonly hasMore: boolean;
+  readonly isLoadingMore: boolean;
+  more(): void;
+  again(): void;
+}
+
+interface AnyPage {
+  readonly data: readonly unknown[];
+  readonly next: string | null;
+}
+
+/** A list that is read page by page as somebody asks for more. */
+export function useRows<Route extends RouteName>(
+  route: Route,
+  input: Input<Route>,
+  { enabled = true }: Pick<ReadOptions, 'enabled'> = {},
+): RowPages<Row<Route>> {
+  const found = useInfiniteQuery<AnyPage, ApiError, { pages: AnyPage[] }, unknown[], string | undefined>({
+    queryKey: [route, input, 'rows'],
+    queryFn: async ({ signal, pageParam }) =>
+      (await call(route, { ...input, after: pageParam } as Input<Route>, { signal })) as AnyPage,
+    initialPageParam: undefined,
+    getNextPageParam: (page) => page.next ?? undefined,
+    placeholderData: keepPreviousData,
+    enabled,
+  });
+  return {
+    rows: (found.data?.pages ?? []).flatMap(({ data }) => data) as unknown as readonly Row<Route>[],
+    isPending: found.isPending && enabled,
+    isStale: found.isPlaceholderData,
+    error: found.error,
+    hasMore: found.hasNextPage,
+    isLoadingMore: found.isFetchingNextPage,
+    more: () => void found.fetchNextPage(),
+    again: () => void found.refetch(),
+  };
+}
+
+export interface ChangeInput<Route extends RouteName> {
+  readonly input: Input<Route>;
+  readonly version?: number;
+}
+
+/** Calls a route that changes something, and then reads again what the change may show in. */
+export function useChange<Route extends RouteName>(
+  route: Route,
+  { refreshes = [] }: { readonly refreshes?: readonly RouteName[] } = {},
+): UseMutationResult<Output<Route>, ApiError, ChangeInput<Route>> {
+  const client = useQueryClient();
+  return useMutation<Output<Route>, ApiError, ChangeInput<Route>>({
+    mutationFn: ({ input, version }) => call(route, input, version === undefined ? {} : { version }),
+    onSettled: () => Promise.all(refreshes.map((each) => client.invalidateQueries({ queryKey: [each] }))),
+  });
+}

@@ -1,0 +1,40 @@
+import { useRouterState } from '@tanstack/react-router';
+import { lazy, type ReactNode, Suspense } from 'react';
+import { useApi } from './api/queries.ts';
+import { ErrorPanel } from './parts/error-panel.tsx';
+import { NoticesProvider } from './parts/notices.tsx';
+import { AwayBanner } from './shell/away-banner.tsx';
+import { Shell } from './shell/shell.tsx';
+import { ViewerProvider } from './shell/viewer.tsx';
+
+const SignInPage = lazy(() => import('./pages/sign-in/sign-in-page.tsx'));
+const JoinPage = lazy(() => import('./pages/sign-in/join-page.tsx'));
+
+/** Whoever is known gets the shell; others get the way in. */
+export function App(): ReactNode {
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  const isJoining = path === '/join';
+  const me = useApi('GET /me', {}, { staleMs: 60_000, enabled: !isJoining });
+  return (
+    <NoticesProvider>
+      <Suspense fallback={null}>{isJoining ? <JoinPage /> : <Entrance me={me} />}</Suspense>
+    </NoticesProvider>
+  );
+}
+
+function Entrance({ me }: { readonly me: ReturnType<typeof useApi<'GET /me'>> }): ReactNode {
+  if (me.error?.status === 401) return <SignInPage />;
+  if (me.data !== undefined)
+    return (
+      <ViewerProvider me={me.data}>
+        <Shell />
+      </ViewerProvider>
+    );
+  if (me.error === null) return null;
+  return (
+    <>
+      <AwayBanner />
+      <ErrorPanel error={me.error} again={() => void me.refetch()} />
+    </>
+  );
+}

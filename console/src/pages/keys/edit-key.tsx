@@ -1,0 +1,76 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import type { ShownKey } from '../../api/generated/routes.ts';
+import { useApi, useChange } from '../../api/queries.ts';
+import { Button } from '../../parts/button.tsx';
+import { FormDialog } from '../../parts/dialog.tsx';
+import { useNotices } from '../../parts/notices.tsx';
+import { changesOf, draftOf, faultsOf } from './key-draft.ts';
+import { KeyFields } from './key-fields.tsx';
+
+const CHANGED_MEANWHILE = 412;
+
+/** Changes a key as it was when the dialog opened. If somebody else was faster, nothing is overwritten. */
+export function EditKeyDialog({ shownKey, onClose }: { readonly shownKey: ShownKey; onClose(): void }): ReactNode {
+  const { tell } = useNotices();
+  const [base, setBase] = useState(shownKey);
+  const [draft, setDraft] = useState(() => draftOf(shownKey));
+  const update = useChange('PATCH /keys/{key}', { refreshes: ['GET /keys', 'GET /keys/{key}'] });
+  const faults = faultsOf(draft);
+  const changes = changesOf(draftOf(base), draft);
+  const isConflict = update.error?.status === CHANGED_MEANWHILE;
+  const save = (): void =>
+    update.mutate(
+      { input: { key: base.id, ...changes }, version: base.version },
+      {
+        onSuccess: ({ name }) => {
+          tell(`“${name}” was changed.`);
+          onClose();
+        },
+      },
+    );
+  return (
+    <FormDialog
+      title={`Change “${base.name}”`}
+      action="Save changes"
+      busy={update.isPending}
+      disabled={Object.keys(faults).length > 0 || Object.keys(changes).length === 0 || isConflict}
+      error={isConflict ? null : update.error}
+      onSubmit={save}
+      onClose={onClose}
+    >
+      <KeyFields draft={draft} faults={faults} onChange={setDraft} />
+      {isConflict ? (
+        <Conflict
+          keyId={base.id}
+          onLoad={(current) => {
+            setBase(current);
+            setDraft(draftOf(current));
+            update.reset();
+          }}
+        />
+      ) : null}
+    </FormDialog>
+  );
+}
+
+/** Says that somebody else changed the key meanwhile, and loads what it is now. */
+function Conflict({ keyId, onLoad }: { readonly keyId: string; onLoad(key: ShownKey): void }): ReactNode {
+  const client = useQueryClient();
+  const current = useApi('GET /keys/{key}', { key: keyId }, { staleMs: 0 });
+  const load = async (): Promise<void> => {
+    await client.invalidateQueries({ queryKey: ['GET /keys/{key}'] });
+    if (current.data !== undefined) onLoad(current.data);
+  };
+  return (
+    <div
+      role="alert"
+      className="flex items-center justify-between gap-3 rounded-control bg-warning-soft px-3 py-2 text-warning"
+    >
+      <span>Somebody else changed this key meanwhile. Nothing of yours was saved.</span>
+      <Button onClick={() => void load()} disabled={current.data === undefined}>
+        Load the current values
+      </Button>
+    </div>
+  );
+}

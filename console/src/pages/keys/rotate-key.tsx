@@ -1,0 +1,47 @@
+import { type ReactNode, useState } from 'react';
+import type { RotatedKey, ShownKey } from '../../api/generated/routes.ts';
+import { useChange } from '../../api/queries.ts';
+import { FormDialog } from '../../parts/dialog.tsx';
+import { Field, Select } from '../../parts/field.tsx';
+import { SecretDialog } from './secret-dialog.tsx';
+
+const GRACES = [
+  { value: '0', label: 'Stop at once' },
+  { value: '3600', label: 'Work for one hour' },
+  { value: '86400', label: 'Work for one day' },
+  { value: '604800', label: 'Work for one week' },
+];
+
+/** Gives a key a new secret. The old one goes on for a while, so that programs can change over. */
+export function RotateKeyDialog({ shownKey, onClose }: { readonly shownKey: ShownKey; onClose(): void }): ReactNode {
+  const [grace, setGrace] = useState('86400');
+  const [rotated, setRotated] = useState<RotatedKey | null>(null);
+  const rotate = useChange('POST /keys/{key}/rotate', { refreshes: ['GET /keys', 'GET /keys/{key}'] });
+  if (rotated !== null)
+    return (
+      <SecretDialog
+        title="Key rotated"
+        secret={rotated.secret}
+        minted={rotated}
+        note={grace === '0' ? 'The old secret does not work any more.' : 'The old secret works for a while.'}
+        onClose={onClose}
+      />
+    );
+  return (
+    <FormDialog
+      title={`Rotate “${shownKey.name}”`}
+      action="Rotate key"
+      busy={rotate.isPending}
+      error={rotate.error}
+      onSubmit={() =>
+        rotate.mutate({ input: { key: shownKey.id, grace_seconds: Number(grace) } }, { onSuccess: setRotated })
+      }
+      onClose={onClose}
+    >
+      <p className="text-muted">The key gets a new secret. Its name, caps and history stay.</p>
+      <Field label="The old secret should">
+        {(id) => <Select id={id} value={grace} choices={GRACES} onChange={setGrace} />}
+      </Field>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,16 @@
+import type { ReactNode } from 'react';
+import { EmptyState } from '../parts/empty-state.tsx';
+import { PageLink } from '../shell/page-link.tsx';
+
+export function NotFoundPage(): ReactNode {
+  return (
+    <EmptyState
+      title="There is no such page"
+      action={
+        <PageLink to="/" className="font-medium text-accent underline">
+          Go to the overview
+        </PageLink>
+      }
+    />
+  );
+}

@@ -1,0 +1,155 @@
+import type { ReactNode } from 'react';
+import { useApi } from '../../api/queries.ts';
+import { Money } from '../../parts/money.tsx';
+import { formatCount } from '../../parts/money-format.ts';
+import { Panel } from '../../parts/panel.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { PageLink } from '../../shell/page-link.tsx';
+import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
+import { startOfDay, startOfMonth } from './range.ts';
+import { countByCode, useRefusals } from './refusals.ts';
+
+/** Four figures that answer: how much is left, how fast it goes, what does not work. */
+export function Figures(): ReactNode {
+  return (
+    <Panel className="grid wide:grid-cols-4">
+      <AvailableFigure />
+      <TodayFigure />
+      <MonthFigure />
+      <RefusedFigure />
+    </Panel>
+  );
+}
+
+interface FigureProps {
+  readonly label: string;
+  readonly value: ReactNode;
+  readonly detail: ReactNode;
+  readonly isPending?: boolean;
+}
+
+function Figure({ label, value, detail, isPending = false }: FigureProps): ReactNode {
+  return (
+    <div className="min-w-0 border-b border-line px-4 py-4 last:border-b-0 wide:border-r wide:border-b-0 wide:last:border-r-0">
+      <p className="text-small text-muted">{label}</p>
+      <p className="mt-1 text-figure font-semibold">{isPending ? <Skeleton className="h-6 w-28" /> : value}</p>
+      <p className="mt-1 truncate text-small text-muted">{isPending ? <Skeleton className="h-3 w-40" /> : detail}</p>
+    </div>
+  );
+}
+
+function AvailableFigure(): ReactNode {
+  const { account, accounts } = useViewer();
+  const balance = useApi(
+    'GET /accounts/{account}/balance',
+    { account: account?.id ?? '' },
+    { enabled: account !== null, refetchMs: 15_000 },
+  );
+  if (account === null) {
+    const held = accounts.reduce((sum, each) => sum + each.held_nanousd, 0n);
+    const prepaid = accounts.filter(({ kind }) => kind === 'prepaid');
+    const available = prepaid.reduce((sum, each) => sum + each.available_nanousd, 0n);
+    return (
+      <Figure
+        label={`Available in ${prepaid.length} prepaid accounts`}
+        value={<Money nanousd={available} />}
+        detail={
+          <>
+            <Money nanousd={held} /> held by running calls
+          </>
+        }
+      />
+    );
+  }
+  const now = balance.data;
+  const detail = (
+    <>
+      <Money nanousd={now?.balance_nanousd} /> balance · <Money nanousd={now?.held_nanousd} /> held
+    </>
+  );
+  if (now?.unlimited === true)
+    return (
+      <Figure
+        label="Spent so far"
+        value={<Money nanousd={now.spent_nanousd} />}
+        detail={
+          <>
+            No limit · <Money nanousd={now.held_nanousd} /> held
+          </>
+        }
+      />
+    );
+  return (
+    <Figure
+      label="Available"
+      isPending={now === undefined}
+      value={<Money nanousd={now?.available_nanousd} />}
+      detail={detail}
+    />
+  );
+}
+
+function TodayFigure(): ReactNode {
+  const account = useAccountInput();
+  const metrics = 'cost,requests';
+  const today = useApi('GET /usage', { ...account, since: startOfDay(), metrics }, { refetchMs: 15_000 });
+  const yesterday = useApi('GET /usage', { ...account, since: startOfDay(1), until: startOfDay(), metrics });
+  return (
+    <Figure
+      label="Spent today (UTC)"
+      isPending={today.data === undefined}
+      value={<Money nanousd={today.data?.totals.cost_nanousd} />}
+      detail={
+        <>
+          {formatCount(today.data?.totals.requests)} requests · yesterday{' '}
+          <Money nanousd={yesterday.data?.totals.cost_nanousd} />
+        </>
+      }
+    />
+  );
+}
+
+function MonthFigure(): ReactNode {
+  const account = useAccountInput();
+  const input = { ...account, since: startOfMonth(), metrics: 'cost,requests,refunds' };
+  const month = useApi('GET /usage', input, { refetchMs: 60_500 });
+  const name = new Intl.DateTimeFormat('en', { month: 'long', timeZone: 'UTC' }).format(new Date());
+  const refunded = month.data?.totals.refunded_nanousd ?? 0n;
+  return (
+    <Figure
+      label={`Spent in ${name}`}
+      isPending={month.data === undefined}
+      value={<Money nanousd={month.data?.totals.cost_nanousd} />}
+      detail={
+        <>
+          {formatCount(month.data?.totals.requests)} requests
+          {refunded === 0n ? null : (
+            <>
+              {' '}
+              · <Money nanousd={refunded} /> refunded
+            </>
+          )}
+        </>
+      }
+    />
+  );
+}
+
+function RefusedFigure(): ReactNode {
+  const { rows, isComplete, isPending } = useRefusals();
+  const codes = countByCode(rows).slice(0, 3);
+  return (
+    <Figure
+      label="Refused, last 24 h"
+      isPending={isPending}
+      value={
+        <PageLink to="/requests" search={{ show: 'refused' }} className="hover:underline">
+          {isComplete ? formatCount(rows.length) : `${formatCount(rows.length)}+`}
+        </PageLink>
+      }
+      detail={
+        codes.length === 0 ? 'No call was refused' : codes.map(({ code, count }) => `${count} ${code}`).join(' · ')
+      }
+    />
+  );
+}

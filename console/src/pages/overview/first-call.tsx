@@ -1,0 +1,148 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { type CallResult, callModel } from '../../api/gateway-call.ts';
+import type { Model } from '../../api/generated/routes.ts';
+import { useApi } from '../../api/queries.ts';
+import { Button } from '../../parts/button.tsx';
+import { CodeBlock } from '../../parts/copy.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { FormError } from '../../parts/error-panel.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { PageLink } from '../../shell/page-link.tsx';
+import { useFilters } from '../../shell/search.ts';
+import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
+import { isLocalMode, isSimulated, useGatewayUrl, useTrialModel } from '../../snippets/gateway.ts';
+import { curlSnippet, ownCodeSnippet } from '../../snippets/snippets.ts';
+import { InvoiceLines } from '../requests/invoice.tsx';
+
+/** What an empty gateway shows: a call that works right now, its receipt, and the lines for the reader's own code. */
+export function FirstCall(): ReactNode {
+  const model = useTrialModel();
+  const url = useGatewayUrl();
+  const payer = usePayingKey();
+  if (model === null)
+    return (
+      <EmptyState title="No model is served yet">
+        Set the key of a provider, or add a host to the config file, and start the gateway again.
+      </EmptyState>
+    );
+  const secret = isLocalMode() ? null : '$TOLLGATE_API_KEY';
+  return (
+    <div className="mx-auto flex w-full max-w-[760px] flex-col gap-5 py-4">
+      <div>
+        <h2 className="text-figure font-semibold">Make the first call</h2>
+        <p className="mt-1 text-muted">
+          {isSimulated(model)
+            ? `${model.id} is simulated: it answers without a provider and costs no real money, but has a price and a receipt like every other model.`
+            : `${model.id} is the cheapest model that is served here.`}
+        </p>
+      </div>
+      <Step number={1} title="From this page, or from a terminal">
+        <CodeBlock text={curlSnippet({ url, model: model.id, secret })} label="Copy the command" />
+        <TryCall model={model} payer={payer} />
+      </Step>
+      <Step number={2} title="From your own code: change the base URL and the key, nothing else">
+        <CodeBlock
+          text={ownCodeSnippet({ url, model: model.id, secret: isLocalMode() ? null : 'tg_live_…' })}
+          label="Copy the lines"
+        />
+      </Step>
+      <Step number={3} title="One key for each program, with a cap of its own">
+        <p className="text-muted">
+          {isLocalMode()
+            ? 'On this machine calls work without a key. With one, you see who spent what, and each stops at its cap.'
+            : 'Every call needs a key. Its secret is shown once.'}
+        </p>
+      </Step>
+    </div>
+  );
+}
+
+function Step({
+  number,
+  title,
+  children,
+}: {
+  readonly number: number;
+  readonly title: string;
+  readonly children: ReactNode;
+}): ReactNode {
+  return (
+    <Panel>
+      <div className="flex flex-col gap-3 p-4">
+        <h3 className="flex items-center gap-2.5 font-semibold">
+          <span
+            aria-hidden
+            className="inline-flex size-5 items-center justify-center rounded-full bg-accent-soft text-small text-accent"
+          >
+            {number}
+          </span>
+          {title}
+        </h3>
+        {children}
+      </div>
+    </Panel>
+  );
+}
+
+function TryCall({ model, payer }: { readonly model: Model; readonly payer: Payer }): ReactNode {
+  const client = useQueryClient();
+  const { change } = useFilters();
+  const attempt = useMutation<CallResult, Error>({
+    mutationFn: () => callModel({ model: model.id, text: 'Say hello in one sentence.', keyId: payer.keyId }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ['GET /receipts'] }),
+  });
+  if (payer.isMissing)
+    return (
+      <div className="flex items-center gap-3">
+        <Button tone="primary" onClick={() => change({ dialog: 'mint' })}>
+          Mint a key first
+        </Button>
+        <span className="text-muted">A call needs a key that pays.</span>
+      </div>
+    );
+  return (
+    <div className="flex flex-col gap-3">
+      <div className="flex items-center gap-3">
+        <Button tone="primary" busy={attempt.isPending} onClick={() => attempt.mutate()}>
+          {attempt.isPending ? 'Calling' : attempt.data === undefined ? 'Make the call' : 'Call again'}
+        </Button>
+        {attempt.data === undefined ? null : <span className="truncate text-muted">“{attempt.data.text}”</span>}
+      </div>
+      <FormError error={attempt.error} />
+      {attempt.data === undefined ? null : <FirstReceipt requestId={attempt.data.requestId} />}
+    </div>
+  );
+}
+
+function FirstReceipt({ requestId }: { readonly requestId: string }): ReactNode {
+  const receipt = useApi('GET /receipts/{receipt}', { receipt: requestId });
+  if (receipt.data === undefined) return null;
+  return (
+    <div className="flex flex-col gap-2">
+      <p className="text-muted">This is its receipt, to the nanodollar:</p>
+      <InvoiceLines receipt={receipt.data} />
+      <p>
+        <PageLink to="/requests" search={{ open: requestId }} className="font-medium text-accent hover:underline">
+          Open it in the list of requests
+        </PageLink>
+      </p>
+    </div>
+  );
+}
+
+interface Payer {
+  readonly keyId: string | null;
+  /** A call needs a key, and there is none that this person may use. */
+  readonly isMissing: boolean;
+}
+
+/** In local mode nobody needs a key. Else it is the first one that works: the server checks whether this person may use it. */
+function usePayingKey(): Payer {
+  const account = useAccountInput();
+  const { role } = useViewer();
+  const keys = useApi('GET /keys', { ...account, limit: 100 }, { enabled: !isLocalMode() && role !== 'viewer' });
+  if (isLocalMode()) return { keyId: null, isMissing: false };
+  const usable = (keys.data?.data ?? []).find(({ status }) => status === 'active');
+  return { keyId: usable?.id ?? null, isMissing: usable === undefined };
+}

@@ -1,0 +1,24 @@
+import { type ReactNode, useEffect } from 'react';
+import { Logo } from '../../shell/sidebar.tsx';
+
+/** The frame of the pages before the shell. */
+export function EntranceFrame({
+  title,
+  children,
+}: {
+  readonly title: string;
+  readonly children: ReactNode;
+}): ReactNode {
+  useEffect(() => {
+    document.title = `${title} · Tollgate`;
+  }, [title]);
+  return (
+    <main className="mx-auto flex min-h-dvh w-full max-w-[392px] flex-col justify-center gap-6 px-4 py-10">
+      <Logo />
+      <div className="flex flex-col gap-4 rounded-panel border border-line bg-panel p-6">
+        <h1 className="text-title font-semibold">{title}</h1>
+        {children}
+      </div>
+    </main>
+  );
+}

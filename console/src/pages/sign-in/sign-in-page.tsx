@@ -1,0 +1,110 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import type { Output } from '../../api/client.ts';
+import { useApi, useChange } from '../../api/queries.ts';
+import { dropToken, keepToken, localToken } from '../../api/session.ts';
+import { Button } from '../../parts/button.tsx';
+import { ErrorPanel, FormError } from '../../parts/error-panel.tsx';
+import { Field, TextInput } from '../../parts/field.tsx';
+import { EntranceFrame } from './entrance-frame.tsx';
+
+/** The way in: a password or single sign-on in hosted mode, the link of the terminal in local mode. */
+export default function SignInPage(): ReactNode {
+  const ways = useApi('GET /sign-in', {}, { staleMs: 60_000 });
+  // In local mode nobody signs in, so there is no such route.
+  if (ways.error !== null && [401, 404].includes(ways.error.status)) return <LocalEntrance />;
+  if (ways.error !== null) return <ErrorPanel error={ways.error} again={() => void ways.refetch()} />;
+  if (ways.data === undefined) return null;
+  return (
+    <EntranceFrame title="Sign in">
+      {ways.data.unavailable === null ? <WaysToSignIn ways={ways.data} /> : <FormError error={ways.data.unavailable} />}
+    </EntranceFrame>
+  );
+}
+
+function WaysToSignIn({ ways }: { readonly ways: Output<'GET /sign-in'> }): ReactNode {
+  return (
+    <>
+      {ways.password ? <PasswordForm /> : null}
+      {ways.single_sign_on === null ? null : (
+        <a
+          href={ways.single_sign_on.start}
+          className="inline-flex h-8 items-center justify-center rounded-control border border-line-strong font-medium hover:bg-raised"
+        >
+          Continue with {new URL(ways.single_sign_on.issuer).hostname}
+        </a>
+      )}
+      <p className="text-small text-muted">
+        No account yet, or the password is lost? Ask the operator or an owner of your account for a link.
+      </p>
+    </>
+  );
+}
+
+function PasswordForm(): ReactNode {
+  const client = useQueryClient();
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const signIn = useChange('POST /sign-in');
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    signIn.mutate({ input: { email, password } }, { onSuccess: () => void client.invalidateQueries() });
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-4">
+      <Field label="Email address">
+        {(id) => <TextInput id={id} type="email" autoComplete="username" required value={email} onChange={setEmail} />}
+      </Field>
+      <Field label="Password">
+        {(id) => (
+          <TextInput
+            id={id}
+            type="password"
+            autoComplete="current-password"
+            required
+            value={password}
+            onChange={setPassword}
+          />
+        )}
+      </Field>
+      <FormError error={signIn.error} />
+      <Button type="submit" tone="primary" busy={signIn.isPending} className="h-8">
+        Sign in
+      </Button>
+    </form>
+  );
+}
+
+/** The token is new at each start of the gateway, so a page that was open before has an old one. */
+function LocalEntrance(): ReactNode {
+  const client = useQueryClient();
+  const [text, setText] = useState('');
+  const hadToken = localToken() !== null;
+  const open = (event: FormEvent): void => {
+    event.preventDefault();
+    dropToken();
+    keepToken(tokenIn(text));
+    void client.invalidateQueries();
+  };
+  return (
+    <EntranceFrame title={hadToken ? 'The gateway was restarted' : 'Open the console'}>
+      <p className="text-muted">
+        Open the link that <code className="font-mono text-small">tollgate serve</code> prints, or paste it here. It has
+        a token that is new at each start.
+      </p>
+      <form onSubmit={open} className="flex flex-col gap-4">
+        <Field label="Link or token">
+          {(id) => <TextInput id={id} value={text} onChange={setText} autoComplete="off" spellCheck={false} required />}
+        </Field>
+        <Button type="submit" tone="primary" className="h-8" disabled={text.trim() === ''}>
+          Open the console
+        </Button>
+      </form>
+    </EntranceFrame>
+  );
+}
+
+function tokenIn(text: string): string {
+  const [, token] = /[#&]token=([^&\s]+)/.exec(text) ?? [];
+  return token ?? text.trim();
+}

@@ -1,0 +1,48 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import { Button } from './button.tsx';
+import { IconButton } from './icon-button.tsx';
+
+const SHOWN_MS = 1_500;
+
+function useCopy(text: string): { readonly isCopied: boolean; copy(): void } {
+  const [isCopied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!isCopied) return;
+    const timer = setTimeout(() => setCopied(false), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [isCopied]);
+  const copy = (): void => {
+    navigator.clipboard.writeText(text).then(
+      () => setCopied(true),
+      () => setCopied(false),
+    );
+  };
+  return { isCopied, copy };
+}
+
+export function CopyButton({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }): ReactNode {
+  const { isCopied, copy } = useCopy(text);
+  return <Button onClick={copy}>{isCopied ? 'Copied' : label}</Button>;
+}
+
+/** A small button beside an id. */
+export function CopyIcon({ text, label }: { readonly text: string; readonly label: string }): ReactNode {
+  const { isCopied, copy } = useCopy(text);
+  return <IconButton icon={isCopied ? 'check' : 'copy'} label={isCopied ? 'Copied' : label} onClick={copy} />;
+}
+
+/** Lines to copy as they are. */
+export function CodeBlock({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }): ReactNode {
+  const { isCopied, copy } = useCopy(text);
+  return (
+    <div className="group relative min-w-0 rounded-control border border-line bg-bg">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
+      <pre tabIndex={0} className="overflow-x-auto py-2.5 pr-11 pl-3 font-mono text-small leading-5">
+        {text}
+      </pre>
+      <span className="absolute top-1.5 right-1.5 rounded-control bg-bg">
+        <IconButton icon={isCopied ? 'check' : 'copy'} label={isCopied ? 'Copied' : label} onClick={copy} />
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,108 @@
+import * as Radix from '@radix-ui/react-dialog';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { Button } from './button.tsx';
+import { FormError } from './error-panel.tsx';
+import { Field, TextInput } from './field.tsx';
+import { IconButton } from './icon-button.tsx';
+
+interface DialogProps {
+  readonly title: string;
+  readonly children: ReactNode;
+  onClose(): void;
+  /** False keeps it open when somebody clicks beside it, for what cannot be shown again. */
+  readonly closesOutside?: boolean;
+  readonly width?: 'normal' | 'large';
+}
+
+/** A window over the page. The rest waits until it is closed. */
+export function Dialog({ title, children, onClose, closesOutside = true, width = 'normal' }: DialogProps): ReactNode {
+  return (
+    <Radix.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
+      <Radix.Portal>
+        <Radix.Overlay className="fixed inset-0 z-40 bg-scrim" />
+        <Radix.Content
+          aria-describedby={undefined}
+          onOpenAutoFocus={focusFirstField}
+          onInteractOutside={(event) => !closesOutside && event.preventDefault()}
+          className={`fixed top-1/2 left-1/2 z-50 flex max-h-[calc(100dvh-32px)] w-[calc(100vw-32px)] -translate-x-1/2 -translate-y-1/2 flex-col rounded-panel border border-line bg-panel outline-none ${width === 'large' ? 'max-w-[640px]' : 'max-w-[460px]'}`}
+        >
+          <header className="flex min-h-13 items-center justify-between gap-3 pr-3 pl-5">
+            <Radix.Title className="text-title font-semibold">{title}</Radix.Title>
+            <Radix.Close asChild>
+              <IconButton icon="close" label="Close" />
+            </Radix.Close>
+          </header>
+          <div data-body className="min-h-0 overflow-y-auto px-5 pb-5">
+            {children}
+          </div>
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}
+
+/** The first field, or what stands first if there is none: not the button that closes the dialog again. */
+function focusFirstField(event: Event): void {
+  const fields = (event.currentTarget as HTMLElement)
+    .querySelector('form, [data-body]')
+    ?.querySelectorAll<HTMLElement>('input, select, textarea, button');
+  const [first] = fields ?? [];
+  if (first === undefined) return;
+  event.preventDefault();
+  first.focus();
+}
+
+interface FormDialogProps {
+  readonly title: string;
+  /** The verb on the button. */
+  readonly action: string;
+  readonly tone?: 'primary' | 'danger';
+  readonly busy: boolean;
+  readonly error: Error | string | null;
+  readonly disabled?: boolean;
+  readonly children: ReactNode;
+  onSubmit(): void;
+  onClose(): void;
+}
+
+/** A dialog with fields, a button that does what its title says, and the server's refusal if there is one. */
+export function FormDialog(props: FormDialogProps): ReactNode {
+  const { title, action, tone = 'primary', busy, error, disabled = false, children, onSubmit, onClose } = props;
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (!disabled && !busy) onSubmit();
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+        {children}
+        <FormError error={error} />
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" tone={tone} busy={busy} disabled={disabled}>
+            {action}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+interface ConfirmProps extends Omit<FormDialogProps, 'disabled' | 'tone'> {
+  /** What somebody has to type first, because it cannot be undone. */
+  readonly typed?: string;
+}
+
+export function ConfirmDialog({ typed, children, ...rest }: ConfirmProps): ReactNode {
+  const [text, setText] = useState('');
+  return (
+    <FormDialog {...rest} tone="danger" disabled={typed !== undefined && text !== typed}>
+      <div className="text-muted">{children}</div>
+      {typed === undefined ? null : (
+        <Field label={`Type “${typed}” to confirm`}>
+          {(id) => <TextInput id={id} value={text} onChange={setText} autoComplete="off" spellCheck={false} />}
+        </Field>
+      )}
+    </FormDialog>
+  );
+}

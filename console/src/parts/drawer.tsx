@@ -1,0 +1,52 @@
+import * as Dialog from '@radix-ui/react-dialog';
+import type { KeyboardEvent, ReactNode } from 'react';
+import { IconButton } from './icon-button.tsx';
+
+interface DrawerProps {
+  readonly title: string;
+  /** For screen readers, if the title does not say enough. */
+  readonly description?: string;
+  readonly hint?: ReactNode;
+  readonly footer?: ReactNode;
+  readonly children: ReactNode;
+  onClose(): void;
+  onKeyDown?(event: KeyboardEvent<HTMLDivElement>): void;
+}
+
+/** A panel at the right side. What is beside it stays usable, so that another row can be opened. */
+export function Drawer({ title, description, hint, footer, children, onClose, onKeyDown }: DrawerProps): ReactNode {
+  return (
+    <Dialog.Root open modal={false} onOpenChange={(isOpen) => !isOpen && onClose()}>
+      <Dialog.Portal>
+        <Dialog.Content
+          {...(description === undefined ? { 'aria-describedby': undefined } : {})}
+          tabIndex={-1}
+          onOpenAutoFocus={(event) => {
+            event.preventDefault();
+            (event.currentTarget as HTMLElement).focus();
+          }}
+          onInteractOutside={(event) => event.preventDefault()}
+          onKeyDown={onKeyDown}
+          className="fixed inset-y-0 right-0 z-40 flex w-full animate-[drawer-in_0.16s_ease-out] flex-col border-l border-line bg-panel shadow-drawer outline-none wide:w-[452px]"
+        >
+          <header className="flex min-h-14 items-center justify-between gap-3 pr-4 pl-6">
+            <Dialog.Title className="text-title font-semibold">{title}</Dialog.Title>
+            {description === undefined ? null : (
+              <Dialog.Description className="sr-only">{description}</Dialog.Description>
+            )}
+            <div className="flex items-center gap-2 text-muted">
+              {hint}
+              <Dialog.Close asChild>
+                <IconButton icon="close" label="Close" />
+              </Dialog.Close>
+            </div>
+          </header>
+          <div className="min-h-0 flex-1 overflow-y-auto px-6 pb-6">{children}</div>
+          {footer === undefined ? null : (
+            <footer className="flex flex-wrap gap-2 border-t border-line px-6 py-3">{footer}</footer>
+          )}
+        </Dialog.Content>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}

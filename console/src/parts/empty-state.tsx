@@ -1,0 +1,18 @@
+import type { ReactNode } from 'react';
+
+interface EmptyStateProps {
+  readonly title: string;
+  readonly children?: ReactNode;
+  readonly action?: ReactNode;
+}
+
+/** Says what would be here, and how it gets here. */
+export function EmptyState({ title, children, action }: EmptyStateProps): ReactNode {
+  return (
+    <div className="mx-auto flex max-w-md flex-col items-center gap-2 px-6 py-14 text-center">
+      <p className="text-title font-semibold">{title}</p>
+      {children === undefined ? null : <div className="text-muted">{children}</div>}
+      {action === undefined ? null : <div className="mt-2 flex gap-2">{action}</div>}
+    </div>
+  );
+}

@@ -1,0 +1,30 @@
+import type { ReactNode } from 'react';
+import { ApiError } from '../api/client.ts';
+import { Button } from './button.tsx';
+
+/** What failed, in the server's words, and a way to try again. */
+export function ErrorPanel({ error, again }: { readonly error: Error; again?(): void }): ReactNode {
+  const requestId = error instanceof ApiError ? error.requestId : null;
+  return (
+    <div role="alert" className="mx-auto flex max-w-md flex-col items-center gap-2 px-6 py-14 text-center">
+      <p className="text-title font-semibold">This could not be loaded</p>
+      <p className="text-muted">{error.message}</p>
+      {requestId === null ? null : <p className="font-mono text-small text-muted">{requestId}</p>}
+      {again === undefined ? null : (
+        <Button onClick={again} className="mt-2">
+          Try again
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** A refusal inside a form or dialog. */
+export function FormError({ error }: { readonly error: Error | string | null }): ReactNode {
+  if (error === null) return null;
+  return (
+    <p role="alert" className="rounded-control bg-error-soft px-3 py-2 text-error">
+      {typeof error === 'string' ? error : error.message}
+    </p>
+  );
+}

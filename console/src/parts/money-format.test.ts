@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest';
+import { formatCost, formatExact, formatMoney, formatPrice, parseDollars, writeDollars } from './money-format.ts';
+
+describe('money for reading', () => {
+  test('shows cents and groups thousands', () => {
+    expect(formatMoney(1_234_567_890_000_000n)).toBe('$1,234,567.89');
+    expect(formatMoney(-3_480_000_000n)).toBe('−$3.48');
+    expect(formatMoney(0n)).toBe('$0.00');
+  });
+
+  test('never rounds an amount above zero to nothing', () => {
+    expect(formatMoney(1n)).toBe('< $0.01');
+    expect(formatMoney(9_999_999n)).toBe('< $0.01');
+    expect(formatMoney(10_000_000n)).toBe('$0.01');
+    expect(formatCost(22n)).toBe('$0.000000022');
+  });
+
+  test('shows what is unknown as a dash, not as zero', () => {
+    expect(formatMoney(null)).toBe('–');
+    expect(formatCost(undefined)).toBe('–');
+  });
+
+  test('keeps every digit of amounts beyond what a number holds', () => {
+    expect(formatExact(9_007_199_254_740_993n)).toBe('$9,007,199.254740993');
+  });
+
+  test('rounds the cost of a call to six decimals', () => {
+    expect(formatCost(17_994_300n)).toBe('$0.017994');
+    expect(formatCost(1_999_999_999n)).toBe('$2.000000');
+  });
+
+  test('shows a price without needless zeros', () => {
+    expect(formatPrice(3_000_000_000n)).toBe('$3.00');
+    expect(formatPrice(75_000_000n)).toBe('$0.075');
+  });
+});
+
+describe('dollars as somebody types them', () => {
+  test('reads what it wrote', () => {
+    for (const amount of [0n, 1n, 250_000_000n, 5_000_000_000n, 120_000_000_000n, 1_234_567_891_011n])
+      expect(parseDollars(writeDollars(amount))).toBe(amount);
+  });
+
+  test('refuses what is no amount', () => {
+    for (const text of ['', 'five', '-1', '1.0000000001', '1e3']) expect(parseDollars(text)).toBeNull();
+  });
+});

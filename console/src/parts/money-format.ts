@@ -1,0 +1,66 @@
+const NANOUSD_PER_DOLLAR = 1_000_000_000n;
+const NANOUSD_PER_CENT = 10_000_000n;
+
+/** For reading: two decimals, more below one cent, never a zero for something above it. Unknown is a dash. */
+export function formatMoney(nanousd: bigint | number | null | undefined): string {
+  if (nanousd === null || nanousd === undefined) return '–';
+  const amount = BigInt(nanousd);
+  if (amount === 0n) return '$0.00';
+  const size = amount < 0n ? -amount : amount;
+  if (size < NANOUSD_PER_CENT) return amount < 0n ? '> −$0.01' : '< $0.01';
+  const cents = (size + NANOUSD_PER_CENT / 2n) / NANOUSD_PER_CENT;
+  return `${amount < 0n ? '−' : ''}$${grouped(cents / 100n)}.${String(cents % 100n).padStart(2, '0')}`;
+}
+
+/** For the cost of one call: six decimals, or as many as it takes to show that it is not zero. */
+export function formatCost(nanousd: bigint | number | null | undefined): string {
+  if (nanousd === null || nanousd === undefined) return '–';
+  const amount = BigInt(nanousd);
+  if (amount === 0n) return '$0';
+  const exact = formatExact(amount);
+  const digits = (amount < 0n ? -amount : amount) < 1_000n ? 9 : 6;
+  const rounded = digits === 9 ? exact : formatExact(((amount + (amount < 0n ? -500n : 500n)) / 1_000n) * 1_000n);
+  return rounded.slice(0, rounded.length - (9 - digits));
+}
+
+/** Every digit: nine decimals. */
+export function formatExact(nanousd: bigint | number): string {
+  const amount = BigInt(nanousd);
+  const size = amount < 0n ? -amount : amount;
+  const rest = String(size % NANOUSD_PER_DOLLAR).padStart(9, '0');
+  return `${amount < 0n ? '−' : ''}$${grouped(size / NANOUSD_PER_DOLLAR)}.${rest}`;
+}
+
+/** A price per million tokens: at least two decimals, no needless zeros. */
+export function formatPrice(nanousdPerMillion: bigint | number): string {
+  const text = formatExact(nanousdPerMillion);
+  const [whole = '', rest = ''] = text.split('.');
+  return `${whole}.${rest.replace(/0+$/, '').padEnd(2, '0')}`;
+}
+
+export function formatNanousd(nanousd: bigint | number): string {
+  return `${grouped(BigInt(nanousd))} nanodollars`;
+}
+
+/** Dollars as somebody types them, like `5`, `0.25` or `$1,000`; null if it is no such amount. */
+export function parseDollars(text: string): bigint | null {
+  const found = /^\$?(\d{1,10})(?:\.(\d{1,9}))?$/.exec(text.trim().replaceAll(',', ''));
+  if (found === null) return null;
+  return BigInt(found[1]!) * NANOUSD_PER_DOLLAR + BigInt((found[2] ?? '').padEnd(9, '0'));
+}
+
+/** What `parseDollars` would read back. */
+export function writeDollars(nanousd: bigint): string {
+  return formatExact(nanousd)
+    .replace('$', '')
+    .replaceAll(',', '')
+    .replace(/\.?0+$/, '');
+}
+
+export function formatCount(count: number | null | undefined): string {
+  return count === null || count === undefined ? '–' : grouped(BigInt(Math.round(count)));
+}
+
+function grouped(value: bigint): string {
+  return String(value).replace(/\B(?=(\d{3})+$)/g, ',');
+}

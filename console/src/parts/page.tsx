@@ -1,0 +1,33 @@
+import { type ReactNode, useEffect } from 'react';
+
+interface PageProps {
+  readonly title: string;
+  /** Buttons at the right of the title. */
+  readonly actions?: ReactNode;
+  /** A row of filters below the title, which stays when the page scrolls. */
+  readonly filters?: ReactNode;
+  /** Lets a table reach the edges. */
+  readonly bleed?: boolean;
+  readonly children: ReactNode;
+}
+
+/** The frame of every page: its title, its actions, its filters. */
+export function Page({ title, actions, filters, bleed = false, children }: PageProps): ReactNode {
+  useEffect(() => {
+    document.title = `${title} · Tollgate`;
+  }, [title]);
+  return (
+    <div className="flex min-h-full min-w-0 flex-col">
+      <header className="spacing-page sticky top-0 z-20 flex min-h-14 flex-wrap items-center justify-between gap-x-4 gap-y-2 border-b border-line bg-bg py-2">
+        <h1 className="text-title font-semibold">{title}</h1>
+        <div className="flex flex-wrap items-center gap-2">{actions}</div>
+      </header>
+      {filters === undefined ? null : (
+        <div className="spacing-page flex flex-wrap items-center gap-2 border-b border-line py-3">{filters}</div>
+      )}
+      <div className={bleed ? 'min-w-0 flex-1' : 'spacing-page flex min-w-0 flex-1 flex-col gap-5 py-5'}>
+        {children}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,137 @@
+import type { KeyboardEvent, ReactNode } from 'react';
+import { Skeleton } from './skeleton.tsx';
+
+export interface Column<Each> {
+  readonly id: string;
+  readonly head: ReactNode;
+  readonly align?: 'right';
+  /** Left out on narrow screens. */
+  readonly wideOnly?: boolean;
+  readonly className?: string;
+  cell(row: Each): ReactNode;
+}
+
+interface TableProps<Each> {
+  /** What the table lists, for screen readers. */
+  readonly label: string;
+  readonly columns: readonly Column<Each>[];
+  readonly rows: readonly Each[];
+  idOf(row: Each): string;
+  /** Makes rows open with a click or Enter; arrow keys move between them. */
+  onOpen?(row: Each): void;
+  /** The row that is open. */
+  readonly openId?: string | null;
+  readonly isPending?: boolean;
+  /** Rows of the filters before, while those of the new ones load. */
+  readonly isStale?: boolean;
+  /** Shown instead of rows if there are none. */
+  readonly empty?: ReactNode;
+  /** The last row, for totals. */
+  readonly foot?: ReactNode;
+  /** The table reaches the edges of the page, and its head stays when the page scrolls. */
+  readonly bleed?: boolean;
+  readonly skeletonRows?: number;
+}
+
+export function Table<Each>(props: TableProps<Each>): ReactNode {
+  const { label, columns, rows, isPending = false, isStale = false, empty, foot, bleed = false } = props;
+  if (!isPending && rows.length === 0 && empty !== undefined) return empty;
+  return (
+    <table aria-label={label} aria-busy={isPending || isStale} className="w-full border-separate border-spacing-0">
+      <thead>
+        <tr>
+          {columns.map((column, at) => (
+            <th
+              key={column.id}
+              scope="col"
+              className={`h-9 border-b border-line text-head font-medium whitespace-nowrap text-muted ${bleed ? 'sticky top-12 z-10 bg-bg wide:top-14' : ''} ${cellClass(column, at, columns.length, bleed)}`}
+            >
+              {column.head}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody className={isStale ? 'opacity-50' : ''}>
+        {isPending ? (
+          <SkeletonRows {...props} />
+        ) : (
+          rows.map((row) => <Row key={props.idOf(row)} row={row} table={props} />)
+        )}
+      </tbody>
+      {foot === undefined || isPending ? null : <tfoot>{foot}</tfoot>}
+    </table>
+  );
+}
+
+function Row<Each>({ row, table }: { readonly row: Each; readonly table: TableProps<Each> }): ReactNode {
+  const { columns, idOf, onOpen, openId, bleed = false } = table;
+  const id = idOf(row);
+  const isOpen = openId === id;
+  const interaction =
+    onOpen === undefined
+      ? {}
+      : {
+          tabIndex: 0,
+          onClick: () => onOpen(row),
+          onKeyDown: (event: KeyboardEvent<HTMLElement>) => moveOrOpen(event, () => onOpen(row)),
+        };
+  return (
+    <tr
+      data-row={id}
+      {...interaction}
+      {...(isOpen ? { 'aria-current': true } : {})}
+      className={`group ${isOpen ? 'bg-accent-soft' : ''} ${onOpen === undefined ? '' : 'cursor-pointer focus-visible:outline-offset-[-2px] hover:bg-raised'}`}
+    >
+      {columns.map((column, at) => (
+        <td
+          key={column.id}
+          className={`h-9 border-b border-line py-1.5 group-last:border-b-0 ${cellClass(column, at, columns.length, bleed)}`}
+        >
+          {column.cell(row)}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+/** Arrow keys move the focus from row to row, Home and End to the first and last one. */
+function moveOrOpen(event: KeyboardEvent<HTMLElement>, open: () => void): void {
+  if (event.target !== event.currentTarget) return;
+  const row = event.currentTarget;
+  const targets: Readonly<Record<string, Element | null | undefined>> = {
+    ArrowDown: row.nextElementSibling,
+    ArrowUp: row.previousElementSibling,
+    Home: row.parentElement?.firstElementChild,
+    End: row.parentElement?.lastElementChild,
+  };
+  if (event.key === 'Enter' || event.key === ' ') open();
+  else if (!(event.key in targets)) return;
+  event.preventDefault();
+  const target = targets[event.key];
+  if (target instanceof HTMLElement) target.focus();
+}
+
+function SkeletonRows<Each>({ columns, bleed = false, skeletonRows = 6 }: TableProps<Each>): ReactNode {
+  return Array.from({ length: skeletonRows }, (_, row) => `skeleton-${row}`).map((key) => (
+    <tr key={key}>
+      {columns.map((column, at) => (
+        <td key={column.id} className={`h-9 border-b border-line ${cellClass(column, at, columns.length, bleed)}`}>
+          <Skeleton className="h-3 w-16" />
+        </td>
+      ))}
+    </tr>
+  ));
+}
+
+/** The padding of the first and last cell lines the table up with the title of its page or panel. */
+export function cellClass(
+  { align, wideOnly, className = '' }: Pick<Column<never>, 'align' | 'wideOnly' | 'className'>,
+  at: number,
+  count: number,
+  bleed: boolean,
+): string {
+  const start = at > 0 ? 'pl-2' : bleed ? 'pl-4 wide:pl-7' : 'pl-4';
+  const end = at < count - 1 ? 'pr-2' : bleed ? 'pr-4 wide:pr-7' : 'pr-4';
+  const side = align === 'right' ? 'text-right' : 'text-left';
+  return `${start} ${end} ${side} ${wideOnly === true ? 'hidden wide:table-cell' : ''} ${className}`;
+}

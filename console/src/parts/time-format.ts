@@ -1,0 +1,72 @@
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** `in 4 h`, `3 min ago`, or the day when it is further away. */
+export function formatAgo(seconds: number, nowSeconds: number): string {
+  const away = Math.abs(nowSeconds - seconds);
+  if (away < 45) return seconds > nowSeconds ? 'in a moment' : 'just now';
+  if (away >= 7 * DAY) return formatDay(seconds, nowSeconds);
+  const text =
+    away < HOUR ? `${Math.round(away / MINUTE)} min` : away < DAY ? `${Math.round(away / HOUR)} h` : days(away);
+  return seconds > nowSeconds ? `in ${text}` : `${text} ago`;
+}
+
+function days(away: number): string {
+  const count = Math.round(away / DAY);
+  return count === 1 ? '1 day' : `${count} days`;
+}
+
+/** `Nov 15`, with the year unless it is this one. */
+export function formatDay(seconds: number, nowSeconds: number, timeZone?: 'UTC'): string {
+  const date = new Date(seconds * 1000);
+  const isThisYear = date.getFullYear() === new Date(nowSeconds * 1000).getFullYear();
+  return format(date, {
+    month: 'short',
+    day: 'numeric',
+    ...(isThisYear ? {} : { year: 'numeric' }),
+    ...zone(timeZone),
+  });
+}
+
+/** `19:41:07`. */
+export function formatClock(seconds: number): string {
+  return format(new Date(seconds * 1000), { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false });
+}
+
+/** `Nov 15, 2026, 19:41:07 GMT+1`. */
+export function formatFull(seconds: number, timeZone?: 'UTC'): string {
+  return format(new Date(seconds * 1000), {
+    year: 'numeric',
+    month: 'short',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hour12: false,
+    timeZoneName: 'short',
+    ...zone(timeZone),
+  });
+}
+
+/** `412 ms`, `1.2 s`, `3 min 20 s`. */
+export function formatDuration(ms: number | null | undefined): string {
+  if (ms === null || ms === undefined) return '–';
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
+}
+
+export function timeZoneName(): string {
+  const parts = new Intl.DateTimeFormat('en', { timeZoneName: 'shortOffset' }).formatToParts(new Date());
+  return (parts.find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC').replace('GMT', 'UTC');
+}
+
+function zone(timeZone: 'UTC' | undefined): Intl.DateTimeFormatOptions {
+  return timeZone === undefined ? {} : { timeZone };
+}
+
+/** The page is in English, so dates are too; the browser decides only the time zone. */
+function format(date: Date, options: Intl.DateTimeFormatOptions): string {
+  return new Intl.DateTimeFormat('en', { hourCycle: 'h23', ...options }).format(date);
+}

@@ -1,0 +1,43 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import { formatAgo, formatClock, formatFull } from './time-format.ts';
+
+const TICK_MS = 15_000;
+
+/** The time in seconds, anew every few seconds. */
+export function useNow(): number {
+  const [now, setNow] = useState(() => Math.floor(Date.now() / 1000));
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Math.floor(Date.now() / 1000)), TICK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}
+
+interface TimeProps {
+  readonly at: number | null | undefined;
+  /** What stands there if there is no time. */
+  readonly none?: string;
+  /** Windows of caps begin and end in UTC. */
+  readonly zone?: 'UTC';
+}
+
+/** A time relative to now, with the exact one on hover. */
+export function Ago({ at, none = '–', zone }: TimeProps): ReactNode {
+  const now = useNow();
+  if (at === null || at === undefined) return <span className="text-muted">{none}</span>;
+  return (
+    <time dateTime={new Date(at * 1000).toISOString()} title={formatFull(at, zone)}>
+      {formatAgo(at, now)}
+    </time>
+  );
+}
+
+/** The time of day, with the date as well unless it is today. */
+export function Clock({ at }: { readonly at: number }): ReactNode {
+  const isToday = new Date(at * 1000).toDateString() === new Date().toDateString();
+  return (
+    <time dateTime={new Date(at * 1000).toISOString()} title={formatFull(at)}>
+      {isToday ? formatClock(at) : `${formatFull(at).split(',')[0]}, ${formatClock(at)}`}
+    </time>
+  );
+}

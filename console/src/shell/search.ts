@@ -1,0 +1,30 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+
+/** Every filter of every page is a plain text in the query, so that each view has an address that reads well. */
+export type Search = Readonly<Record<string, string | undefined>>;
+
+export function parseSearch(text: string): Search {
+  return Object.fromEntries(new URLSearchParams(text));
+}
+
+export function stringifySearch(search: Record<string, unknown>): string {
+  const given = Object.entries(search).filter(([, value]) => value !== undefined && value !== null && value !== '');
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+export interface Filters {
+  readonly search: Search;
+  /** Changes what is named; undefined takes it out of the address. */
+  change(patch: Search, options?: { readonly replace?: boolean }): void;
+}
+
+export function useFilters(): Filters {
+  const search = useSearch({ strict: false }) as Search;
+  const navigate = useNavigate();
+  return {
+    search,
+    change: (patch, { replace = false } = {}) =>
+      void navigate({ to: '.', search: ((before: Search) => ({ ...before, ...patch })) as never, replace }),
+  };
+}

@@ -1,0 +1,93 @@
+import * as Dialog from '@radix-ui/react-dialog';
+import { Outlet } from '@tanstack/react-router';
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { IconButton } from '../parts/icon-button.tsx';
+import { AwayBanner } from './away-banner.tsx';
+import { Logo, Navigation, SidebarFoot } from './sidebar.tsx';
+
+const Palette = lazy(() => import('./palette.tsx'));
+
+/** Navigation at the left, the page at the right; below 900 px the navigation is behind a button. */
+export function Shell(): ReactNode {
+  const [isSearching, setSearching] = useState(false);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
+      event.preventDefault();
+      setSearching((before) => !before);
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, []);
+  return (
+    <>
+      <a href="#page" className="sr-only focus:not-sr-only">
+        Skip to the page
+      </a>
+      <aside className="fixed inset-y-0 left-0 z-30 hidden w-54 flex-col gap-3 border-r border-line bg-bg px-3 pt-4 pb-3 wide:flex">
+        <div className="flex items-center justify-between pl-2">
+          <Logo />
+          <SearchButton onClick={() => setSearching(true)} />
+        </div>
+        <Navigation />
+        <SidebarFoot />
+      </aside>
+      <NarrowBar onSearch={() => setSearching(true)} />
+      <main id="page" tabIndex={-1} className="min-h-dvh min-w-0 outline-none wide:pl-54">
+        <AwayBanner />
+        <Suspense fallback={null}>
+          <Outlet />
+        </Suspense>
+      </main>
+      {isSearching ? (
+        <Suspense fallback={null}>
+          <Palette onClose={() => setSearching(false)} />
+        </Suspense>
+      ) : null}
+    </>
+  );
+}
+
+function SearchButton({ onClick }: { onClick(): void }): ReactNode {
+  return (
+    <button
+      type="button"
+      onClick={onClick}
+      aria-label="Search pages, keys, models and requests"
+      className="rounded-chip border border-line-strong bg-panel px-1.5 text-head text-muted hover:bg-raised"
+    >
+      ⌘K
+    </button>
+  );
+}
+
+function NarrowBar({ onSearch }: { onSearch(): void }): ReactNode {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <header className="sticky top-0 z-30 flex h-12 items-center justify-between border-b border-line bg-bg px-4 wide:hidden">
+      <Logo />
+      <div className="flex gap-1">
+        <IconButton icon="search" label="Search" onClick={onSearch} />
+        <Dialog.Root open={isOpen} onOpenChange={setOpen}>
+          <Dialog.Trigger asChild>
+            <IconButton icon="menu" label="Pages" />
+          </Dialog.Trigger>
+          <Dialog.Portal>
+            <Dialog.Overlay className="fixed inset-0 z-40 bg-scrim" />
+            <Dialog.Content
+              aria-describedby={undefined}
+              className="fixed inset-y-0 left-0 z-50 flex w-64 flex-col gap-3 border-r border-line bg-bg px-3 pt-4 pb-3 outline-none"
+            >
+              <Dialog.Title className="sr-only">Pages</Dialog.Title>
+              <div className="pl-2">
+                <Logo />
+              </div>
+              <Navigation onNavigate={() => setOpen(false)} />
+              <SidebarFoot />
+            </Dialog.Content>
+          </Dialog.Portal>
+        </Dialog.Root>
+      </div>
+    </header>
+  );
+}

@@ -1,0 +1,63 @@
+import { createContext, type ReactNode, use } from 'react';
+import type { Account, Me } from '../api/generated/routes.ts';
+import { useApi } from '../api/queries.ts';
+import { ErrorPanel } from '../parts/error-panel.tsx';
+import { useFilters } from './search.ts';
+
+export type Role = 'operator' | 'owner' | 'member' | 'viewer';
+
+/** Who looks at the page, and whose account they look at. */
+export interface Viewer {
+  readonly me: Me;
+  readonly accounts: readonly Account[];
+  /** Null if an operator looks at all accounts. */
+  readonly account: Account | null;
+  /** In the chosen account. */
+  readonly role: Role;
+  /** Whether they may change keys, members and the like of the account. */
+  readonly canManage: boolean;
+  /** Whether they may have keys, be it only their own. */
+  readonly canHaveKeys: boolean;
+  readonly isOperator: boolean;
+}
+
+const ViewerContext = createContext<Viewer | null>(null);
+
+export function useViewer(): Viewer {
+  const viewer = use(ViewerContext);
+  if (viewer === null) throw new Error('Use this only on pages within the shell.');
+  return viewer;
+}
+
+/** The account as the routes take it: operators may leave it out. */
+export function useAccountInput(): { readonly account?: string } {
+  const { account } = useViewer();
+  return account === null ? {} : { account: account.id };
+}
+
+const ACCOUNTS_MAX = 1_000;
+
+export function ViewerProvider({ me, children }: { readonly me: Me; readonly children: ReactNode }): ReactNode {
+  const { search } = useFilters();
+  const accounts = useApi('GET /accounts', { limit: ACCOUNTS_MAX }, { staleMs: 30_000 });
+  if (accounts.error !== null) return <ErrorPanel error={accounts.error} again={() => void accounts.refetch()} />;
+  if (accounts.data === undefined) return null;
+  return <ViewerContext value={viewerOf(me, accounts.data.data, search.account)}>{children}</ViewerContext>;
+}
+
+function viewerOf(me: Me, accounts: readonly Account[], asked: string | undefined): Viewer {
+  const only = accounts.length === 1 || !me.operator ? (accounts[0] ?? null) : null;
+  const account = accounts.find(({ id, name }) => id === asked || name === asked) ?? only;
+  const given = me.roles.find((each) => each.account === account?.id)?.role ?? 'viewer';
+  const role = me.operator ? 'operator' : given;
+  const mayWrite = !me.read_only;
+  return {
+    me,
+    accounts,
+    account,
+    role,
+    canManage: mayWrite && (role === 'operator' || role === 'owner'),
+    canHaveKeys: mayWrite && role !== 'viewer',
+    isOperator: me.operator,
+  };
+}
