@@ -25,8 +25,8 @@ interface ConsoleFile {
 const NONCE = '%NONCE%';
 
 /**
- * The web console: static files that are read when they are first asked for, and then kept. Every path below `/console`
- * that is no file is a page of the console, which finds out by itself what to show.
+ * The web console: static files that are read when they are first asked for, and then kept. Every other path below
+ * `/console` is a page of the console, which finds out by itself what to show.
  */
 export class ConsoleFiles {
   readonly #folder: URL;

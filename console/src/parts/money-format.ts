@@ -42,7 +42,7 @@ export function formatNanousd(nanousd: bigint | number): string {
   return `${grouped(BigInt(nanousd))} nanodollars`;
 }
 
-/** Dollars as somebody types them, like `5`, `0.25` or `$1,000`; null if it is no such amount. */
+/** Dollars as somebody types them, like `5`, `0.25` or `$1,000`; null if it is not an amount. */
 export function parseDollars(text: string): bigint | null {
   const found = /^\$?(\d{1,10})(?:\.(\d{1,9}))?$/.exec(text.trim().replaceAll(',', ''));
   if (found === null) return null;

@@ -3,7 +3,7 @@ import { formatAgo, formatClock, formatFull } from './time-format.ts';
 
 const TICK_MS = 15_000;
 
-/** The time in seconds, anew every few seconds. */
+/** The time in seconds, updated every few seconds. */
 export function useNow(): number {
   const [now, setNow] = useState(() => Math.floor(Date.now() / 1000));
   useEffect(() => {

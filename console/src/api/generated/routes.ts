@@ -6,7 +6,7 @@ export interface Me {
   name: string;
   operator: boolean;
   read_only: boolean;
-  roles: readonly ({  account: string;  role: 'owner' | 'member' | 'viewer'; })[];
+  roles: readonly ({ account: string; role: 'owner' | 'member' | 'viewer'; })[];
 }
 
 export interface Account {
@@ -57,9 +57,9 @@ export interface Balance {
   held_nanousd: bigint;
   available_nanousd: bigint;
   spent_nanousd: bigint;
-  hangups?: {  allowance_nanousd: bigint;  remaining_nanousd: bigint;  resets_at: number; } | null;
-  key: {  id: string;  spend_cap_nanousd: bigint | null;  spent_nanousd: bigint;  held_nanousd: bigint;  remaining_nanousd: bigint | null;  window: 'lifetime' | 'day' | 'week' | 'month';  resets_at: number | null; } | null;
-  person?: {  id: string;  spend_cap_nanousd: bigint | null;  spent_nanousd: bigint;  held_nanousd: bigint;  remaining_nanousd: bigint | null;  window: 'lifetime' | 'day' | 'week' | 'month';  resets_at: number | null; };
+  hangups?: { allowance_nanousd: bigint; remaining_nanousd: bigint; resets_at: number; } | null;
+  key: { id: string; spend_cap_nanousd: bigint | null; spent_nanousd: bigint; held_nanousd: bigint; remaining_nanousd: bigint | null; window: 'lifetime' | 'day' | 'week' | 'month'; resets_at: number | null; } | null;
+  person?: { id: string; spend_cap_nanousd: bigint | null; spent_nanousd: bigint; held_nanousd: bigint; remaining_nanousd: bigint | null; window: 'lifetime' | 'day' | 'week' | 'month'; resets_at: number | null; };
 }
 
 export interface Entry {
@@ -327,8 +327,8 @@ export interface Receipt {
   ended: 'complete' | 'failed' | 'upstream_error' | 'timeout' | 'shutdown' | 'client_gone' | 'stalled' | 'died' | null;
   usage_source: 'reported' | 'partial' | 'estimated' | 'drained' | 'none';
   hangup_charged: boolean;
-  usage: {  fresh_tokens: number;  cache_read_tokens: number;  cache_write_tokens: number;  cache_write_1h_tokens: number;  output_tokens: number;  reasoning_tokens: number; } | null;
-  components: {  fresh: number;  cache_write: number;  cache_read: number;  output: number; } | null;
+  usage: { fresh_tokens: number; cache_read_tokens: number; cache_write_tokens: number; cache_write_1h_tokens: number; output_tokens: number; reasoning_tokens: number; } | null;
+  components: { fresh: number; cache_write: number; cache_read: number; output: number; } | null;
   cost_nanousd: bigint | null;
   refunded_nanousd: bigint;
   held_nanousd: bigint;
@@ -342,8 +342,8 @@ export interface Receipt {
   account: string;
   host?: string | null;
   attempts?: number;
-  tries?: readonly ({  host?: string;  outcome: string;  ms: number; })[] | null;
-  loss?: {  amount_nanousd: bigint;  reason: string; } | null;
+  tries?: readonly ({ host?: string; outcome: string; ms: number; })[] | null;
+  loss?: { amount_nanousd: bigint; reason: string; } | null;
 }
 
 export interface Refund {
@@ -380,7 +380,7 @@ export interface Usage {
   bucket: 'hour' | 'day' | 'week' | 'month' | 'none';
   group_by: readonly (string)[];
   data: readonly (UsageRow)[];
-  totals: {  requests: number | null;  fresh_tokens: number | null;  cache_read_tokens: number | null;  cache_write_tokens: number | null;  cache_write_1h_tokens: number | null;  output_tokens: number | null;  reasoning_tokens: number | null;  cost_nanousd: bigint | null;  refunded_nanousd: bigint | null;  refused: number | null;  first_byte_p50_ms: number | null;  first_byte_p95_ms: number | null;  duration_p50_ms: number | null;  duration_p95_ms: number | null; };
+  totals: { requests: number | null; fresh_tokens: number | null; cache_read_tokens: number | null; cache_write_tokens: number | null; cache_write_1h_tokens: number | null; output_tokens: number | null; reasoning_tokens: number | null; cost_nanousd: bigint | null; refunded_nanousd: bigint | null; refused: number | null; first_byte_p50_ms: number | null; first_byte_p95_ms: number | null; duration_p50_ms: number | null; duration_p95_ms: number | null; };
 }
 
 export interface UsageRow {
@@ -423,14 +423,14 @@ export interface Model {
   context_window: number;
   context_length: number;
   max_output_tokens: number;
-  architecture: {  modality: string;  input_modalities: readonly (string)[];  output_modalities: readonly (string)[]; };
+  architecture: { modality: string; input_modalities: readonly (string)[]; output_modalities: readonly (string)[]; };
   supported_parameters: readonly (string)[];
   reasoning_efforts?: readonly (string)[];
-  embedding?: {  dimensions: number | null;  matryoshka: boolean; };
-  pricing: {  input: number;  output: number;  cache_read: number | null;  cache_write: number | null;  cache_write_1h: number | null;  prompt: string;  completion: string;  input_cache_read: string;  input_cache_write: string;  unit: 'nanousd_per_million_tokens';  tiers?: readonly ({ above_input_tokens: number; input: number; output: number; cache_read: number | null; cache_write: number | null; cache_write_1h: number | null; prompt: string; completion: string; input_cache_read: string; input_cache_write: string; })[]; };
+  embedding?: { dimensions: number | null; matryoshka: boolean; };
+  pricing: { input: number; output: number; cache_read: number | null; cache_write: number | null; cache_write_1h: number | null; prompt: string; completion: string; input_cache_read: string; input_cache_write: string; unit: 'nanousd_per_million_tokens'; tiers?: readonly ({ above_input_tokens: number; input: number; output: number; cache_read: number | null; cache_write: number | null; cache_write_1h: number | null; prompt: string; completion: string; input_cache_read: string; input_cache_write: string; })[]; };
   canonical_slug: string;
-  links: {  details: string; };
-  top_provider: {  context_length: number;  max_completion_tokens: number;  is_moderated: false; };
+  links: { details: string; };
+  top_provider: { context_length: number; max_completion_tokens: number; is_moderated: false; };
   default_parameters: null;
   per_request_limits: null;
   supported_voices: null;
@@ -442,8 +442,8 @@ export interface Host {
   id: string;
   state: 'well' | 'limited' | 'ejected' | 'key_refused' | 'probing';
   first_byte_ms: number | null;
-  models: readonly ({  model: string;  host_model: string;  input: number;  output: number;  place: number; })[];
-  events: readonly ({  at: number;  kind: string;  status: number | null; })[];
+  models: readonly ({ model: string; host_model: string; input: number; output: number; place: number; })[];
+  events: readonly ({ at: number; kind: string; status: number | null; })[];
 }
 
 export interface Person {
@@ -553,7 +553,7 @@ export interface AuditEntry {
   object: 'audit_entry';
   id: string;
   at: number;
-  actor: {  kind: 'person' | 'management_key' | 'command_line' | 'configuration' | 'gateway_key';  id: string | null;  name: string; };
+  actor: { kind: 'person' | 'management_key' | 'command_line' | 'configuration' | 'gateway_key'; id: string | null; name: string; };
   action: string;
   subject: string;
   account: string | null;
@@ -565,10 +565,10 @@ export interface AuditEntry {
 export interface System {
   object: 'status';
   version: string;
-  server: {  url: string;  pid: number;  hosted: boolean;  started: number; } | null;
-  store: {  ok: boolean;  reason: string | null;  may_admit: boolean; };
+  server: { url: string; pid: number; hosted: boolean; started: number; } | null;
+  store: { ok: boolean; reason: string | null; may_admit: boolean; };
   clock_behind_ms: number;
-  accepted_losses: readonly ({  accepted: number;  receipts: number;  spent_nanousd: bigint; })[];
+  accepted_losses: readonly ({ accepted: number; receipts: number; spent_nanousd: bigint; })[];
   models: number;
   price_version: string;
   settings: Readonly<Record<string, unknown>>;
@@ -581,7 +581,7 @@ export interface VerificationTask {
   ended: number | null;
   rows_read: number;
   rows_total: number;
-  report: {  object: 'verification';  ok: boolean;  accounts: number;  keys: number;  receipts: number;  credits: number;  refunds: number;  open_holds: number;  loss_nanousd: bigint;  closed_months: number;  closed_receipts: number;  since: string | null;  not_kept: number;  without_tree: number;  violations: readonly (string)[];  accepted_losses: readonly ({ accepted: number; receipts: number; spent_nanousd: bigint; })[]; } | null;
+  report: { object: 'verification'; ok: boolean; accounts: number; keys: number; receipts: number; credits: number; refunds: number; open_holds: number; loss_nanousd: bigint; closed_months: number; closed_receipts: number; since: string | null; not_kept: number; without_tree: number; violations: readonly (string)[]; accepted_losses: readonly ({ accepted: number; receipts: number; spent_nanousd: bigint; })[]; } | null;
   reason: string | null;
 }
 
@@ -598,82 +598,82 @@ export interface OwnSession {
 }
 
 export interface Error {
-  error: {  message: string;  type: string;  param: string | null;  code: string | null; };
+  error: { message: string; type: string; param: string | null; code: string | null; };
 }
 
 /** What each route takes, in path, query and body together, and what it answers. */
 export interface Routes {
   'GET /me': { input: {}; output: Me };
-  'GET /accounts': { input: { limit?: number; after?: string; format?: 'json' | 'csv' | 'jsonl'; }; output: {  object: 'list';  data: readonly (Account)[];  next: string | null; } };
-  'POST /accounts': { input: { name: string; kind?: 'prepaid' | 'unlimited'; }; output: Account };
+  'GET /accounts': { input: { limit?: number | undefined; after?: string | undefined; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (Account)[]; next: string | null; } };
+  'POST /accounts': { input: { name: string; kind?: 'prepaid' | 'unlimited' | undefined; }; output: Account };
   'PATCH /accounts/{account}': { input: { account: string; name: string; }; output: Account };
   'POST /accounts/{account}/suspend': { input: { account: string; }; output: Account };
   'POST /accounts/{account}/resume': { input: { account: string; }; output: Account };
-  'POST /accounts/{account}/close': { input: { account: string; wait_seconds?: number; note?: string; }; output: ClosedAccount };
-  'POST /accounts/{account}/credits': { input: { account: string; amount_nanousd: bigint; reference?: string | null; note?: string | null; }; output: Credit };
-  'GET /accounts/{account}/balance': { input: { account: string; key?: string; }; output: Balance };
-  'GET /accounts/{account}/entries': { input: { account: string; limit?: number; after?: string; format?: 'json' | 'csv' | 'jsonl'; }; output: {  object: 'list';  data: readonly (Entry)[];  next: string | null; } };
-  'GET /accounts/{account}/members': { input: { account: string; limit?: number; after?: string; format?: 'json' | 'csv' | 'jsonl'; }; output: {  object: 'list';  data: readonly (MemberSpending)[];  next: string | null; } };
-  'PUT /accounts/{account}/members/{person}': { input: { account: string; person: string; role?: 'owner' | 'member' | 'viewer'; spend_cap_nanousd?: bigint | null; window?: 'lifetime' | 'day' | 'week' | 'month'; }; output: Member };
-  'DELETE /accounts/{account}/members/{person}': { input: { account: string; person: string; }; output: {  object: 'member';  account: string;  person: string;  status: 'removed'; } };
-  'GET /keys': { input: { account?: string; person?: string; limit?: number; after?: string; format?: 'json' | 'csv' | 'jsonl'; }; output: {  object: 'list';  data: readonly (ShownKey)[];  next: string | null; } };
-  'POST /keys': { input: { account: string; person?: string | null; name?: string; spend_cap_nanousd?: bigint | null; window?: 'lifetime' | 'day' | 'week' | 'month'; expires_at?: number | null; models?: readonly (string)[] | null; allow?: readonly ('provider_keys' | 'account_read' | 'webhooks')[]; on_unsupported?: 'refuse' | 'drop'; note?: string | null; max_cost_nanousd?: bigint | null; }; output: MintedKey };
+  'POST /accounts/{account}/close': { input: { account: string; wait_seconds?: number | undefined; note?: string | undefined; }; output: ClosedAccount };
+  'POST /accounts/{account}/credits': { input: { account: string; amount_nanousd: bigint; reference?: string | null | undefined; note?: string | null | undefined; }; output: Credit };
+  'GET /accounts/{account}/balance': { input: { account: string; key?: string | undefined; }; output: Balance };
+  'GET /accounts/{account}/entries': { input: { account: string; limit?: number | undefined; after?: string | undefined; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (Entry)[]; next: string | null; } };
+  'GET /accounts/{account}/members': { input: { account: string; limit?: number | undefined; after?: string | undefined; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (MemberSpending)[]; next: string | null; } };
+  'PUT /accounts/{account}/members/{person}': { input: { account: string; person: string; role?: 'owner' | 'member' | 'viewer' | undefined; spend_cap_nanousd?: bigint | null | undefined; window?: 'lifetime' | 'day' | 'week' | 'month' | undefined; }; output: Member };
+  'DELETE /accounts/{account}/members/{person}': { input: { account: string; person: string; }; output: { object: 'member'; account: string; person: string; status: 'removed'; } };
+  'GET /keys': { input: { account?: string | undefined; person?: string | undefined; limit?: number | undefined; after?: string | undefined; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (ShownKey)[]; next: string | null; } };
+  'POST /keys': { input: { account: string; person?: string | null | undefined; name?: string | undefined; spend_cap_nanousd?: bigint | null | undefined; window?: 'lifetime' | 'day' | 'week' | 'month' | undefined; expires_at?: number | null | undefined; models?: readonly (string)[] | null | undefined; allow?: readonly ('provider_keys' | 'account_read' | 'webhooks')[] | undefined; on_unsupported?: 'refuse' | 'drop' | undefined; note?: string | null | undefined; max_cost_nanousd?: bigint | null | undefined; }; output: MintedKey };
   'GET /keys/{key}': { input: { key: string; }; output: ShownKey };
-  'PATCH /keys/{key}': { input: { key: string; name?: string; spend_cap_nanousd?: bigint | null; window?: 'lifetime' | 'day' | 'week' | 'month'; expires_at?: number | null; models?: readonly (string)[] | null; allow?: readonly ('provider_keys' | 'account_read' | 'webhooks')[]; deny?: readonly ('provider_keys' | 'account_read' | 'webhooks')[]; on_unsupported?: 'refuse' | 'drop'; note?: string | null; max_cost_nanousd?: bigint | null; }; output: ChangedKey };
-  'POST /keys/{key}/rotate': { input: { key: string; grace_seconds?: number; }; output: RotatedKey };
+  'PATCH /keys/{key}': { input: { key: string; name?: string | undefined; spend_cap_nanousd?: bigint | null | undefined; window?: 'lifetime' | 'day' | 'week' | 'month' | undefined; expires_at?: number | null | undefined; models?: readonly (string)[] | null | undefined; allow?: readonly ('provider_keys' | 'account_read' | 'webhooks')[] | undefined; deny?: readonly ('provider_keys' | 'account_read' | 'webhooks')[] | undefined; on_unsupported?: 'refuse' | 'drop' | undefined; note?: string | null | undefined; max_cost_nanousd?: bigint | null | undefined; }; output: ChangedKey };
+  'POST /keys/{key}/rotate': { input: { key: string; grace_seconds?: number | undefined; }; output: RotatedKey };
   'POST /keys/{key}/disable': { input: { key: string; }; output: Key };
   'POST /keys/{key}/enable': { input: { key: string; }; output: Key };
   'POST /keys/{key}/revoke': { input: { key: string; }; output: Key };
-  'GET /accounts/{account}/provider-keys': { input: { account: string; format?: 'json' | 'csv' | 'jsonl'; }; output: {  object: 'list';  data: readonly (ProviderKey)[];  next: string | null; } };
+  'GET /accounts/{account}/provider-keys': { input: { account: string; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (ProviderKey)[]; next: string | null; } };
   'PUT /accounts/{account}/provider-keys/{provider}': { input: { account: string; provider: string; api_key: string; base_url: string; }; output: ProviderKey };
-  'DELETE /accounts/{account}/provider-keys/{provider}': { input: { account: string; provider: string; }; output: {  object: 'provider_key';  provider: string;  status: 'removed'; } };
+  'DELETE /accounts/{account}/provider-keys/{provider}': { input: { account: string; provider: string; }; output: { object: 'provider_key'; provider: string; status: 'removed'; } };
   'POST /accounts/{account}/provider-keys/{provider}/verify': { input: { account: string; provider: string; }; output: ProviderKey };
-  'GET /webhooks': { input: { account?: string; format?: 'json' | 'csv' | 'jsonl'; }; output: {  object: 'list';  data: readonly (Webhook)[];  next: string | null; } };
-  'GET /webhooks/{name}': { input: { name: string; account?: string; }; output: Webhook };
-  'PUT /webhooks/{name}': { input: { name: string; account?: string | null; url: string; events?: readonly (string)[] | null; }; output: NewWebhook };
-  'DELETE /webhooks/{name}': { input: { name: string; account?: string; }; output: {  object: 'webhook';  name: string;  status: 'removed'; } };
-  'POST /webhooks/{name}/rotate': { input: { name: string; account?: string | null; grace_seconds?: number; }; output: NewWebhook };
-  'POST /webhooks/{name}/test': { input: { name: string; account?: string | null; }; output: WebhookDelivery };
-  'GET /webhooks/{name}/deliveries': { input: { name: string; account?: string; limit?: number; after?: string; format?: 'json' | 'csv' | 'jsonl'; }; output: {  object: 'list';  data: readonly (WebhookDelivery)[];  next: string | null; } };
-  'GET /alerts': { input: { account?: string; kind?: 'balance' | 'key_cap' | 'person_cap' | 'host' | 'losses' | 'disk' | 'verify'; status?: 'all' | 'open' | 'unacknowledged'; limit?: number; after?: string; format?: 'json' | 'csv' | 'jsonl'; }; output: {  object: 'list';  data: readonly (Alert)[];  next: string | null; } };
+  'GET /webhooks': { input: { account?: string | undefined; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (Webhook)[]; next: string | null; } };
+  'GET /webhooks/{name}': { input: { name: string; account?: string | undefined; }; output: Webhook };
+  'PUT /webhooks/{name}': { input: { name: string; account?: string | null | undefined; url: string; events?: readonly (string)[] | null | undefined; }; output: NewWebhook };
+  'DELETE /webhooks/{name}': { input: { name: string; account?: string | undefined; }; output: { object: 'webhook'; name: string; status: 'removed'; } };
+  'POST /webhooks/{name}/rotate': { input: { name: string; account?: string | null | undefined; grace_seconds?: number | undefined; }; output: NewWebhook };
+  'POST /webhooks/{name}/test': { input: { name: string; account?: string | null | undefined; }; output: WebhookDelivery };
+  'GET /webhooks/{name}/deliveries': { input: { name: string; account?: string | undefined; limit?: number | undefined; after?: string | undefined; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (WebhookDelivery)[]; next: string | null; } };
+  'GET /alerts': { input: { account?: string | undefined; kind?: 'balance' | 'key_cap' | 'person_cap' | 'host' | 'losses' | 'disk' | 'verify' | undefined; status?: 'all' | 'open' | 'unacknowledged' | undefined; limit?: number | undefined; after?: string | undefined; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (Alert)[]; next: string | null; } };
   'POST /alerts/{alert}/acknowledge': { input: { alert: string; }; output: Alert };
   'GET /accounts/{account}/alert-settings': { input: { account: string; }; output: AlertSettings };
-  'PATCH /accounts/{account}/alert-settings': { input: { account: string; balance_below_nanousd?: bigint | null; cap_percent?: number | null; }; output: AlertSettings };
-  'GET /receipts': { input: { account?: string; key?: string; since?: number; until?: number; model?: string; route?: string; status?: 'open' | 'settled' | 'voided'; ended?: 'complete' | 'failed' | 'upstream_error' | 'timeout' | 'shutdown' | 'client_gone' | 'stalled' | 'died'; chain?: string; host?: string; limit?: number; after?: string; format?: 'json' | 'csv' | 'jsonl'; }; output: {  object: 'list';  data: readonly (Receipt)[];  next: string | null; } };
-  'GET /receipts/feed': { input: { account?: string; key?: string; after?: string; }; output: unknown };
+  'PATCH /accounts/{account}/alert-settings': { input: { account: string; balance_below_nanousd?: bigint | null | undefined; cap_percent?: number | null | undefined; }; output: AlertSettings };
+  'GET /receipts': { input: { account?: string | undefined; key?: string | undefined; since?: number | undefined; until?: number | undefined; model?: string | undefined; route?: string | undefined; status?: 'open' | 'settled' | 'voided' | undefined; ended?: 'complete' | 'failed' | 'upstream_error' | 'timeout' | 'shutdown' | 'client_gone' | 'stalled' | 'died' | undefined; chain?: string | undefined; host?: string | undefined; limit?: number | undefined; after?: string | undefined; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (Receipt)[]; next: string | null; } };
+  'GET /receipts/feed': { input: { account?: string | undefined; key?: string | undefined; after?: string | undefined; }; output: unknown };
   'GET /receipts/{receipt}': { input: { receipt: string; }; output: Receipt };
-  'POST /receipts/{receipt}/refund': { input: { receipt: string; amount_nanousd?: bigint | null; reference?: string | null; note?: string | null; }; output: Refund };
-  'GET /refusals': { input: { request?: string; account?: string; key?: string; person?: string; code?: string; since?: number; until?: number; limit?: number; after?: string; format?: 'json' | 'csv' | 'jsonl'; }; output: {  object: 'list';  data: readonly (Refusal)[];  next: string | null; } };
-  'GET /usage': { input: { since?: number; until?: number; bucket?: 'hour' | 'day' | 'week' | 'month' | 'none'; group_by?: string; metrics?: string; account?: string; key?: string; person?: string; model?: string; route?: string; host?: string; format?: 'json' | 'csv' | 'jsonl'; }; output: Usage };
-  'GET /models': { input: { format?: 'json' | 'csv' | 'jsonl'; }; output: {  object: 'list';  data: readonly (Model)[];  next: string | null;  price_version: string; } };
-  'GET /hosts': { input: { format?: 'json' | 'csv' | 'jsonl'; }; output: {  object: 'list';  data: readonly (Host)[];  next: string | null; } };
-  'GET /people': { input: { limit?: number; after?: string; format?: 'json' | 'csv' | 'jsonl'; }; output: {  object: 'list';  data: readonly (Person)[];  next: string | null; } };
+  'POST /receipts/{receipt}/refund': { input: { receipt: string; amount_nanousd?: bigint | null | undefined; reference?: string | null | undefined; note?: string | null | undefined; }; output: Refund };
+  'GET /refusals': { input: { request?: string | undefined; account?: string | undefined; key?: string | undefined; person?: string | undefined; code?: string | undefined; since?: number | undefined; until?: number | undefined; limit?: number | undefined; after?: string | undefined; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (Refusal)[]; next: string | null; } };
+  'GET /usage': { input: { since?: number | undefined; until?: number | undefined; bucket?: 'hour' | 'day' | 'week' | 'month' | 'none' | undefined; group_by?: string | undefined; metrics?: string | undefined; account?: string | undefined; key?: string | undefined; person?: string | undefined; model?: string | undefined; route?: string | undefined; host?: string | undefined; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: Usage };
+  'GET /models': { input: { format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (Model)[]; next: string | null; price_version: string; } };
+  'GET /hosts': { input: { format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (Host)[]; next: string | null; } };
+  'GET /people': { input: { limit?: number | undefined; after?: string | undefined; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (Person)[]; next: string | null; } };
   'GET /people/{person}': { input: { person: string; }; output: PersonWithRoles };
-  'PATCH /people/{person}': { input: { person: string; name?: string; operator?: boolean; }; output: Person };
+  'PATCH /people/{person}': { input: { person: string; name?: string | undefined; operator?: boolean | undefined; }; output: Person };
   'POST /people/{person}/disable': { input: { person: string; }; output: Person };
   'POST /people/{person}/enable': { input: { person: string; }; output: Person };
   'POST /people/{person}/reset': { input: { person: string; }; output: Invited };
-  'GET /people/{person}/sessions': { input: { person: string; format?: 'json' | 'csv' | 'jsonl'; }; output: {  object: 'list';  data: readonly (Session)[];  next: string | null; } };
-  'POST /people/{person}/sign-out': { input: { person: string; }; output: {  object: 'person';  id: string;  sessions_ended: number; } };
-  'DELETE /sessions/{session}': { input: { session: string; }; output: {  object: 'session';  id: string;  status: 'ended'; } };
-  'GET /invitations': { input: { account?: string; limit?: number; after?: string; format?: 'json' | 'csv' | 'jsonl'; }; output: {  object: 'list';  data: readonly (Invitation)[];  next: string | null; } };
-  'POST /invitations': { input: { email: string; operator?: boolean; account?: string | null; role?: 'owner' | 'member' | 'viewer' | null; spend_cap_nanousd?: bigint | null; window?: 'lifetime' | 'day' | 'week' | 'month'; }; output: Invited };
-  'DELETE /invitations/{invitation}': { input: { invitation: string; }; output: {  object: 'invitation';  id: string;  status: 'revoked'; } };
-  'GET /management-keys': { input: { account?: string; limit?: number; after?: string; format?: 'json' | 'csv' | 'jsonl'; }; output: {  object: 'list';  data: readonly (ManagementKey)[];  next: string | null; } };
-  'POST /management-keys': { input: { name?: string; account?: string | null; role?: 'operator' | 'owner' | 'member' | 'viewer'; read_only?: boolean; expires_at: number; }; output: MintedManagementKey };
+  'GET /people/{person}/sessions': { input: { person: string; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (Session)[]; next: string | null; } };
+  'POST /people/{person}/sign-out': { input: { person: string; }; output: { object: 'person'; id: string; sessions_ended: number; } };
+  'DELETE /sessions/{session}': { input: { session: string; }; output: { object: 'session'; id: string; status: 'ended'; } };
+  'GET /invitations': { input: { account?: string | undefined; limit?: number | undefined; after?: string | undefined; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (Invitation)[]; next: string | null; } };
+  'POST /invitations': { input: { email: string; operator?: boolean | undefined; account?: string | null | undefined; role?: 'owner' | 'member' | 'viewer' | null | undefined; spend_cap_nanousd?: bigint | null | undefined; window?: 'lifetime' | 'day' | 'week' | 'month' | undefined; }; output: Invited };
+  'DELETE /invitations/{invitation}': { input: { invitation: string; }; output: { object: 'invitation'; id: string; status: 'revoked'; } };
+  'GET /management-keys': { input: { account?: string | undefined; limit?: number | undefined; after?: string | undefined; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (ManagementKey)[]; next: string | null; } };
+  'POST /management-keys': { input: { name?: string | undefined; account?: string | null | undefined; role?: 'operator' | 'owner' | 'member' | 'viewer' | undefined; read_only?: boolean | undefined; expires_at: number; }; output: MintedManagementKey };
   'DELETE /management-keys/{management_key}': { input: { management_key: string; }; output: ManagementKey };
-  'GET /audit': { input: { account?: string; person?: string; actor?: string; action?: string; subject?: string; since?: number; until?: number; limit?: number; after?: string; format?: 'json' | 'csv' | 'jsonl'; }; output: {  object: 'list';  data: readonly (AuditEntry)[];  next: string | null; } };
+  'GET /audit': { input: { account?: string | undefined; person?: string | undefined; actor?: string | undefined; action?: string | undefined; subject?: string | undefined; since?: number | undefined; until?: number | undefined; limit?: number | undefined; after?: string | undefined; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (AuditEntry)[]; next: string | null; } };
   'GET /system': { input: {}; output: System };
   'GET /system/verify': { input: {}; output: VerificationTask };
-  'POST /system/verify': { input: { since?: string | null; usage?: boolean; }; output: VerificationTask };
-  'GET /sign-in': { input: {}; output: {  object: 'sign_in';  password: boolean;  single_sign_on: { issuer: string; start: string; } | null;  unavailable: string | null; } };
+  'POST /system/verify': { input: { since?: string | null | undefined; usage?: boolean | undefined; }; output: VerificationTask };
+  'GET /sign-in': { input: {}; output: { object: 'sign_in'; password: boolean; single_sign_on: { issuer: string; start: string; } | null; unavailable: string | null; } };
   'POST /sign-in': { input: { email: string; password: string; }; output: Session };
-  'POST /invitations/accept': { input: { secret: string; name?: string; password?: string; }; output: Person };
+  'POST /invitations/accept': { input: { secret: string; name?: string | undefined; password?: string | undefined; }; output: Person };
   'GET /sso/start': { input: {}; output: unknown };
   'GET /sso/callback': { input: {}; output: unknown };
-  'POST /sso/link': { input: { password?: string; }; output: {  object: 'sso_link';  url: string; } };
-  'POST /sign-out': { input: {}; output: {  object: 'session';  id: string;  status: 'ended'; } };
-  'POST /me/password': { input: { current: string; password: string; }; output: {  object: 'person';  id: string;  password: true; } };
-  'GET /me/sessions': { input: {}; output: {  object: 'list';  data: readonly (OwnSession)[];  next: string | null; } };
-  'DELETE /me/sessions/{session}': { input: { session: string; }; output: {  object: 'session';  id: string;  status: 'ended'; } };
+  'POST /sso/link': { input: { password?: string | undefined; }; output: { object: 'sso_link'; url: string; } };
+  'POST /sign-out': { input: {}; output: { object: 'session'; id: string; status: 'ended'; } };
+  'POST /me/password': { input: { current: string; password: string; }; output: { object: 'person'; id: string; password: true; } };
+  'GET /me/sessions': { input: {}; output: { object: 'list'; data: readonly (OwnSession)[]; next: string | null; } };
+  'DELETE /me/sessions/{session}': { input: { session: string; }; output: { object: 'session'; id: string; status: 'ended'; } };
 }
