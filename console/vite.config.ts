@@ -3,7 +3,7 @@ import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
-/** Where `npm run dev --workspace console` finds a gateway. */
+/** Where `npx vite console` finds a gateway. */
 const GATEWAY = 'http://127.0.0.1:8080';
 
 export default defineConfig({
