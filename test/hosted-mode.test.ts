@@ -234,10 +234,18 @@ describe('the balance', () => {
       unlimited: false,
       balance_nanousd: 50_000_000,
       held_nanousd: 0,
+      reserved_nanousd: 0,
       available_nanousd: 50_000_000,
       spent_nanousd: 0,
       hangups: { allowance_nanousd: 1_000_000_000, remaining_nanousd: 1_000_000_000, resets_at: expect.any(Number) },
-      key: { ...keyPart, spent_nanousd: 0, held_nanousd: 0, remaining_nanousd: 90_000_000, resets_at },
+      key: {
+        ...keyPart,
+        spent_nanousd: 0,
+        held_nanousd: 0,
+        reserved_nanousd: 0,
+        remaining_nanousd: 90_000_000,
+        resets_at,
+      },
     });
     harness.sim.script({ gateHead: 'answer' });
     const answer = harness.post({ ...ASK, max_tokens: 100 }, bearer(rich.secret));

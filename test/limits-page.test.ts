@@ -76,6 +76,7 @@ const INSIDE_BY_NAME = [
   ...['webhookRetryFirstMs', 'webhookRetryFactor', 'webhookRetryLastMs'],
   ...['alertRoundRows', 'alertChangesMax', 'alertSweepMs', 'alertSweepRows', 'alertLossesMs', 'alertLossRows'],
   ...['alertLossPauseMs', 'alertOrphanMs', 'bookSumsMs'],
+  ...['jobStageRowsMax', 'jobStagedMs', 'jobChunkBytesMax', 'jobSweepRows', 'jobSealRotationChunks'],
   'unreadRequestBytesMax',
   'storeTickMs',
   ...['frameMetadataBytesMax', 'frameExtraBytesMax', 'frameOpeningBytesMax'],

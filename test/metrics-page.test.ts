@@ -66,7 +66,13 @@ async function metricsText(): Promise<string> {
     eventLoopLagMs: () => 1,
     logLinesDropped: () => 1,
     books: {
-      sums: async () => ({ balanceNanousd: 1n, heldNanousd: 1n, openAlerts: 1, waitingDeliveries: 1 }),
+      sums: async () => ({
+        balanceNanousd: 1n,
+        heldNanousd: 1n,
+        reservedNanousd: 1n,
+        openAlerts: 1,
+        waitingDeliveries: 1,
+      }),
       clock: new ManualClock(),
     },
     payers: { perAccount: true, perKey: true },
@@ -137,7 +143,13 @@ test('the alerts of docs/metrics.md ask only for metrics that exist', () => {
 });
 
 describe('series of single accounts and keys', () => {
-  const sums = async () => ({ balanceNanousd: 1n, heldNanousd: 1n, openAlerts: 1, waitingDeliveries: 1 });
+  const sums = async () => ({
+    balanceNanousd: 1n,
+    heldNanousd: 1n,
+    reservedNanousd: 1n,
+    openAlerts: 1,
+    waitingDeliveries: 1,
+  });
   const build = (payers: { perAccount: boolean; perKey: boolean }, read = sums) => {
     const zero = () => 0;
     const zeros = ['callsUnderWay', 'ledgerDepth', 'hostConnections', 'clientConnections', 'clientConnectionsClosed'];

@@ -7,6 +7,7 @@ import { FEED_MUTANTS } from '../campaigns/mutants/feed.ts';
 import { FRAME_MUTANTS } from '../campaigns/mutants/frames.ts';
 import { HOST_MUTANTS } from '../campaigns/mutants/hosts.ts';
 import { HTTP1_MUTANTS } from '../campaigns/mutants/http1.ts';
+import { JOB_MUTANTS } from '../campaigns/mutants/jobs.ts';
 import { KEY_MUTANTS } from '../campaigns/mutants/keys.ts';
 import { LOSS_MUTANTS } from '../campaigns/mutants/losses.ts';
 import { MONTH_MUTANTS } from '../campaigns/mutants/months.ts';
@@ -25,6 +26,7 @@ test.each([
   ...FRAME_MUTANTS,
   ...HOST_MUTANTS,
   ...HTTP1_MUTANTS,
+  ...JOB_MUTANTS,
   ...KEY_MUTANTS,
   ...LOSS_MUTANTS,
   ...MONTH_MUTANTS,

@@ -111,6 +111,7 @@ export function alertContract(name: string, open: OpenStore): void {
       expect(await directory().bookSums()).toEqual({
         balanceNanousd: 1_500n,
         heldNanousd: 300n,
+        reservedNanousd: 0n,
         openAlerts: 1,
         waitingDeliveries: 0,
       });

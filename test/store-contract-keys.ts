@@ -98,9 +98,9 @@ export function keysContract(subject: StoreSubject): void {
     const resetsMs = Date.UTC(2026, 2, 16);
     expect(await subject.store.spendingOf(keys)).toEqual(
       new Map([
-        [7n, { spentNanousd: 60n, heldNanousd: 100n, resetsMs }],
-        [8n, { spentNanousd: 0n, heldNanousd: 100n, resetsMs: null }],
-        [9n, { spentNanousd: 0n, heldNanousd: 0n, resetsMs: Date.UTC(2026, 3, 1) }],
+        [7n, { spentNanousd: 60n, heldNanousd: 100n, reservedNanousd: 0n, resetsMs }],
+        [8n, { spentNanousd: 0n, heldNanousd: 100n, reservedNanousd: 0n, resetsMs: null }],
+        [9n, { spentNanousd: 0n, heldNanousd: 0n, reservedNanousd: 0n, resetsMs: Date.UTC(2026, 3, 1) }],
       ]),
     );
     subject.clock.setNowMs(resetsMs);

@@ -234,6 +234,7 @@ const NOTHING_YET = {
   version: 1n,
   balanceNanousd: 0n,
   heldNanousd: 0n,
+  reservedNanousd: 0n,
   spentNanousd: 0n,
   lossHour: 0,
   lostNanousd: 0n,

@@ -30,6 +30,7 @@ export function timeContract(subject: StoreSubject): void {
           resetsMs,
           spentNanousd: 0n,
           heldNanousd: 9n,
+          reservedNanousd: 0n,
         });
       }
       expect(await subject.store.keyWindow(99n)).toBeNull();

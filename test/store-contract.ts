@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { custodyContract } from './store-contract-custody.ts';
 import { idempotencyContract } from './store-contract-idempotency.ts';
+import { jobGroupsContract } from './store-contract-job-groups.ts';
+import { jobsContract } from './store-contract-jobs.ts';
 import { keysContract } from './store-contract-keys.ts';
 import { lossesContract } from './store-contract-losses.ts';
 import { moneyContract } from './store-contract-money.ts';
@@ -16,6 +18,8 @@ export function storeContract(name: string, open: OpenStore): void {
   describe(`store contract: ${name}`, () => {
     const subject = new StoreSubject(open);
     moneyContract(subject);
+    jobsContract(subject);
+    jobGroupsContract(subject);
     refundsContract(subject);
     lossesContract(subject);
     rowsContract(subject);

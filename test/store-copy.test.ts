@@ -171,6 +171,11 @@ describe('copying a ledger from SQLite to PostgreSQL', () => {
       'webhook_delivery',
       'alert',
       'alert_setting',
+      'job',
+      'job_group',
+      'job_account',
+      'job_chunk',
+      'job_event',
     ];
     expect(endings).toHaveLength(2 * (LEDGER_TABLES.length - empty.length) + 1);
     const store = await openPostgresStore({ url, clock: systemClock });

@@ -10,6 +10,7 @@ import {
   type Store,
 } from '../src/store/store.ts';
 import { aCredit, aHold, aSettle, NOON_MS } from './store-fixtures.ts';
+import { anyJobOperation, anyJobStep, type JobOperation, type JobStep } from './store-model-jobs.ts';
 
 /** Few accounts, keys and ids, so that operations collide; account 4, key 4 and person 3 never exist. */
 const anyAccount = fc.bigInt(1n, 4n);
@@ -146,8 +147,17 @@ const anyKeyChange = fc.record(
 export const anyStep = fc.oneof(
   {
     weight: 12,
-    arbitrary: fc.record({ step: fc.constant('apply'), operations: fc.array(anyOperation, { maxLength: 12 }) }),
+    arbitrary: fc.record({
+      step: fc.constant('apply'),
+      operations: fc.array(
+        fc.oneof({ weight: 3, arbitrary: anyOperation }, { weight: 2, arbitrary: anyJobOperation }),
+        {
+          maxLength: 12,
+        },
+      ),
+    }),
   },
+  { weight: 10, arbitrary: anyJobStep },
   { weight: 3, arbitrary: fc.record({ step: fc.constant('clock'), hours: fc.integer({ min: -30, max: 200 }) }) },
   { weight: 2, arbitrary: fc.record({ step: fc.constant('updateKey'), id: fc.bigInt(1n, 4n), change: anyKeyChange }) },
   {
@@ -215,7 +225,7 @@ export const anyStep = fc.oneof(
 
 export type Apply = {
   step: 'apply';
-  operations: readonly (LedgerOperation & { isStale?: boolean; isOthers?: boolean })[];
+  operations: readonly ((LedgerOperation & { isStale?: boolean; isOthers?: boolean }) | JobOperation)[];
 };
 export type UpdateKey = { step: 'updateKey'; id: bigint; change: Parameters<Store['updateKey']>[1] };
 /** A batch and a change of a key that run at the same time. */
@@ -225,6 +235,7 @@ export type Step =
   | Apply
   | UpdateKey
   | AtOnce
+  | JobStep
   | { step: 'clock'; hours: number }
   | { step: 'createKey'; id: bigint; accountId: bigint; personId: bigint | null }
   | { step: 'putMember'; accountId: bigint; personId: bigint; capNanousd: bigint | null; capWindow: CapWindow }

@@ -14,6 +14,7 @@ import {
   type OpenStore,
   type StoreUnderTest,
 } from './store-fixtures.ts';
+import { jobsOf, WalkerJobs } from './store-model-jobs.ts';
 import { type Apply, type AtOnce, anyStep, type Step, type UpdateKey } from './store-model-steps.ts';
 
 /** One engine going through the steps. */
@@ -22,6 +23,7 @@ class Walker {
   #subject: StoreUnderTest | null = null;
   #store: Store | null = null;
   #epoch = 0n;
+  readonly #jobs = new WalkerJobs();
 
   get store(): Store {
     return this.#store!;
@@ -73,6 +75,7 @@ class Walker {
       this.#store = await this.#subject!.reopen();
       return null;
     }
+    if (step.step !== 'beginInstance') return this.#jobs.take(this.store, step, this.clock.nowMs());
     const instance = await this.store.beginInstance();
     this.#epoch = instance.epoch;
     return instance;
@@ -106,7 +109,9 @@ class Walker {
 
   /** A hold usually names the person of its key. */
   async #current(operations: Apply['operations']): Promise<LedgerOperation[]> {
-    const current = operations.map(async ({ isStale, isOthers, ...operation }) => {
+    const current = operations.map(async (given) => {
+      if ('pick' in given) return this.#jobs.operationOf(this.store, given, this.#epoch, this.clock.nowMs());
+      const { isStale, isOthers, ...operation } = given;
       if (operation.kind !== 'hold') return operation;
       const key = operation.keyId === null ? null : await this.store.findKey(operation.keyId);
       const personId = isOthers ? 1n : (key?.personId ?? null);
@@ -137,6 +142,7 @@ async function stateOf(store: Store, nowMs: number): Promise<unknown> {
     ofAccount: (await store.listProviderKeys(1n)).map((row) => row.provider),
     refunds: [...(await store.refundsOf(Array.from({ length: 25 }, (_, at) => BigInt(at + 1))))].sort(),
     entries: await Promise.all([1n, 2n, 3n].map((id) => store.listEntries(id, { before: null, limit: 100 }))),
+    ...((await jobsOf(store, nowMs)) as object),
     report: await store.verify(),
   };
 }

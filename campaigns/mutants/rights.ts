@@ -27,8 +27,8 @@ export const RIGHTS_MUTANTS: readonly Mutant[] = [
   mutant(
     "a person's hold that PostgreSQL does not count",
     'src/store/rules/money-rules.ts',
-    'for (const each of [account, spend, personSpend]) each.heldNanousd += amount;',
-    'for (const each of [account, spend]) each.heldNanousd += amount;',
+    'for (const each of [account, room.spend, room.personSpend]) each.heldNanousd += amount;',
+    'for (const each of [account, room.spend]) each.heldNanousd += amount;',
     POSTGRES,
   ),
   mutant(

@@ -29,9 +29,9 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'no held check in a hold',
     changes: [
       {
-        file: 'src/store/sqlite/operations.ts',
-        find: '    const available = balance.balance - balance.held;',
-        replace: '    const available = balance.balance;',
+        file: 'src/store/sqlite/hold-checks.ts',
+        find: '  const taken = balance.held + balance.reserved;',
+        replace: '  const taken = balance.reserved;',
       },
     ],
     tests: ['test/store.test.ts', 'test/overspend.test.ts'],

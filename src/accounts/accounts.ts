@@ -56,7 +56,7 @@ async function insertAccount(
 ): Promise<Account | 'name_taken'> {
   const account = { id: ids.next(), name, kind, createdMs: clock.nowMs() };
   const outcome = await store.createAccount(account, audit?.(account.id));
-  const nothing = { balanceNanousd: 0n, heldNanousd: 0n, spentNanousd: 0n, ...NO_LOSS };
+  const nothing = { balanceNanousd: 0n, heldNanousd: 0n, reservedNanousd: 0n, spentNanousd: 0n, ...NO_LOSS };
   return outcome === 'created' ? { ...account, ...nothing, status: 'active', version: 1n } : outcome;
 }
 

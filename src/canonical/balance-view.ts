@@ -7,6 +7,7 @@ export interface BalanceFacts {
     readonly kind: 'prepaid' | 'unlimited';
     readonly balanceNanousd: bigint;
     readonly heldNanousd: bigint;
+    readonly reservedNanousd: bigint;
     readonly spentNanousd: bigint;
   };
   /** The loss allowance; absent if it is not asked for, null if the account has none. */
@@ -25,6 +26,7 @@ interface KeyWindowFacts {
   readonly window: CapWindow;
   readonly spentNanousd: bigint;
   readonly heldNanousd: bigint;
+  readonly reservedNanousd: bigint;
   readonly resetsMs: number | null;
 }
 
@@ -48,6 +50,8 @@ export interface BalanceView {
   readonly unlimited: boolean;
   readonly balance_nanousd: bigint;
   readonly held_nanousd: bigint;
+  /** For jobs that wait to run. */
+  readonly reserved_nanousd: bigint;
   readonly available_nanousd: bigint;
   readonly spent_nanousd: bigint;
   /** Null for an account that may hang up as often as it likes. */
@@ -71,15 +75,16 @@ export interface SpendingView {
   readonly spend_cap_nanousd: bigint | null;
   readonly spent_nanousd: bigint;
   readonly held_nanousd: bigint;
+  readonly reserved_nanousd: bigint;
   readonly remaining_nanousd: bigint | null;
   readonly window: CapWindow;
   /** Seconds since 1970; null for a cap that never resets. */
   readonly resets_at: number | null;
 }
 
-/** The unheld part of the balance, at least zero: an unlimited account may owe money, and its calls are still served. */
-function available({ balanceNanousd, heldNanousd }: BalanceFacts['account']): bigint {
-  const left = balanceNanousd - heldNanousd;
+/** The part of the balance that is neither held nor reserved, at least zero: an unlimited account may owe money, and its calls are still served. */
+function available({ balanceNanousd, heldNanousd, reservedNanousd }: BalanceFacts['account']): bigint {
+  const left = balanceNanousd - heldNanousd - reservedNanousd;
   return left > 0n ? left : 0n;
 }
 
@@ -91,6 +96,7 @@ export function balanceView({ account, keyWindow, member, hangups }: BalanceFact
     unlimited: account.kind === 'unlimited',
     balance_nanousd: account.balanceNanousd,
     held_nanousd: account.heldNanousd,
+    reserved_nanousd: account.reservedNanousd,
     available_nanousd: available(account),
     spent_nanousd: account.spentNanousd,
     ...(hangups !== undefined && { hangups: hangups === null ? null : hangupsView(hangups) }),
@@ -119,6 +125,7 @@ function spendingView(id: string, capNanousd: bigint | null, window: KeyWindowFa
     spend_cap_nanousd: capNanousd,
     spent_nanousd: window.spentNanousd,
     held_nanousd: window.heldNanousd,
+    reserved_nanousd: window.reservedNanousd,
     remaining_nanousd: capNanousd === null ? null : remaining(capNanousd, window),
     window: window.window,
     resets_at: window.resetsMs === null ? null : Math.floor(window.resetsMs / 1000),
@@ -127,6 +134,6 @@ function spendingView(id: string, capNanousd: bigint | null, window: KeyWindowFa
 
 /** At least zero: a cap may be set below what was already spent. */
 function remaining(capNanousd: bigint, window: KeyWindowFacts): bigint {
-  const left = capNanousd - window.spentNanousd - window.heldNanousd;
+  const left = capNanousd - window.spentNanousd - window.heldNanousd - window.reservedNanousd;
   return left > 0n ? left : 0n;
 }

@@ -142,6 +142,7 @@ describe('doctor', () => {
       status: 'active',
       version: 1n,
       createdMs: 0,
+      reservedNanousd: 0n,
       spentNanousd: 0n,
       lossHour: 0,
       lostNanousd: 0n,

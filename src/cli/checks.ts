@@ -160,10 +160,10 @@ async function checkAccounts(operator: Operator): Promise<Finding> {
   );
 }
 
-/** A prepaid account never owes and never holds more than its balance. */
+/** A prepaid account never owes, and never holds and reserves more than its balance. */
 function isImpossible(account: AccountView): boolean {
-  const { kind, balance_nanousd: balance, held_nanousd: held } = account;
-  return held < 0n || (kind === 'prepaid' && held > balance);
+  const { kind, balance_nanousd: balance, held_nanousd: held, reserved_nanousd: reserved } = account;
+  return held < 0n || reserved < 0n || (kind === 'prepaid' && held + reserved > balance);
 }
 
 /** The hosts in use. Without a real host, names the variables that would enable one. */

@@ -44,7 +44,8 @@ describe('rotation', () => {
     const first = await rotatePage(sealedProviderKeys(store), sealer, null);
     expect(first).toMatchObject({ examined: LIMITS.sealRotationRows, rewrapped: LIMITS.sealRotationRows });
     const second = await rotatePage(sealedProviderKeys(store), sealer, first.next);
-    expect(second).toMatchObject({ examined: 7, rewrapped: 7, next: null });
+    expect(second).toMatchObject({ examined: 7, rewrapped: 7 });
+    expect(await rotatePage(sealedProviderKeys(store), sealer, second.next)).toMatchObject({ examined: 0, next: null });
     const opened = await openAll(new MasterSealer([NEW]));
     expect(opened).toEqual(Array.from({ length: count }, (_, at) => `key ${at + 1}`));
   });

@@ -12,7 +12,7 @@ export interface RotationPage {
   readonly changedMeanwhile: number;
   /** Left unchanged: no known master key decrypts them. */
   readonly unreadable: number;
-  /** Where the next page begins; null after the last. */
+  /** Where the next page begins; null if this one is empty, and so the last. */
   readonly next: bigint | null;
 }
 
@@ -37,7 +37,7 @@ export async function rotatePage(
     } else if (isCurrent && sealer.open(row.sealed, place) !== null) counts.upToDate++;
     else counts.unreadable++;
   }
-  return { ...counts, next: rows.length < LIMITS.sealRotationRows ? null : rows.at(-1)!.id };
+  return { ...counts, next: rows.at(-1)?.id ?? null };
 }
 
 export interface SealStatus {
@@ -66,7 +66,7 @@ export async function sealStatus(read: ReadSealedRows, sealer: MasterSealer): Pr
       if (unreadable.length < LIMITS.unreadableKeysTold) unreadable.push(row.owner);
     }
     rows += page.length;
-    after = page.length < LIMITS.storePageRowsMax ? null : page.at(-1)!.id;
+    after = page.at(-1)?.id ?? null;
   } while (after !== null);
   return { rows, byKey, unreadableRows, unreadable };
 }

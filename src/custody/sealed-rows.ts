@@ -1,5 +1,8 @@
+import { LIMITS } from '../limits.ts';
+import type { JobStore } from '../store/jobs.ts';
 import type { Store } from '../store/store.ts';
 import { placeOf } from './custody.ts';
+import { placeOfChunk } from './job-chunks.ts';
 import type { Associated } from './seal.ts';
 
 /** A row whose content is encrypted under a master key. */
@@ -12,15 +15,16 @@ export interface SealedRow {
   reseal(after: Uint8Array): Promise<boolean>;
 }
 
-/** What the row belongs to: a provider's key, or a webhook. */
+/** What the row belongs to: a provider's key, a webhook, or a job. */
 export interface SealedOwner {
   /** Null for the operator's. */
   readonly accountId: bigint | null;
   readonly provider: string | null;
   readonly webhook: string | null;
+  readonly jobId?: bigint;
 }
 
-/** Rows ordered by id, after that one. */
+/** Rows ordered by id, after that one; none after the last. A page may be shorter than asked for. */
 export type ReadSealedRows = (after: bigint | null, limit: number) => Promise<readonly SealedRow[]>;
 
 export function sealedProviderKeys(store: Pick<Store, 'providerKeysAfter' | 'resealProviderKey'>): ReadSealedRows {
@@ -34,13 +38,40 @@ export function sealedProviderKeys(store: Pick<Store, 'providerKeysAfter' | 'res
     }));
 }
 
-/** The rows of several tables as one list. No two tables have a row with the same id. */
+/** The requests and responses of jobs. A page has whole jobs, because its rows have the ids of their jobs. */
+export function sealedJobChunks(store: Pick<JobStore, 'chunksAfter' | 'resealChunk'>): ReadSealedRows {
+  return async (after) => {
+    const first = { jobId: after === null ? 0n : after + 1n, attempt: 0, digest: '', part: 0 };
+    const chunks = await store.chunksAfter(first, LIMITS.jobSealRotationChunks);
+    let isWhole = chunks.length < LIMITS.jobSealRotationChunks;
+    while (!isWhole) {
+      const next = await store.chunksAfter(chunks.at(-1)!, LIMITS.jobSealRotationChunks);
+      const ofLast = next.filter(({ jobId }) => jobId === chunks.at(-1)!.jobId);
+      chunks.push(...ofLast);
+      isWhole = ofLast.length < LIMITS.jobSealRotationChunks;
+    }
+    return chunks.map((chunk) => ({
+      id: chunk.jobId,
+      sealed: chunk.sealed,
+      place: placeOfChunk(chunk),
+      owner: { accountId: null, provider: null, webhook: null, jobId: chunk.jobId },
+      reseal: (sealed) => store.resealChunk(chunk, chunk.sealed, sealed),
+    }));
+  };
+}
+
+/**
+ * The rows of several tables as one list. No two tables have a row with the same id. The page ends with the shortest page
+ * of a table: what the table has after that is not known yet.
+ */
 export function mergedRows(...tables: readonly ReadSealedRows[]): ReadSealedRows {
   return async (after, limit) => {
     const pages = await Promise.all(tables.map((read) => read(after, limit)));
+    const ends = pages.flatMap((page) => (page.length === 0 ? [] : [page.at(-1)!.id]));
+    const end = ends.reduce((first, id) => (id < first ? id : first), ends[0] ?? 0n);
     return pages
       .flat()
-      .toSorted((a, b) => (a.id < b.id ? -1 : 1))
-      .slice(0, limit);
+      .filter(({ id }) => id <= end)
+      .toSorted((a, b) => (a.id < b.id ? -1 : 1));
   };
 }

@@ -6,6 +6,7 @@ import { LIMITS } from '../limits.ts';
 export interface BookSums {
   readonly balanceNanousd: bigint;
   readonly heldNanousd: bigint;
+  readonly reservedNanousd: bigint;
   readonly openAlerts: number;
   readonly waitingDeliveries: number;
 }
@@ -24,6 +25,11 @@ const GAUGES: readonly (readonly [name: string, help: string, read: Read])[] = [
     (sums) => Number(sums.balanceNanousd),
   ],
   ['tollgate_held_nanousd', 'Held for calls that have not ended, in nanodollars.', (sums) => Number(sums.heldNanousd)],
+  [
+    'tollgate_reserved_nanousd',
+    'Reserved for jobs that wait to run, in nanodollars.',
+    (sums) => Number(sums.reservedNanousd),
+  ],
   ['tollgate_alerts_open', 'Alerts whose condition holds.', (sums) => sums.openAlerts],
   ['tollgate_webhook_deliveries_waiting', 'Webhook deliveries that wait.', (sums) => sums.waitingDeliveries],
 ];

@@ -3,14 +3,11 @@ import { Batcher } from '../kit/batcher.ts';
 import type { Clock, Timer } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 import { isAmount } from '../store/int64.ts';
-import type { Member } from '../store/people.ts';
+import type { JobStart, ReleaseOperation } from '../store/jobs.ts';
 import {
-  type Account,
   type AccountReceiptFilter,
   type CreditOperation,
-  type HoldOperation,
   type KeyRow,
-  type KeyWindow,
   type LedgerOperation,
   type LedgerOutcome,
   type Page,
@@ -25,44 +22,25 @@ import {
 } from '../store/store.ts';
 import { Admission, reasonOf } from './admission.ts';
 import type { LedgerInstance } from './heartbeat.ts';
+import type {
+  Balance,
+  CreditResult,
+  HoldRequest,
+  HoldResult,
+  Release,
+  ReleaseResult,
+  Repeat,
+  ReserveRequest,
+  ReserveResult,
+  SettleResult,
+  SettleTerms,
+  StartResult,
+} from './ledger-terms.ts';
+import { ALWAYS_REFUSED, TEST_HOLD } from './test-hold.ts';
 
 export type { Account, HoldRefusal, VerifyProgress, VerifyReport } from '../store/store.ts';
 export { StoreRefused, StoreUnavailable } from '../store/store.ts';
-
-export type HoldRequest = Omit<HoldOperation, 'kind' | 'epoch' | 'createdMs'>;
-export type HoldResult = Extract<LedgerOutcome, { kind: 'held' | 'hold_refused' | 'idempotent' }>;
-export type Repeat = Extract<LedgerOutcome, { kind: 'idempotent' }>;
-export type CreditResult = Extract<LedgerOutcome, { kind: 'credited' | 'credit_repeated' | 'credit_refused' }>;
-
-/** `settlement` is the one that was stored: the one asked for, or one without a charge if the hold had been voided. */
-export interface SettleResult {
-  /** `over_allowance`: the account's loss allowance does not cover the loss. Nothing was settled; the hold stays open. */
-  readonly kind: 'settled' | 'found_void' | 'over_allowance';
-  readonly settlement: Settlement;
-}
-
-export interface SettleTerms {
-  /** The encrypted response to replay under the hold's idempotency key. */
-  readonly kept?: Uint8Array | null;
-  /** The monotonic time until which an unavailable store is retried; without it, a settlement fails at once. */
-  readonly waitUntilMs?: number;
-  /** Settles only if the account's losses of this hour stay within this amount with this one, or with the call's hold. */
-  readonly lossLimitNanousd?: bigint | null;
-  /** A loss that the account's caller caused; it counts towards the account's losses of this hour. */
-  readonly accountLossNanousd?: bigint | null;
-}
-
-/** The ending of a call that costs nothing. */
-export type Release = Pick<Settlement, 'ended' | 'httpStatus'> &
-  Partial<Pick<Settlement, 'host' | 'attempts' | 'lossNanousd' | 'lossReason'>>;
-
-export interface Balance {
-  readonly account: Account;
-  /** Null without a key. */
-  readonly keyWindow: KeyWindow | null;
-  /** The role of the key's person, with the person's spending; null for a key of nobody. */
-  readonly member: Member | null;
-}
+export type * from './ledger-terms.ts';
 
 /** A ledger rule was about to be broken; never the caller's fault. */
 export class LedgerDefect extends Error {
@@ -107,7 +85,7 @@ export class Ledger {
       batchMax: LIMITS.ledgerBatchMax,
       inFlightMax: batchesInFlight,
       queueMax: LIMITS.ledgerQueueMax,
-      urgent: (operation) => operation.kind !== 'hold',
+      urgent: ({ kind }) => kind !== 'hold' && kind !== 'reserve',
       failure: (cause) => new StoreUnavailable('The ledger cannot be written.', { cause }),
     });
     this.#admission = new Admission(clock, () => this.#testHold());
@@ -124,11 +102,23 @@ export class Ledger {
   }
 
   /** The hold is on disk when this resolves. A refused hold leaves nothing behind. */
-  async hold(request: HoldRequest): Promise<HoldResult> {
-    const { epoch } = this.#instance;
-    if (this.whyNotAdmitting !== null) throw new StoreUnavailable(this.whyNotAdmitting);
-    if (this.depth >= LIMITS.ledgerHoldQueueMax) throw new StoreUnavailable(QUEUE_FULL);
+  async hold(request: Omit<HoldRequest, 'job'>): Promise<HoldResult> {
     if (!isAmount(request.amountNanousd)) return OUT_OF_RANGE;
+    const outcome = await this.#hold(request);
+    if (outcome.kind === 'held' || outcome.kind === 'hold_refused' || outcome.kind === 'idempotent') return outcome;
+    throw defect(request.id, outcome);
+  }
+
+  /** Turns a job's reservation into the hold of an attempt. It is on disk when this resolves. */
+  async start(request: HoldRequest & { readonly job: JobStart }): Promise<StartResult> {
+    const outcome = await this.#hold(request);
+    if (outcome.kind === 'held' || outcome.kind === 'start_refused') return outcome;
+    throw defect(request.id, outcome);
+  }
+
+  async #hold(request: HoldRequest): Promise<LedgerOutcome> {
+    const { epoch } = this.#instance;
+    this.#refuseUnlessAdmitting();
     const createdMs = this.#clock.nowMs();
     let outcome: LedgerOutcome;
     try {
@@ -138,11 +128,31 @@ export class Ledger {
       throw error;
     }
     this.#noteDecision(outcome);
-    if (outcome.kind === 'hold_refused' || outcome.kind === 'idempotent') return outcome;
-    if (outcome.kind !== 'held') throw defect(request.id, outcome);
+    if (outcome.kind !== 'held') return outcome;
     this.#openHolds.set(request.id, request.amountNanousd);
     this.#refuseIfDeclaredDead(request.id, epoch);
     return outcome;
+  }
+
+  #refuseUnlessAdmitting(): void {
+    if (this.whyNotAdmitting !== null) throw new StoreUnavailable(this.whyNotAdmitting);
+    if (this.depth >= LIMITS.ledgerHoldQueueMax) throw new StoreUnavailable(QUEUE_FULL);
+  }
+
+  /** Accepts a staged job or group. The reservation is on disk when this resolves. */
+  async reserve(request: ReserveRequest): Promise<ReserveResult> {
+    this.#refuseUnlessAdmitting();
+    const outcome = await this.#batcher.submit({ ...request, kind: 'reserve' });
+    const { kind } = outcome;
+    if (kind === 'reserved' || kind === 'reserve_refused' || kind === 'idempotent') return outcome;
+    throw defect(request.id, outcome);
+  }
+
+  /** Ends a job that waits, and frees its reservation. */
+  async releaseJob(release: Omit<ReleaseOperation, 'kind'>): Promise<ReleaseResult> {
+    const outcome = await this.#batcher.submit({ ...release, kind: 'release' });
+    if (outcome.kind === 'released' || outcome.kind === 'release_refused') return outcome;
+    throw defect(release.id, outcome);
   }
 
   /** Whether the store could decide the hold; a refusal for lack of money is a decision. */
@@ -201,10 +211,11 @@ export class Ledger {
   async settle(
     id: bigint,
     settlement: Settlement,
-    { kept = null, waitUntilMs = 0, lossLimitNanousd = null, accountLossNanousd = null }: SettleTerms = {},
+    { kept = null, waitUntilMs = 0, lossLimitNanousd = null, accountLossNanousd = null, job }: SettleTerms = {},
   ): Promise<SettleResult> {
     const endedMs = this.#clock.nowMs();
-    const operation = { kind: 'settle', id, endedMs, lossLimitNanousd, accountLossNanousd, settlement, kept } as const;
+    const money = { lossLimitNanousd, accountLossNanousd, settlement, kept };
+    const operation = { kind: 'settle', id, endedMs, ...money, ...(job !== undefined && { job }) } as const;
     try {
       this.#assertWithinHold(id, settlement.costNanousd);
       let outcome: LedgerOutcome;
@@ -353,28 +364,13 @@ function placesOf(error: unknown): PartlyApplied['places'] {
   throw error;
 }
 
-/** Always refused by its ceiling, but idempotency keys are checked before that. */
-const ALWAYS_REFUSED = {
-  kind: 'hold',
-  amountNanousd: 0n,
-  ceilingNanousd: -1n,
-  route: '',
-  stream: false,
-  requestedModel: '',
-  effectiveModel: '',
-  priceId: 0,
-  labels: null,
-} as const;
-
-/** No account has this id. */
-const TEST_HOLD = { ...ALWAYS_REFUSED, id: 0n, accountId: 0n, keyId: null, idempotency: null } as const;
-
 const NOT_WRITTEN = 'The ledger could not write the last hold.';
 const QUEUE_FULL = 'Too many calls are waiting for the ledger.';
 const LOST_PLACE = 'Other processes declared this one dead; it registers again.';
 
 function isStale(outcome: LedgerOutcome): boolean {
-  return outcome.kind === 'hold_refused' && outcome.reason === 'stale_epoch';
+  const isRefused = outcome.kind === 'hold_refused' || outcome.kind === 'start_refused';
+  return isRefused && outcome.reason === 'stale_epoch';
 }
 
 const OUT_OF_RANGE: HoldResult = { kind: 'hold_refused', reason: 'out_of_range', availableNanousd: null };

@@ -66,7 +66,7 @@ async function setStatus(
 export type ClosedAccountView = AccountView & { readonly paid_out_nanousd: bigint };
 
 /**
- * Suspends the account, waits for its running calls, then pays the balance out and closes the account in one commit.
+ * Suspends the account, cancels its waiting jobs, waits for its running calls, then pays the balance out and closes the account in one commit.
  * Whatever interrupts it, running it again goes on where it was.
  */
 export async function closeAccount(
@@ -91,9 +91,21 @@ export async function closeAccount(
     }
     if (outcome.kind === 'not_found') throw unknownAccount(input.account);
     if (outcome.kind === 'not_suspended') throw resumedMeanwhile(account);
+    if (outcome.kind === 'jobs_waiting') {
+      await cancelJobs(services, account.id);
+      continue;
+    }
     if (clock.monotonicMs() >= deadlineMs) throw stillOpen(account, outcome.calls, outcome.heldNanousd);
     await pause(clock);
   }
+}
+
+/** Cancels the next waiting jobs of the account. It is suspended, so none is added. */
+async function cancelJobs({ store, ledger }: OperatorServices, accountId: bigint): Promise<void> {
+  for (const groupId of await store.jobs.groupsToActivate(LIMITS.storePageRowsMax)) await store.jobs.activate(groupId);
+  const waiting = await store.jobs.waitingOf({ accountId }, LIMITS.storePageRowsMax);
+  const error = { errorCode: 'account_closed', errorMessage: 'The account was closed before the job ran.' };
+  await Promise.all(waiting.map(({ id }) => ledger.releaseJob({ id, accountId, end: 'cancelled', ...error })));
 }
 
 function pause(clock: Clock): Promise<void> {

@@ -77,7 +77,7 @@ function describeRefusal(
   account: Account,
   reference: string,
 ): string {
-  const available = formatUsd(account.balanceNanousd - account.heldNanousd);
+  const available = formatUsd(account.balanceNanousd - account.heldNanousd - account.reservedNanousd);
   const reasons: Record<Exclude<typeof reason, RefundRefusal>, string> = {
     zero: 'The amount is zero. Nothing was changed.',
     out_of_range: 'The balance would exceed the largest amount the ledger can hold.',

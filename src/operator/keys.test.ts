@@ -246,7 +246,13 @@ describe('disabling a key', () => {
 test('a key has a note and a limit per call, and shows its spending and its last use', async () => {
   const terms = { note: 'for the build', max_cost_nanousd: 50, allow: ['webhooks' as const] };
   const { id, secret } = await run('keys.mint', { account: 'ada', spend_cap_nanousd: 100, window: 'day', ...terms });
-  const spending = { spent_nanousd: 0n, held_nanousd: 0n, remaining_nanousd: 100n, resets_at: NOW_MS / 1000 + 86_400 };
+  const spending = {
+    spent_nanousd: 0n,
+    held_nanousd: 0n,
+    reserved_nanousd: 0n,
+    remaining_nanousd: 100n,
+    resets_at: NOW_MS / 1000 + 86_400,
+  };
   expect(await run('keys.show', { key: id })).toMatchObject({
     note: 'for the build',
     max_cost_nanousd: 50n,

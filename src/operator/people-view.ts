@@ -86,6 +86,7 @@ export function memberView(person: Person, membership: Membership): MemberView {
 export interface MemberSpendingView extends MemberView {
   readonly spent_nanousd: bigint;
   readonly held_nanousd: bigint;
+  readonly reserved_nanousd: bigint;
   /** Null without a cap. */
   readonly remaining_nanousd: bigint | null;
   /** Null for a cap that never resets. */
@@ -94,11 +95,13 @@ export interface MemberSpendingView extends MemberView {
 
 export function memberSpendingView({ person, membership, window }: Member): MemberSpendingView {
   const { capNanousd } = membership;
-  const left = capNanousd === null ? null : capNanousd - window.spentNanousd - window.heldNanousd;
+  const left =
+    capNanousd === null ? null : capNanousd - window.spentNanousd - window.heldNanousd - window.reservedNanousd;
   return {
     ...memberView(person, membership),
     spent_nanousd: window.spentNanousd,
     held_nanousd: window.heldNanousd,
+    reserved_nanousd: window.reservedNanousd,
     remaining_nanousd: left !== null && left < 0n ? 0n : left,
     resets_at: window.resetsMs === null ? null : toSeconds(window.resetsMs),
   };

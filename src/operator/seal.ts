@@ -3,7 +3,7 @@ import { ACCOUNT_PREFIX } from '../canonical/id-prefixes.ts';
 import type { MasterKeyring } from '../custody/keyring.ts';
 import { MasterKeyError } from '../custody/master-keys.ts';
 import { rotatePage, sealStatus } from '../custody/rotate.ts';
-import { mergedRows, type ReadSealedRows, sealedProviderKeys } from '../custody/sealed-rows.ts';
+import { mergedRows, type ReadSealedRows, sealedJobChunks, sealedProviderKeys } from '../custody/sealed-rows.ts';
 import { formatId } from '../kit/ids.ts';
 import type { Directory } from '../store/directory.ts';
 import type { Store } from '../store/store.ts';
@@ -12,7 +12,7 @@ import { OperatorError } from './error.ts';
 
 /** What the verbs about master keys work on. */
 export interface SealServices {
-  readonly store: Pick<Store, 'providerKeysAfter' | 'resealProviderKey'> & {
+  readonly store: Pick<Store, 'providerKeysAfter' | 'resealProviderKey' | 'jobs'> & {
     readonly directory: Pick<Directory, 'webhookSecretsAfter' | 'resealWebhookSecret'>;
   };
   /** Read on demand, because few commands need the master keys. Throws a MasterKeyError. */
@@ -125,13 +125,13 @@ function masterKeysOf(services: SealServices, prepare: (keys: MasterKeyring) => 
 
 /** Everything that master keys encrypt, except idempotent responses, which last a day. */
 function sealedRows({ store }: SealServices): ReadSealedRows {
-  return mergedRows(sealedProviderKeys(store), async (after, limit) =>
+  const webhookSecrets: ReadSealedRows = async (after, limit) =>
     (await store.directory.webhookSecretsAfter(after, limit)).map((row) => ({
       id: row.id,
       sealed: row.sealed,
       place: secretPlace(row),
       owner: { accountId: row.accountId, provider: null, webhook: row.webhookName },
       reseal: (sealed) => store.directory.resealWebhookSecret(row.id, row.sealed, sealed),
-    })),
-  );
+    }));
+  return mergedRows(sealedProviderKeys(store), webhookSecrets, sealedJobChunks(store.jobs));
 }

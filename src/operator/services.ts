@@ -17,7 +17,7 @@ export interface OperatorServices
     PeopleServices,
     Pick<SealServices, 'masterKeys'> {
   readonly ids: Pick<IdSource, 'next' | 'aheadMs'>;
-  readonly ledger: Pick<Ledger, 'credit' | 'verify' | 'balance'>;
+  readonly ledger: Pick<Ledger, 'credit' | 'verify' | 'balance' | 'releaseJob'>;
   /** What is left of an account's loss allowance; null if the account has no limit. */
   hangups(account: Account): HangupFacts | null;
   /** Why the ledger is read-only; null if it is not. */

@@ -28,6 +28,8 @@ export interface AccountView {
   readonly created: number;
   readonly balance_nanousd: bigint;
   readonly held_nanousd: bigint;
+  /** For jobs that wait to run. */
+  readonly reserved_nanousd: bigint;
   readonly available_nanousd: bigint;
   readonly spent_nanousd: bigint;
   /** Raised by every change of the name or the status. */
@@ -44,7 +46,8 @@ export function accountView(account: Account): AccountView {
     created: toSeconds(account.createdMs),
     balance_nanousd: account.balanceNanousd,
     held_nanousd: account.heldNanousd,
-    available_nanousd: account.balanceNanousd - account.heldNanousd,
+    reserved_nanousd: account.reservedNanousd,
+    available_nanousd: account.balanceNanousd - account.heldNanousd - account.reservedNanousd,
     spent_nanousd: account.spentNanousd,
     version: Number(account.version),
   };
@@ -98,6 +101,7 @@ export interface KeyView {
 export interface KeySpendingView {
   readonly spent_nanousd: bigint;
   readonly held_nanousd: bigint;
+  readonly reserved_nanousd: bigint;
   /** What is left of the cap; null without one. */
   readonly remaining_nanousd: bigint | null;
   /** Null for a cap that never resets. */
@@ -108,11 +112,12 @@ export type ShownKeyView = KeyView & KeySpendingView;
 
 /** A cap may be set below what was already spent. */
 export function keySpendingView({ capNanousd }: KeyRow, spending: KeySpending | undefined): KeySpendingView {
-  const { spentNanousd = 0n, heldNanousd = 0n, resetsMs = null } = spending ?? {};
-  const left = capNanousd === null ? null : capNanousd - spentNanousd - heldNanousd;
+  const { spentNanousd = 0n, heldNanousd = 0n, reservedNanousd = 0n, resetsMs = null } = spending ?? {};
+  const left = capNanousd === null ? null : capNanousd - spentNanousd - heldNanousd - reservedNanousd;
   return {
     spent_nanousd: spentNanousd,
     held_nanousd: heldNanousd,
+    reserved_nanousd: reservedNanousd,
     remaining_nanousd: left !== null && left < 0n ? 0n : left,
     resets_at: secondsOr(resetsMs),
   };

@@ -29,7 +29,9 @@ export type ClosingOutcome =
   | { readonly kind: 'not_found' }
   | { readonly kind: 'not_suspended' }
   /** Calls that have not ended yet; nothing was changed. */
-  | { readonly kind: 'calls_open'; readonly calls: number; readonly heldNanousd: bigint };
+  | { readonly kind: 'calls_open'; readonly calls: number; readonly heldNanousd: bigint }
+  /** Jobs that wait to run; they have to be released first. */
+  | { readonly kind: 'jobs_waiting' };
 
 export interface Account extends NewAccount, LossHour {
   readonly status: AccountStatus;
@@ -37,6 +39,8 @@ export interface Account extends NewAccount, LossHour {
   readonly version: bigint;
   readonly balanceNanousd: bigint;
   readonly heldNanousd: bigint;
+  /** For jobs that wait to run. */
+  readonly reservedNanousd: bigint;
   /** Everything ever charged. */
   readonly spentNanousd: bigint;
 }

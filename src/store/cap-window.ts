@@ -1,7 +1,7 @@
 export const CAP_WINDOWS = ['lifetime', 'day', 'week', 'month'] as const;
 export type CapWindow = (typeof CAP_WINDOWS)[number];
 
-/** What was spent and is held in a window of a cap. */
+/** What was spent, is held and is reserved in a window of a cap. */
 export interface KeyWindow {
   readonly window: CapWindow;
   readonly startMs: number;
@@ -9,4 +9,5 @@ export interface KeyWindow {
   readonly resetsMs: number | null;
   readonly spentNanousd: bigint;
   readonly heldNanousd: bigint;
+  readonly reservedNanousd: bigint;
 }

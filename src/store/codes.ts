@@ -1,4 +1,5 @@
 import type { Ended, ReceiptState, UsageSource } from '../canonical/receipt.ts';
+import type { JobState, OnUnknown } from './jobs.ts';
 import {
   type AccountKind,
   type AccountStatus,
@@ -28,6 +29,20 @@ export const ENDED = codes<Ended>({
 });
 export const USAGE_SOURCE = codes<UsageSource>({ none: 0n, reported: 1n, partial: 2n, estimated: 3n, drained: 4n });
 export const IDEMPOTENCY_STATE = codes<IdempotencyState>({ running: 1n, finished: 2n, unknown: 3n });
+
+export const JOB_STATE = codes<JobState>({
+  staged: 0n,
+  queued: 1n,
+  running: 2n,
+  cancelling: 3n,
+  paused: 4n,
+  succeeded: 5n,
+  failed: 6n,
+  cancelled: 7n,
+  expired: 8n,
+  pausing: 9n,
+});
+export const ON_UNKNOWN_CODE = codes<OnUnknown>({ fail: 0n, retry: 1n });
 
 /** A key's permissions are stored as the sum of these, each a bit of its own. */
 const PERMISSION_BIT: Readonly<Record<KeyPermission, bigint>> = {

@@ -13,6 +13,7 @@ export interface AccountColumns {
   readonly created_ms: bigint;
   readonly balance: bigint;
   readonly held: bigint;
+  readonly reserved: bigint;
   readonly spent: bigint;
   readonly loss_hour: bigint;
   readonly lost: bigint;
@@ -28,6 +29,7 @@ export function accountOf(row: AccountColumns): Account {
     createdMs: Number(row.created_ms),
     balanceNanousd: row.balance,
     heldNanousd: row.held,
+    reservedNanousd: row.reserved,
     spentNanousd: row.spent,
     lossHour: Number(row.loss_hour),
     lostNanousd: row.lost,

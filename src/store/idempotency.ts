@@ -1,5 +1,6 @@
 import type { Settlement } from '../canonical/receipt.ts';
 import { LIMITS } from '../limits.ts';
+import { IDEMPOTENCY_STATE } from './codes.ts';
 import type { IdempotencyMark, IdempotencyState, LedgerOutcome } from './store.ts';
 
 /**
@@ -14,9 +15,19 @@ export interface IdempotencyRow {
   readonly createdMs: number;
 }
 
+/** In SQL: the key `entry` was taken by the submission of a job or a group, which has no call of that id. */
+export const IS_OF_JOB = `entry.state = ${IDEMPOTENCY_STATE.of.finished} AND (
+  EXISTS (SELECT 1 FROM job WHERE job.id = entry.call_id AND job.account_id = entry.account_id)
+  OR EXISTS (SELECT 1 FROM job_group WHERE job_group.id = entry.call_id AND job_group.account_id = entry.account_id))`;
+
 /** An expired key is free, unless its call still has an open hold. */
 export function isOver(row: Pick<IdempotencyRow, 'state' | 'createdMs'>, nowMs: number): boolean {
   return row.state !== 'running' && row.createdMs <= nowMs - LIMITS.idempotencyKeyMs;
+}
+
+/** When a key counts as taken that has to live until the given time, and as long as any other key. */
+export function keptKeyMs(nowMs: number, untilMs: number): number {
+  return Math.max(nowMs, untilMs - LIMITS.idempotencyKeyMs);
 }
 
 /** The outcome for a hold whose key is in use. */

@@ -1,9 +1,10 @@
 import type { CapWindow } from './cap-window.ts';
 
-/** What a key has spent and holds in its current window. */
+/** What a key has spent, holds and has reserved in its current window. */
 export interface KeySpending {
   readonly spentNanousd: bigint;
   readonly heldNanousd: bigint;
+  readonly reservedNanousd: bigint;
   /** Null for a lifetime window. */
   readonly resetsMs: number | null;
 }

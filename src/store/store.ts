@@ -6,7 +6,7 @@ import type { KeyWindow } from './cap-window.ts';
 import type { Directory } from './directory.ts';
 import type { EntryReads } from './entries.ts';
 import type { HoldRefusal, IdempotencyMark } from './hold-terms.ts';
-import type { JobEnd, JobStart } from './jobs.ts';
+import type { JobEnd, JobOutcome, JobStart, JobStore, ReleaseOperation, ReserveOperation } from './jobs.ts';
 import type { KeyRotation } from './key-secrets.ts';
 import type { KeyUses } from './key-uses.ts';
 import type {
@@ -56,6 +56,7 @@ export interface Store extends KeyRotation, KeyUses, EntryReads {
   readonly directory: Directory;
   readonly callFeed: FeedReads;
   readonly usage: UsageStore;
+  readonly jobs: JobStore;
 
   /**
    * Applies the operations in order, in one commit, which is on disk when this resolves. A refusal is an outcome, never
@@ -217,7 +218,13 @@ export interface Reaping {
   readonly stuck: string | null;
 }
 
-export type LedgerOperation = HoldOperation | SettleOperation | VoidOperation | CreditOperation;
+export type LedgerOperation =
+  | HoldOperation
+  | SettleOperation
+  | VoidOperation
+  | CreditOperation
+  | ReserveOperation
+  | ReleaseOperation;
 
 export interface HoldOperation extends HeldCall, GivenValues<typeof HOLD_TERMS> {
   readonly kind: 'hold';
@@ -267,6 +274,7 @@ export type CreditRefusal =
 export type RefundRefusal = 'negative_refund' | 'no_receipt' | 'not_settled' | 'exceeds_cost';
 
 export type LedgerOutcome =
+  | JobOutcome
   /** `lostNanousd`: the account's losses of this hour, if there are any. */
   | { readonly kind: 'held'; readonly lostNanousd?: bigint }
   /** `availableNanousd` is what the failed check would have allowed; null if that is not an amount. */

@@ -150,10 +150,11 @@ export const LAYERS: readonly Layer[] = [
   { name: 'kit', mayImport: [], about: 'Clock, ids, batcher, SSE, log, threads.' },
   {
     name: 'limits.ts',
-    mayImport: ['management-limits.ts'],
+    mayImport: ['management-limits.ts', 'job-limits.ts'],
     about: 'Every limit of the product. Open to all layers.',
   },
   { name: 'management-limits.ts', mayImport: [], about: 'The part of `limits.ts` about people and management.' },
+  { name: 'job-limits.ts', mayImport: [], about: 'The part of `limits.ts` about deferred jobs.' },
 ];
 
 /** Folders of src/wires/ that are no wire. */

@@ -24,6 +24,7 @@ function describeBalance(balance: BalanceView & { account: string; name: string 
     ['account', `${balance.name} (${balance.account})${balance.unlimited ? ', unlimited' : ''}`],
     ['balance', usd(balance.balance_nanousd)],
     ['held', usd(balance.held_nanousd)],
+    ...(balance.reserved_nanousd === 0n ? [] : ([['reserved', usd(balance.reserved_nanousd)]] as const)),
     ['available', balance.unlimited ? 'unlimited' : usd(balance.available_nanousd)],
     ['spent', usd(balance.spent_nanousd)],
     ...(balance.hangups == null ? [] : describeHangups(balance.hangups)),

@@ -16,6 +16,7 @@ const account = z
     created: seconds,
     balance_nanousd: nanousd,
     held_nanousd: nanousd,
+    reserved_nanousd: nanousd,
     available_nanousd: nanousd,
     spent_nanousd: nanousd,
     version: z.number().describe('Raised by every change of the name or the status.'),
@@ -35,13 +36,14 @@ const ACCOUNT: AccountView = {
   created: EXAMPLE_TIME,
   balance_nanousd: 25_000_000_000n,
   held_nanousd: 120_000_000n,
+  reserved_nanousd: 0n,
   available_nanousd: 24_880_000_000n,
   spent_nanousd: 3_140_000_000n,
   version: 3,
 };
 
 const CHOICE = { account: EXAMPLE_IDS.account };
-const NO_MONEY = { balance_nanousd: 0n, held_nanousd: 0n, available_nanousd: 0n };
+const NO_MONEY = { balance_nanousd: 0n, held_nanousd: 0n, reserved_nanousd: 0n, available_nanousd: 0n };
 
 const credit = z
   .object({
@@ -58,6 +60,7 @@ const spending = {
   spend_cap_nanousd: nanousd.nullable(),
   spent_nanousd: nanousd,
   held_nanousd: nanousd,
+  reserved_nanousd: nanousd,
   remaining_nanousd: nanousd.nullable(),
   window: capWindow,
   resets_at: seconds.nullable(),
@@ -74,6 +77,7 @@ const balance = z
     unlimited: z.boolean(),
     balance_nanousd: nanousd,
     held_nanousd: nanousd,
+    reserved_nanousd: nanousd,
     available_nanousd: nanousd,
     spent_nanousd: nanousd,
     hangups: z
@@ -194,6 +198,7 @@ export const ACCOUNTS_ROUTES = [
         unlimited: false,
         balance_nanousd: 25_000_000_000n,
         held_nanousd: 120_000_000n,
+        reserved_nanousd: 0n,
         available_nanousd: 24_880_000_000n,
         spent_nanousd: 3_140_000_000n,
         hangups: null,

@@ -50,6 +50,7 @@ const shownKey = key
   .extend({
     spent_nanousd: nanousd.describe('In the current window.'),
     held_nanousd: nanousd,
+    reserved_nanousd: nanousd,
     remaining_nanousd: nanousd.nullable().describe('What is left of the cap; null without one.'),
     resets_at: seconds.nullable(),
   })
@@ -92,6 +93,7 @@ const KEY: KeyView = {
 const SPENDING = {
   spent_nanousd: 1_200_000_000n,
   held_nanousd: 0n,
+  reserved_nanousd: 0n,
   remaining_nanousd: 3_800_000_000n,
   resets_at: EXAMPLE_TIME + 43_200,
 };

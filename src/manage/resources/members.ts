@@ -23,6 +23,7 @@ const memberSpending = member
   .extend({
     spent_nanousd: nanousd.describe("What the person's keys have spent in the account in the present window."),
     held_nanousd: nanousd,
+    reserved_nanousd: nanousd,
     remaining_nanousd: nanousd.nullable(),
     resets_at: seconds.nullable(),
   })
@@ -44,6 +45,7 @@ const MEMBER_SPENDING: MemberSpendingView = {
   ...MEMBER,
   spent_nanousd: 12_500_000_000n,
   held_nanousd: 0n,
+  reserved_nanousd: 0n,
   remaining_nanousd: 37_500_000_000n,
   resets_at: EXAMPLE_TIME,
 };

@@ -86,6 +86,7 @@ class MemoryDirectory implements MoneyOfPeople {
     if (account.status !== 'suspended') return { kind: 'not_suspended' };
     const open = this.#rows.receipts().filter(({ accountId, state }) => accountId === id && state === 'open');
     if (open.length > 0) return { kind: 'calls_open', calls: open.length, heldNanousd: account.heldNanousd };
+    if ((this.#rows.jobTotals.get(id)?.waiting ?? 0) > 0) return { kind: 'jobs_waiting' };
     const paidOutNanousd = account.balanceNanousd;
     if (paidOutNanousd !== 0n) {
       const credit = { ...payout, kind: 'credit', accountId: id, amountNanousd: -paidOutNanousd } as const;
@@ -159,7 +160,7 @@ class MemoryDirectory implements MoneyOfPeople {
     const { accountId, personId, capWindow } = membership;
     const atMs = Math.max(nowMs, this.#rows.todayMs);
     const name = personWindowNameOf(accountId, personId, capWindow, atMs);
-    const spend = this.#rows.personWindows.get(name) ?? { spentNanousd: 0n, heldNanousd: 0n };
+    const spend = this.#rows.personWindows.get(name) ?? { spentNanousd: 0n, heldNanousd: 0n, reservedNanousd: 0n };
     return {
       person: this.#rows.people.get(personId)!,
       membership,

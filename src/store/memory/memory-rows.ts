@@ -1,9 +1,14 @@
 import type { Receipt } from '../../canonical/receipt.ts';
 import { LIMITS } from '../../limits.ts';
 import type { IdempotencyRow } from '../idempotency.ts';
+import type { Job, JobChunk, JobEvent, JobGroup } from '../jobs.ts';
 import type { Membership, Person } from '../people.ts';
+import type { GroupRow, JobRow, JobTotals } from '../rules/job-rules.ts';
 import type { Call, LedgerRows, Mutable, Spend } from '../rules/rows.ts';
 import type { Account, CreditOperation, KeyRow, Page, ProviderKeyRow } from '../store.ts';
+
+export type MemoryJob = Mutable<Job> & JobRow;
+export type MemoryGroup = Mutable<JobGroup> & GroupRow;
 
 /** Everything that the memory driver stores. */
 export class MemoryRows implements LedgerRows {
@@ -20,6 +25,11 @@ export class MemoryRows implements LedgerRows {
   readonly prices: { version: string; pricesJson: string }[] = [];
   readonly providerKeys = new Map<bigint, ProviderKeyRow>();
   readonly idempotencyKeys = new Map<string, IdempotencyRow>();
+  readonly jobs = new Map<bigint, MemoryJob>();
+  readonly jobGroups = new Map<bigint, MemoryGroup>();
+  readonly jobTotals = new Map<bigint, JobTotals>();
+  readonly jobEvents: JobEvent[] = [];
+  readonly jobChunks = new Map<string, JobChunk>();
   readonly epochs = new Set<bigint>();
   epoch = 0n;
   keyVersion = 0n;
@@ -28,6 +38,10 @@ export class MemoryRows implements LedgerRows {
   readonly months = new Map<bigint, number>();
   latestMs = Number.NEGATIVE_INFINITY;
   todayMs = 0;
+
+  jobOfCall(callId: bigint): MemoryJob | undefined {
+    return [...this.jobs.values()].find((job) => job.callId === callId);
+  }
 
   receipts(): Receipt[] {
     return [...this.calls.values()].map((call) => call.receipt).sort(byId);

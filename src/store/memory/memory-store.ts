@@ -5,6 +5,7 @@ import type { FeedReads } from '../call-feed.ts';
 import type { Directory } from '../directory.ts';
 import type { Credit, Entry, EntryPage } from '../entries.ts';
 import { isOver } from '../idempotency.ts';
+import type { JobStore } from '../jobs.ts';
 import type { Rotation, RotationOutcome } from '../key-secrets.ts';
 import type { KeySpending } from '../key-uses.ts';
 import { NO_LOSS } from '../loss-allowance.ts';
@@ -49,6 +50,7 @@ import { sliceOf } from './account-receipts.ts';
 import { memoryFeed } from './call-feed.ts';
 import { creditsOf, entriesOf } from './entries.ts';
 import { keyRefusal, memoryDirectory } from './memory-directory.ts';
+import { memoryJobs, reservedOf } from './memory-jobs.ts';
 import { byId, MemoryRows, pageOf } from './memory-rows.ts';
 
 /** Reports and lists of refused calls are SQL. Tests of them use the other engines. */
@@ -66,12 +68,14 @@ export class MemoryStore implements Store {
   readonly directory: Directory;
   readonly callFeed: FeedReads;
   readonly usage: UsageStore = NO_USAGE;
+  readonly jobs: JobStore;
 
   constructor(clock: Clock) {
     this.#clock = clock;
     this.#operations = new MoneyRules(this.#rows, clock);
     this.directory = memoryDirectory(this.#rows);
     this.callFeed = memoryFeed(this.#rows);
+    this.jobs = memoryJobs(this.#rows);
   }
 
   async apply(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]> {
@@ -119,7 +123,7 @@ export class MemoryStore implements Store {
   async createAccount(account: NewAccount): Promise<'created' | 'name_taken'> {
     if ([...this.#rows.accounts.values()].some((other) => other.name === account.name)) return 'name_taken';
     if (this.#rows.accounts.has(account.id)) throw new Error(`The id ${account.id} is already in use.`);
-    const nothing = { balanceNanousd: 0n, heldNanousd: 0n, spentNanousd: 0n, ...NO_LOSS };
+    const nothing = { balanceNanousd: 0n, heldNanousd: 0n, reservedNanousd: 0n, spentNanousd: 0n, ...NO_LOSS };
     this.#rows.accounts.set(account.id, { ...account, ...nothing, status: 'active', version: 1n });
     return 'created';
   }
@@ -175,8 +179,8 @@ export class MemoryStore implements Store {
     return new Map(
       windows.flatMap((window, at) => {
         if (window === null) return [];
-        const { spentNanousd, heldNanousd, resetsMs } = window;
-        return [[keys[at]!.id, { spentNanousd, heldNanousd, resetsMs }] as const];
+        const { spentNanousd, heldNanousd, reservedNanousd, resetsMs } = window;
+        return [[keys[at]!.id, { spentNanousd, heldNanousd, reservedNanousd, resetsMs }] as const];
       }),
     );
   }
@@ -214,7 +218,7 @@ export class MemoryStore implements Store {
     if (key === undefined) return null;
     const spend = this.#rows.windows.get(windowNameOf(keyId, key.capWindow, this.#operations.windowTimeMs));
     const span = windowSpan(key.capWindow, this.#operations.windowTimeMs);
-    return { window: key.capWindow, ...span, ...(spend ?? { spentNanousd: 0n, heldNanousd: 0n }) };
+    return { window: key.capWindow, ...span, ...(spend ?? { spentNanousd: 0n, heldNanousd: 0n, reservedNanousd: 0n }) };
   }
 
   async putProviderKey(row: NewProviderKey): Promise<ProviderKeyPut> {
@@ -316,7 +320,10 @@ export class MemoryStore implements Store {
       0n,
     );
     const exact =
-      spent === account.spentNanousd && held === account.heldNanousd && credited - spent === account.balanceNanousd;
+      spent === account.spentNanousd &&
+      held === account.heldNanousd &&
+      reservedOf(this.#rows, account.id) === account.reservedNanousd &&
+      credited - spent === account.balanceNanousd;
     return exact ? [] : [`Account ${account.id} does not equal the sum of its entries.`];
   }
 

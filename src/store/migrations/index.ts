@@ -25,6 +25,7 @@ import { firstByte } from './0024-first-byte.ts';
 import { usageSums } from './0025-usage.ts';
 import { refusals } from './0026-refusals.ts';
 import { alerts } from './0027-alerts.ts';
+import { jobs } from './0028-jobs.ts';
 import type { Migration } from './migration.ts';
 
 /** In order, numbered from 1 without gaps. */
@@ -56,4 +57,5 @@ export const MIGRATIONS: readonly Migration[] = [
   usageSums,
   refusals,
   alerts,
+  jobs,
 ];

@@ -10,7 +10,7 @@ import { runProgram } from './directory.ts';
 import { takeLock } from './locks.ts';
 
 const ACCOUNT_SELECT = `
-  SELECT id, name, account.kind AS kind, created_ms, balance, held, spent, loss_hour, lost, status, version
+  SELECT id, name, account.kind AS kind, created_ms, balance, held, reserved, spent, loss_hour, lost, status, version
   FROM account JOIN balance ON balance.account_id = account.id`;
 
 export class Accounts {

@@ -1,14 +1,23 @@
 import { ACCOUNT_KIND, ACCOUNT_STATUS, CALL_STATE, CAP_WINDOW, IDEMPOTENCY_STATE } from '../codes.ts';
 import type { IdempotencyRow } from '../idempotency.ts';
-import { type Cap, idempotencyName, type LedgerRows, memberName, type Spend } from '../rules/rows.ts';
+import {
+  type Cap,
+  idempotencyName,
+  type LedgerRows,
+  memberName,
+  nameOfPersonWindow,
+  nameOfWindow,
+  type Spend,
+} from '../rules/rows.ts';
 import type { LedgerOperation } from '../store.ts';
+import { BatchJobs, TouchedJobs } from './batch-jobs.ts';
 import type { Loaded } from './dictionary.ts';
 import type { OpenHold, OpenHoldLookup } from './open-hold.ts';
 import type { Answer, Statement } from './pipeline.ts';
 import type { NumberedLists } from './price-lists.ts';
 import { type Facts, OLDER, RENUMBERED, type Registration } from './registration.ts';
 import { numbers, texts } from './values.ts';
-import { idsOf, keyWindowRead, nameOfPersonWindow, nameOfWindow, personWindowRead } from './window-reads.ts';
+import { idsOf, keyWindowRead, personWindowRead } from './window-reads.ts';
 
 /**
  * The rows that a batch touches, as far as the operations or this process's open holds say. The account of any other
@@ -25,6 +34,7 @@ export class Touched {
   readonly ended = new Set<bigint>();
   /** Calls that credits of this batch refund; they are read too. */
   readonly refunded = new Set<bigint>();
+  readonly jobs = new TouchedJobs();
   readonly marks: { readonly accountId: bigint; readonly key: string }[] = [];
   readonly credits: { readonly id: bigint; readonly accountId: bigint; readonly reference: string }[] = [];
 
@@ -33,8 +43,11 @@ export class Touched {
   }
 
   #add(operation: LedgerOperation, openHolds: OpenHoldLookup): void {
+    this.jobs.add(operation);
     if (operation.kind === 'settle' || operation.kind === 'void') {
-      const hold = openHolds.find(operation.id);
+      // A job's call is read, so that its row and the job's are of the same moment.
+      const isOfJob = operation.kind === 'settle' && operation.job !== undefined;
+      const hold = isOfJob ? null : openHolds.find(operation.id);
       if (hold === null) this.ended.add(operation.id);
       else {
         this.own.set(operation.id, hold);
@@ -48,7 +61,8 @@ export class Touched {
       if (operation.callId != null) this.refunded.add(operation.callId);
       return;
     }
-    this.epochs.add(operation.epoch);
+    if (operation.kind === 'release') return;
+    if (operation.kind === 'hold') this.epochs.add(operation.epoch);
     if (operation.keyId !== null) this.keys.add(operation.keyId);
     const { accountId, personId = null } = operation;
     if (personId !== null) this.members.set(memberName(accountId, personId), { accountId, personId });
@@ -77,6 +91,7 @@ export class BatchRows implements LedgerRows {
   readonly refunds = new Map<bigint, bigint>();
   readonly idempotencyKeys = new Map<string, IdempotencyRow>();
   readonly prices: NumberedLists;
+  readonly ofJobs: BatchJobs;
   /** The ledger's numbers, by name. */
   facts: Facts = new Map();
   /** Why the database must be in an older state than this process knows; null if nothing shows it. */
@@ -89,6 +104,7 @@ export class BatchRows implements LedgerRows {
     this.#loaded = loaded;
     this.#registration = registration;
     this.prices = loaded.prices;
+    this.ofJobs = new BatchJobs(touched.jobs);
     for (const [id, hold] of touched.own) this.calls.set(id, ownCall(id, hold));
   }
 
@@ -126,7 +142,28 @@ export class BatchRows implements LedgerRows {
       const references = texts(credits.map((credit) => credit.reference));
       read(READ_CREDITS, [numbers(ids), numbers(owners), references], (rows) => this.#loadCredits(rows));
     }
+    reads.push(...this.ofJobs.reads());
     return reads;
+  }
+
+  get jobs(): LedgerRows['jobs'] {
+    return this.ofJobs.jobs;
+  }
+
+  get jobGroups(): LedgerRows['jobGroups'] {
+    return this.ofJobs.jobGroups;
+  }
+
+  get jobTotals(): LedgerRows['jobTotals'] {
+    return this.ofJobs.jobTotals;
+  }
+
+  get jobEvents(): LedgerRows['jobEvents'] {
+    return this.ofJobs.jobEvents;
+  }
+
+  jobOfCall(callId: bigint): ReturnType<LedgerRows['jobOfCall']> {
+    return this.ofJobs.jobOfCall(callId);
   }
 
   /** The windows in which the calls of this batch count at that time, and those of the calls that it ends. */
@@ -154,10 +191,20 @@ export class BatchRows implements LedgerRows {
     if (!isSame) this.whyOlder ??= RENUMBERED;
   }
 
-  #loadAccounts(rows: Rows<[bigint, bigint, bigint, bigint, bigint, bigint, bigint, bigint]>): void {
-    for (const [id, kind, balanceNanousd, heldNanousd, spentNanousd, hour, lostNanousd, state] of rows) {
+  #loadAccounts(rows: Rows<[bigint, bigint, bigint, bigint, bigint, bigint, bigint, bigint, bigint]>): void {
+    for (const [
+      id,
+      kind,
+      balanceNanousd,
+      heldNanousd,
+      reservedNanousd,
+      spentNanousd,
+      hour,
+      lostNanousd,
+      state,
+    ] of rows) {
       const loss = { lossHour: Number(hour), lostNanousd };
-      const money = { balanceNanousd, heldNanousd, spentNanousd, ...loss };
+      const money = { balanceNanousd, heldNanousd, reservedNanousd, spentNanousd, ...loss };
       this.accounts.set(id, { id, kind: ACCOUNT_KIND.word(kind), status: ACCOUNT_STATUS.word(state), ...money });
     }
   }
@@ -190,17 +237,18 @@ export class BatchRows implements LedgerRows {
     }
   }
 
-  #loadWindows(rows: Rows<[keyId: bigint, id: bigint, spent: bigint, held: bigint]>): void {
+  #loadWindows(rows: Rows<[keyId: bigint, id: bigint, spent: bigint, held: bigint, reserved: bigint]>): void {
     this.windows.clear();
-    for (const [keyId, id, spentNanousd, heldNanousd] of rows) {
-      this.windows.set(nameOfWindow(keyId, id), { spentNanousd, heldNanousd });
+    for (const [keyId, id, spentNanousd, heldNanousd, reservedNanousd] of rows) {
+      this.windows.set(nameOfWindow(keyId, id), { spentNanousd, heldNanousd, reservedNanousd });
     }
   }
 
-  #loadPersonWindows(rows: Rows<[accountId: bigint, personId: bigint, id: bigint, spent: bigint, held: bigint]>): void {
+  #loadPersonWindows(rows: Rows<[accountId: bigint, personId: bigint, id: bigint, bigint, bigint, bigint]>): void {
     this.personWindows.clear();
-    for (const [accountId, personId, id, spentNanousd, heldNanousd] of rows) {
-      this.personWindows.set(nameOfPersonWindow(accountId, personId, id), { spentNanousd, heldNanousd });
+    for (const [accountId, personId, id, spentNanousd, heldNanousd, reservedNanousd] of rows) {
+      const spend = { spentNanousd, heldNanousd, reservedNanousd };
+      this.personWindows.set(nameOfPersonWindow(accountId, personId, id), spend);
     }
   }
 
@@ -266,11 +314,11 @@ const LOCK_INSTANCES =
   'SELECT epoch, token FROM instance WHERE epoch = ANY($1::int8[]) AND state = 1 ORDER BY epoch FOR KEY SHARE';
 
 const LOCK_ACCOUNTS = `
-  SELECT account_id, kind, balance, held, spent, loss_hour, lost, status FROM balance WHERE account_id = ANY($1::int8[])
+  SELECT account_id, kind, balance, held, reserved, spent, loss_hour, lost, status FROM balance WHERE account_id = ANY($1::int8[])
   ORDER BY account_id FOR NO KEY UPDATE`;
 
 const LOCK_ALL_ACCOUNTS = `
-  SELECT account_id, kind, balance, held, spent, loss_hour, lost, status FROM balance
+  SELECT account_id, kind, balance, held, reserved, spent, loss_hour, lost, status FROM balance
   WHERE account_id IN (SELECT unnest($1::int8[]) UNION SELECT account_id FROM call WHERE id = ANY($2::int8[]))
   ORDER BY account_id FOR NO KEY UPDATE`;
 

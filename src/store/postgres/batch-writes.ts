@@ -1,6 +1,7 @@
 import { CALL_FIELDS, SETTLEMENT_FIELDS } from '../../canonical/receipt.ts';
 import { CALL_STATE, ENDED, IDEMPOTENCY_STATE, USAGE_SOURCE } from '../codes.ts';
-import { freesKey, isAnswered } from '../idempotency.ts';
+import { freesKey, isAnswered, keptKeyMs } from '../idempotency.ts';
+import type { ReleaseOperation, ReserveOperation } from '../jobs.ts';
 import type { LossHour } from '../loss-allowance.ts';
 import { insertAudit } from '../programs/audit.ts';
 import type {
@@ -28,7 +29,7 @@ interface MarkChange {
   readonly accountId: bigint;
   readonly key: string;
   readonly callId: bigint;
-  readonly taken: { readonly bodySha256: Uint8Array } | null;
+  readonly taken: { readonly bodySha256: Uint8Array; readonly createdMs: number } | null;
   /** Null frees the key. */
   readonly end: { readonly state: IdempotencyState; readonly kept: Uint8Array | null } | null;
 }
@@ -46,6 +47,8 @@ export class BatchWrites {
   readonly settles: SettleOperation[] = [];
   readonly voids: VoidOperation[] = [];
   readonly credits: CreditOperation[] = [];
+  readonly reserves: ReserveOperation[] = [];
+  readonly releases: ReleaseOperation[] = [];
   readonly #marks = new Map<string, MarkChange>();
 
   /** Create it before the operations change the rows. */
@@ -64,6 +67,16 @@ export class BatchWrites {
     else if (operation.kind === 'settle' && kind === 'settled') this.#noteSettle(operation);
     else if (operation.kind === 'void' && kind === 'voided') this.#noteVoid(operation);
     else if (operation.kind === 'credit' && kind === 'credited') this.credits.push(operation);
+    else if (operation.kind === 'reserve' && kind === 'reserved') this.#noteReserve(operation);
+    else if (operation.kind === 'release' && kind === 'released') this.releases.push(operation);
+  }
+
+  #noteReserve(reserve: ReserveOperation): void {
+    this.reserves.push(reserve);
+    const { id, accountId, idempotency, keepKeyUntilMs } = reserve;
+    if (idempotency === null) return;
+    const taken = { bodySha256: idempotency.bodySha256, createdMs: keptKeyMs(this.#nowMs, keepKeyUntilMs) };
+    this.#changeMark({ accountId, key: idempotency.key, callId: id, taken, end: { state: 'finished', kept: null } });
   }
 
   #noteHold(hold: HoldOperation): void {
@@ -71,7 +84,13 @@ export class BatchWrites {
     if (hold.idempotency === null) return;
     const { key, bodySha256 } = hold.idempotency;
     const end = { state: 'running', kept: null } as const;
-    this.#changeMark({ accountId: hold.accountId, key, callId: hold.id, taken: { bodySha256 }, end });
+    this.#changeMark({
+      accountId: hold.accountId,
+      key,
+      callId: hold.id,
+      taken: { bodySha256, createdMs: this.#nowMs },
+      end,
+    });
   }
 
   #noteSettle(settle: SettleOperation): void {
@@ -107,6 +126,7 @@ export class BatchWrites {
       this.#insertCredits(),
       ...this.credits.map(({ audit }) => (audit === undefined ? null : statementOf(insertAudit(audit)))),
       ...this.#writeMarks(),
+      ...this.#rows.ofJobs.statements(),
       this.#writeBalances(),
       this.#writeLosses(),
       ...this.#writeWindows(),
@@ -182,8 +202,9 @@ export class BatchWrites {
       bytes(some.map(({ end }) => end!.kept)),
     ];
     const hashes = bytes(put.map(({ taken }) => taken!.bodySha256));
+    const times = numbers(put.map(({ taken }) => taken!.createdMs));
     return [
-      put.length === 0 ? null : { text: PUT_MARKS, values: [...whole(put), hashes, this.#nowMs] },
+      put.length === 0 ? null : { text: PUT_MARKS, values: [...whole(put), hashes, times] },
       ended.length === 0 ? null : { text: END_MARKS, values: whole(ended) },
       freed.length === 0 ? null : { text: FREE_MARKS, values: names(freed) },
     ];
@@ -192,8 +213,9 @@ export class BatchWrites {
   #writeBalances(): Statement | null {
     const changed = [...this.#rows.accounts].filter(([id, row]) => differ(this.#balances.get(id), amounts(row)));
     if (changed.length === 0) return null;
-    const columns = transpose(changed.map(([id, row]) => [id, ...amounts(row)]));
-    return { text: WRITE_BALANCES, values: [...columns, changed.length] };
+    const isPlain = changed.every(([id, row]) => this.#balances.get(id)?.[3] === row.reservedNanousd);
+    const columns = transpose(changed.map(([id, row]) => [id, ...amounts(row).slice(0, isPlain ? 3 : 4)]));
+    return { text: isPlain ? WRITE_BALANCES : WRITE_RESERVED, values: [...columns, changed.length] };
   }
 
   /** Apart from the balances, because few batches have any. */
@@ -205,55 +227,64 @@ export class BatchWrites {
   }
 
   #writeWindows(): (Statement | null)[] {
-    const { begun, known } = changes(this.#windows, this.#rows.windows, (name) => {
+    const { begun, known, isPlain } = changes(this.#windows, this.#rows.windows, (name) => {
       const { keyId, id } = windowIdOf(name);
       return [keyId, id];
     });
+    const [begin, write] = isPlain ? KEY_WINDOWS.plain : KEY_WINDOWS.reserved;
     return [
-      begun.length === 0 ? null : { text: BEGIN_WINDOWS, values: transpose(begun) },
-      known.length === 0 ? null : { text: WRITE_WINDOWS, values: transpose(known) },
+      begun.length === 0 ? null : { text: begin, values: transpose(begun) },
+      known.length === 0 ? null : { text: write, values: transpose(known) },
     ];
   }
 
   #writePersonWindows(): (Statement | null)[] {
-    const { begun, known } = changes(this.#personWindows, this.#rows.personWindows, (name) => {
+    const { begun, known, isPlain } = changes(this.#personWindows, this.#rows.personWindows, (name) => {
       const { accountId, personId, id } = personWindowIdOf(name);
       return [accountId, personId, id];
     });
+    const [begin, write] = isPlain ? PERSON_WINDOWS.plain : PERSON_WINDOWS.reserved;
     return [
-      begun.length === 0 ? null : { text: BEGIN_PERSON_WINDOWS, values: transpose(begun) },
-      known.length === 0 ? null : { text: WRITE_PERSON_WINDOWS, values: transpose(known) },
+      begun.length === 0 ? null : { text: begin, values: transpose(begun) },
+      known.length === 0 ? null : { text: write, values: transpose(known) },
     ];
   }
 }
 
-/** Windows that have no row yet, and those whose row changes, each with the cells to write. */
+/**
+ * Windows that have no row yet, and those whose row changes, each with the cells to write. What is reserved is among them
+ * only if it changes in one of them.
+ */
 function changes(
   before: Before,
   windows: ReadonlyMap<string, Spending>,
   keyOf: (name: string) => readonly bigint[],
-): { begun: bigint[][]; known: bigint[][] } {
+): { begun: bigint[][]; known: bigint[][]; isPlain: boolean } {
   const [begun, known]: [bigint[][], bigint[][]] = [[], []];
+  const isPlain = [...windows].every(([name, row]) => (before.get(name)?.[2] ?? 0n) === row.reservedNanousd);
   for (const [name, row] of windows) {
     const old = before.get(name);
-    if (differ(old, spending(row))) (old === undefined ? begun : known).push([...keyOf(name), ...spending(row)]);
+    const now = spending(row);
+    if (!differ(old, now)) continue;
+    (old === undefined ? begun : known).push([...keyOf(name), ...(isPlain ? now.slice(0, 2) : now)]);
   }
-  return { begun, known };
+  return { begun, known, isPlain };
 }
 
 type Amounts = { readonly balanceNanousd: bigint } & Spending;
-type Spending = { readonly heldNanousd: bigint; readonly spentNanousd: bigint };
+type Spending = { readonly heldNanousd: bigint; readonly spentNanousd: bigint; readonly reservedNanousd: bigint };
 
-function amounts({ balanceNanousd, heldNanousd, spentNanousd }: Amounts): bigint[] {
-  return [balanceNanousd, heldNanousd, spentNanousd];
+/** What is reserved comes last, because few batches change it. */
+function amounts({ balanceNanousd, heldNanousd, spentNanousd, reservedNanousd }: Amounts): bigint[] {
+  return [balanceNanousd, heldNanousd, spentNanousd, reservedNanousd];
 }
 
 function losses({ lossHour, lostNanousd }: LossHour): bigint[] {
   return [BigInt(lossHour), lostNanousd];
 }
 
-function spending({ heldNanousd, spentNanousd }: Spending): bigint[] {
-  return [heldNanousd, spentNanousd];
+function spending({ heldNanousd, spentNanousd, reservedNanousd }: Spending): bigint[] {
+  return [heldNanousd, spentNanousd, reservedNanousd];
 }
 
 function differ(before: readonly bigint[] | undefined, now: readonly bigint[]): boolean {
@@ -309,7 +340,7 @@ const INSERT_CREDITS = `
 
 const PUT_MARKS = `
   INSERT INTO idempotency_key (account_id, key, call_id, state, kept, body_sha256, created_ms)
-  SELECT *, $7::int8 FROM unnest($1::int8[], $2::text[], $3::int8[], $4::int2[], $5::bytea[], $6::bytea[])
+  SELECT * FROM unnest($1::int8[], $2::text[], $3::int8[], $4::int2[], $5::bytea[], $6::bytea[], $7::int8[])
   ON CONFLICT (account_id, key) DO UPDATE SET call_id = excluded.call_id, state = excluded.state, kept = excluded.kept,
     body_sha256 = excluded.body_sha256, created_ms = excluded.created_ms`;
 
@@ -327,6 +358,14 @@ const WRITE_BALANCES = guarded(
   '$5',
 );
 
+/** In one statement: the row is checked after each, and what is held may grow by what is no longer reserved. */
+const WRITE_RESERVED = guarded(
+  `UPDATE balance SET balance = b.balance, held = b.held, spent = b.spent, reserved = b.reserved
+  FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[], $5::int8[]) AS b (id, balance, held, spent, reserved)
+  WHERE account_id = b.id`,
+  '$6',
+);
+
 const WRITE_LOSSES = guarded(
   `UPDATE balance SET loss_hour = l.hour, lost = l.lost
   FROM unnest($1::int8[], $2::int8[], $3::int8[]) AS l (id, hour, lost) WHERE account_id = l.id`,
@@ -334,19 +373,25 @@ const WRITE_LOSSES = guarded(
 );
 
 /** Fails if the row exists: a row that was not read must never be overwritten. */
-const BEGIN_WINDOWS = `
-  INSERT INTO key_window (key_id, window_id, held, spent)
-  SELECT * FROM unnest($1::int8[], $2::int4[], $3::int8[], $4::int8[]) ORDER BY 1, 2`;
+function beginWindows(table: string, key: readonly string[], amounts: readonly string[]): string {
+  const columns = [...key, ...amounts];
+  const arrays = columns.map((column, at) => `$${at + 1}::${column === 'window_id' ? 'int4' : 'int8'}[]`);
+  const order = key.map((_, at) => at + 1);
+  return `INSERT INTO ${table} (${columns}) SELECT * FROM unnest(${arrays}) ORDER BY ${order}`;
+}
 
-/** An upsert instead of an update, because it locks the rows in their order. */
-const WRITE_WINDOWS = `${BEGIN_WINDOWS}
-  ON CONFLICT (key_id, window_id) DO UPDATE SET held = excluded.held, spent = excluded.spent`;
+/** The statements that begin and that change windows, without and with what is reserved. */
+function windowWrites(table: string, key: readonly string[]) {
+  const writes = (amounts: readonly string[]): readonly [begin: string, write: string] => {
+    const begin = beginWindows(table, key, amounts);
+    const changed = amounts.map((column) => `${column} = excluded.${column}`);
+    // An upsert instead of an update, because it locks the rows in their order.
+    return [begin, `${begin} ON CONFLICT (${key}) DO UPDATE SET ${changed}`];
+  };
+  return { plain: writes(['held', 'spent']), reserved: writes(['held', 'spent', 'reserved']) };
+}
 
-const BEGIN_PERSON_WINDOWS = `
-  INSERT INTO person_window (account_id, person_id, window_id, held, spent)
-  SELECT * FROM unnest($1::int8[], $2::int8[], $3::int4[], $4::int8[], $5::int8[]) ORDER BY 1, 2, 3`;
-
-const WRITE_PERSON_WINDOWS = `${BEGIN_PERSON_WINDOWS}
-  ON CONFLICT (account_id, person_id, window_id) DO UPDATE SET held = excluded.held, spent = excluded.spent`;
+const KEY_WINDOWS = windowWrites('key_window', ['key_id', 'window_id']);
+const PERSON_WINDOWS = windowWrites('person_window', ['account_id', 'person_id', 'window_id']);
 
 const SET_TODAY = "UPDATE meta SET value = $1::int8 WHERE name = 'today_ms' AND value < $1::int8";

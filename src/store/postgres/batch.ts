@@ -265,11 +265,13 @@ function whyUnwritable(operation: LedgerOperation): string | null {
   if (operation.kind === 'hold') {
     ids.push(operation.epoch, operation.accountId, operation.keyId ?? 0n, operation.personId ?? 0n);
   }
+  if (operation.kind === 'reserve') ids.push(operation.accountId, operation.keyId ?? 0n, operation.personId ?? 0n);
+  if (operation.kind === 'release') ids.push(operation.accountId);
   if (operation.kind === 'credit') ids.push(operation.accountId, operation.callId ?? 0n, operation.audit?.id ?? 0n);
   const tooLarge = ids.find((id) => !fitsInt64(id));
   if (tooLarge !== undefined) return `${tooLarge} does not fit 64 bits.`;
-  const exact =
-    operation.kind === 'credit' ? operation.reference : operation.kind === 'hold' && operation.idempotency?.key;
+  const hasKey = operation.kind === 'hold' || operation.kind === 'reserve';
+  const exact = operation.kind === 'credit' ? operation.reference : hasKey && operation.idempotency?.key;
   if (typeof exact !== 'string' || isStorable(exact)) return null;
   return 'A reference or key contains a null character or an unpaired surrogate.';
 }

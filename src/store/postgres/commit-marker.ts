@@ -1,4 +1,4 @@
-import { CALL_STATE } from '../codes.ts';
+import { CALL_STATE, JOB_STATE } from '../codes.ts';
 import { type HoldOperation, StoreUnavailable } from '../store.ts';
 import type { BatchRows } from './batch-rows.ts';
 import type { BatchWrites } from './batch-writes.ts';
@@ -19,7 +19,8 @@ export interface CommitMarker {
 const { settled, voided } = CALL_STATE.of;
 
 /** Null if the batch wrote nothing that matters. */
-export function commitMarkerOf({ holds, settles, voids, credits }: BatchWrites, rows: BatchRows): CommitMarker | null {
+export function commitMarkerOf(writes: BatchWrites, rows: BatchRows): CommitMarker | null {
+  const { holds, settles, voids, credits } = writes;
   const credit = credits[0];
   if (credit !== undefined) {
     const statement = { text: 'SELECT 1 FROM credit WHERE id = $1', values: [credit.id] };
@@ -30,10 +31,28 @@ export function commitMarkerOf({ holds, settles, voids, credits }: BatchWrites, 
     return { accountId: hold.accountId, statement: allOf(holds) };
   }
   const ended = settles[0] ?? voids[0];
-  if (ended === undefined) return null;
+  if (ended === undefined) return markerOfJobs(writes, rows);
   const state = ended.kind === 'settle' ? settled : voided;
   const statement = { text: 'SELECT 1 FROM call WHERE id = $1 AND state = $2', values: [ended.id, state] };
   return { accountId: rows.calls.get(ended.id)!.receipt.accountId, statement };
+}
+
+/** A job or group is accepted once, and released once. */
+function markerOfJobs({ reserves, releases }: BatchWrites, rows: BatchRows): CommitMarker | null {
+  const [accepted] = reserves;
+  if (accepted !== undefined) {
+    const { id, accountId, isGroup } = accepted;
+    const isAccepted = isGroup
+      ? 'job_group WHERE accepted_ms IS NOT NULL'
+      : `job WHERE state <> ${JOB_STATE.of.staged}`;
+    return { accountId, statement: { text: `SELECT 1 FROM ${isAccepted} AND id = $1`, values: [id] } };
+  }
+  const [released] = releases;
+  if (released === undefined) return null;
+  const { id, accountId } = released;
+  const finishedMs = rows.jobs.get(id)!.finishedMs;
+  const statement = { text: 'SELECT 1 FROM job WHERE id = $1 AND finished_ms = $2', values: [id, finishedMs] };
+  return { accountId, statement };
 }
 
 /** A hold's id was not looked up before, so a call with the same id must not be mistaken for this batch's. */

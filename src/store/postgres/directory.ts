@@ -1,6 +1,8 @@
 import type { Directory } from '../directory.ts';
+import type { JobStore } from '../jobs.ts';
 import { directoryOver, programOf } from '../programs/directory-programs.ts';
-import { type Program, type Query, runLater, type SqlValue } from '../programs/program.ts';
+import { jobProgramOf, jobsOver } from '../programs/job-programs.ts';
+import { type Program, type Query, runLater, SKIP_LOCKED, type SqlValue } from '../programs/program.ts';
 import type { Connections, RunSql } from './connections.ts';
 import { BEGIN_BRIEF, lockAccount, takeLock } from './locks.ts';
 import type { Statement } from './pipeline.ts';
@@ -10,6 +12,13 @@ export function postgresDirectory(connections: Connections): Directory {
   return directoryOver({
     read: (name, args) => readProgram(connections, programOf(name, args)),
     change: (name, args) => connections.transaction((sql) => runProgram(sql, programOf(name, args)), BEGIN_BRIEF),
+  });
+}
+
+export function postgresJobs(connections: Connections): JobStore {
+  return jobsOver({
+    read: (name, args) => readProgram(connections, jobProgramOf(name, args)),
+    change: (name, args) => connections.transaction((sql) => runProgram(sql, jobProgramOf(name, args)), BEGIN_BRIEF),
   });
 }
 
@@ -41,7 +50,8 @@ export function statementOf(query: Query): Statement {
 /** PostgreSQL numbers its parameters. No statement of a program contains a question mark of another kind. */
 function numbered({ text }: Query): string {
   let count = 0;
-  return text.replaceAll('?', () => `$${++count}`);
+  const onPostgres = text.replace(SKIP_LOCKED, 'FOR UPDATE SKIP LOCKED');
+  return onPostgres.replaceAll('?', () => `$${++count}`);
 }
 
 function cellsOf({ values }: Query): SqlValue[] {

@@ -1,9 +1,11 @@
 import { LIMITS } from '../../limits.ts';
 import { CALL_STATE } from '../codes.ts';
+import { pauseAll } from '../programs/jobs.ts';
 import { type Beat, DIED_REASON, type Instance, type Reaping } from '../store.ts';
 import type { BatchRunner } from './batch.ts';
 import type { Connections, ReadFacts, RunSql } from './connections.ts';
 import { refuseUnfinished } from './copy-mark.ts';
+import { runProgram } from './directory.ts';
 import { takeLock, tryLock, underLock } from './locks.ts';
 import {
   type Facts,
@@ -73,6 +75,7 @@ export class Instances {
         [epoch, number, token],
       );
       const began = await readFacts(sql, `SELECT name, value FROM meta ${this.#serverFacts}`);
+      await pauseRestoredJobs(sql, began);
       return { epoch, number, lastCallId: await lastCallId(sql), replaced, began };
     });
     const { began, ...instance } = registered;
@@ -181,6 +184,26 @@ export class Instances {
          SELECT 1 FROM call WHERE call.state = ${CALL_STATE.of.open} AND call.epoch = instance.epoch)`,
     );
     return { voided, stuck: stuck === 0 ? null : `${stuck} holds of dead processes cannot be voided: ${why}` };
+  }
+}
+
+/** What must be the same as when jobs last ran, and the name under which it is remembered. */
+const FACTS_OF_JOBS = [
+  ['generation', 'jobs_generation'],
+  ['system', 'jobs_system'],
+  ['timeline', 'jobs_timeline'],
+] as const;
+
+/**
+ * Jobs of a database that was put back may have run since, so only an operator lets them run again. A restored server has
+ * another identity or timeline, which shows even if no process was running meanwhile.
+ */
+async function pauseRestoredJobs(sql: RunSql, facts: Facts): Promise<void> {
+  const changed = FACTS_OF_JOBS.filter(([name, known]) => facts.has(name) && facts.get(name) !== facts.get(known));
+  if (changed.some(([, known]) => facts.has(known))) await runProgram(sql, pauseAll());
+  for (const [name, known] of changed) {
+    const remember = 'INSERT INTO meta VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value';
+    await sql(remember, [known, facts.get(name)]);
   }
 }
 

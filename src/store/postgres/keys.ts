@@ -127,11 +127,12 @@ export class Keys {
     const key = await this.find(keyId);
     if (key === null) return null;
     const id = windowId(key.capWindow, Math.max(this.#nowMs(), await this.#todayMs()));
-    const [row] = await this.#connections.query<{ spent: bigint; held: bigint }>(
-      'SELECT spent, held FROM key_window WHERE key_id = $1 AND window_id = $2',
+    const [row] = await this.#connections.query<Record<string, bigint>>(
+      'SELECT spent, held, reserved FROM key_window WHERE key_id = $1 AND window_id = $2',
       [keyId, id],
     );
-    return { ...windowOfId(id), spentNanousd: row?.spent ?? 0n, heldNanousd: row?.held ?? 0n };
+    const { spent = 0n, held = 0n, reserved = 0n } = row ?? {};
+    return { ...windowOfId(id), spentNanousd: spent, heldNanousd: held, reservedNanousd: reserved };
   }
 
   async spendingOf(
@@ -139,16 +140,17 @@ export class Keys {
   ): Promise<ReadonlyMap<bigint, KeySpending>> {
     const timeMs = Math.max(this.#nowMs(), await this.#todayMs());
     const windows = keys.map(({ capWindow }) => windowId(capWindow, timeMs));
-    const rows = await this.#connections.query<{ key_id: bigint; spent: bigint; held: bigint }>(
-      `SELECT key_id, spent, held FROM key_window
+    const rows = await this.#connections.query<{ key_id: bigint; spent: bigint; held: bigint; reserved: bigint }>(
+      `SELECT key_id, spent, held, reserved FROM key_window
        WHERE (key_id, window_id) IN (SELECT * FROM unnest($1::int8[], $2::int4[]))`,
       [keys.map(({ id }) => id), windows],
     );
     const spending = new Map(rows.map((row) => [row.key_id, row]));
     return new Map(
       keys.map(({ id }, at) => {
-        const { spent: spentNanousd = 0n, held: heldNanousd = 0n } = spending.get(id) ?? {};
-        return [id, { spentNanousd, heldNanousd, resetsMs: windowOfId(windows[at]!).resetsMs }];
+        const { spent, held, reserved } = spending.get(id) ?? NO_SPENDING;
+        const { resetsMs } = windowOfId(windows[at]!);
+        return [id, { spentNanousd: spent, heldNanousd: held, reservedNanousd: reserved, resetsMs }];
       }),
     );
   }
@@ -167,3 +169,5 @@ export class Keys {
     return row === undefined ? null : keyOf(row);
   }
 }
+
+const NO_SPENDING = { spent: 0n, held: 0n, reserved: 0n };

@@ -5,6 +5,7 @@ import type { FeedReads } from '../call-feed.ts';
 import { type AcceptedLossColumns, acceptedLossOf } from '../columns.ts';
 import type { Directory } from '../directory.ts';
 import type { Credit, Entry, EntryPage } from '../entries.ts';
+import type { JobStore } from '../jobs.ts';
 import type { Rotation, RotationOutcome } from '../key-secrets.ts';
 import type { KeySpending } from '../key-uses.ts';
 import type { AuditRow } from '../people.ts';
@@ -46,7 +47,7 @@ import { BatchRunner } from './batch.ts';
 import { closeInSlices, sweepSlice } from './closing.ts';
 import { Connections } from './connections.ts';
 import { Dictionary } from './dictionary.ts';
-import { postgresDirectory, readProgram } from './directory.ts';
+import { postgresDirectory, postgresJobs, readProgram } from './directory.ts';
 import { asUnavailable } from './faults.ts';
 import { Instances } from './instances.ts';
 import { Keys } from './keys.ts';
@@ -105,6 +106,7 @@ class PostgresStore implements Store {
   readonly directory: Directory;
   readonly callFeed: FeedReads;
   readonly usage: UsageStore;
+  readonly jobs: JobStore;
 
   constructor(connections: Connections, time: DatabaseTime, clock: Clock) {
     const nowMs = () => time.nowMs();
@@ -121,6 +123,7 @@ class PostgresStore implements Store {
     this.#providerKeys = new ProviderKeys(connections);
     this.#receipts = new Receipts(connections);
     this.directory = postgresDirectory(connections);
+    this.jobs = postgresJobs(connections);
     this.callFeed = {
       openCalls: (limit) => readProgram(connections, openCalls(limit)),
       endedCalls: (fromId, sinceMs, limit) => readProgram(connections, endedCalls(fromId, sinceMs, limit)),

@@ -1,6 +1,8 @@
 import { LIMITS } from '../../limits.ts';
 import { ACCOUNT_KIND, CALL_STATE, ENDED, IDEMPOTENCY_STATE } from '../codes.ts';
+import { IS_OF_JOB } from '../idempotency.ts';
 import { MONTH_PART } from '../month-tree.ts';
+import { checkJobs } from '../programs/job-check.ts';
 import { UsageCheck } from '../programs/usage-check.ts';
 import { WRONG_REFUNDS } from '../refund-check.ts';
 import type { VerifyProgress, VerifyReport } from '../store.ts';
@@ -107,6 +109,7 @@ export class Verification {
     await this.#compareWindows(sql);
     await this.#compareIdempotencyKeys(sql);
     await this.#compareRefunds(sql);
+    for (const sentence of await runProgram(sql, checkJobs(VIOLATIONS_MAX))) this.#violate(sentence);
     return {
       accounts,
       keys: await count(sql, 'api_key'),
@@ -178,7 +181,7 @@ export class Verification {
   async #compareBalances(sql: RunSql): Promise<number> {
     const { unlimited } = ACCOUNT_KIND.of;
     const rows = await sql<Columns>(
-      `SELECT account.id, balance.kind, balance, held, spent, coalesce(credited, 0) AS credited
+      `SELECT account.id, balance.kind, balance, held, reserved, spent, coalesce(credited, 0) AS credited
        FROM account LEFT JOIN balance ON balance.account_id = account.id
        LEFT JOIN (SELECT account_id, sum(amount) AS credited FROM credit GROUP BY 1) AS credit
          ON credit.account_id = account.id
@@ -190,8 +193,9 @@ export class Verification {
       this.#compare(`Account ${row.id}: balance`, row.balance!, row.credited! - sums.spent);
       this.#compare(`Account ${row.id}: held`, row.held!, sums.held);
       this.#compare(`Account ${row.id}: spent`, row.spent!, sums.spent);
-      const isOverdrawn = row.kind !== unlimited && row.balance! < row.held!;
-      if (isOverdrawn) this.#violate(`Account ${row.id}: ${row.held} held with a balance of ${row.balance}.`);
+      const taken = row.held! + row.reserved!;
+      const isOverdrawn = row.kind !== unlimited && row.balance! < taken;
+      if (isOverdrawn) this.#violate(`Account ${row.id}: ${taken} held or reserved with a balance of ${row.balance}.`);
     }
     for (const id of this.#accounts.keys()) this.#violate(`Account ${id} does not exist, but calls refer to it.`);
     return rows.length;
@@ -215,7 +219,7 @@ export class Verification {
     const { running, finished, unknown } = IDEMPOTENCY_STATE.of;
     const wrong = await sql<Columns>(
       `SELECT entry.account_id, entry.call_id FROM idempotency_key AS entry LEFT JOIN call ON call.id = call_id
-       WHERE (CASE WHEN call.id IS NULL THEN entry.state <> ${running}
+       WHERE NOT (${IS_OF_JOB}) AND (CASE WHEN call.id IS NULL THEN entry.state <> ${running}
            AND entry.call_id <= (SELECT value FROM meta WHERE name = 'closed_up_to')
          ELSE call.account_id = entry.account_id AND call.idempotency_key = entry.key AND CASE entry.state
            WHEN ${running} THEN call.state = ${open} WHEN ${finished} THEN call.state = ${settled}

@@ -1,5 +1,4 @@
-import { CAP_WINDOW, windowId, windowOfId } from '../codes.ts';
-import { personWindowNameOf, windowNameOf } from '../rules/rows.ts';
+import { CAP_WINDOW, windowId } from '../codes.ts';
 import { CAP_WINDOWS, type CapWindow } from '../store.ts';
 import { startOfDayMs } from '../windows.ts';
 import type { OpenHold } from './open-hold.ts';
@@ -13,6 +12,8 @@ export interface WindowUse {
   /** Calls that end: `own` are this process's open holds, the windows of `ended` are in their rows. */
   readonly own: ReadonlyMap<bigint, OpenHold>;
   readonly ended: ReadonlySet<bigint>;
+  /** Jobs that start or end; their windows are in their rows. */
+  readonly jobs: { readonly jobs: ReadonlySet<bigint> };
 }
 
 /** Collects the values of a statement and names their places. */
@@ -25,7 +26,7 @@ class Values {
 }
 
 /** The windows of the keys at that time, and those of the calls that end; null if there are none. */
-export function keyWindowRead({ keys, own, ended }: WindowUse, atMs: number): Statement | null {
+export function keyWindowRead({ keys, own, ended, jobs: { jobs } }: WindowUse, atMs: number): Statement | null {
   const values = new Values();
   const wanted: string[] = [];
   if (keys.size > 0) {
@@ -41,13 +42,16 @@ export function keyWindowRead({ keys, own, ended }: WindowUse, atMs: number): St
     const read = `SELECT key_id, window_id FROM call WHERE id = ANY(${values.place([...ended])})`;
     wanted.push(`${read} AND key_id IS NOT NULL`);
   }
+  if (jobs.size > 0) {
+    wanted.push(`SELECT key_id, window_id FROM job WHERE id = ANY(${values.place([...jobs])}) AND key_id IS NOT NULL`);
+  }
   if (wanted.length === 0) return null;
   const text = `${READ_WINDOWS} WHERE (key_id, window_id) IN (${wanted.join(' UNION ')})`;
   return { text, values: values.list };
 }
 
 /** The same for the people in their accounts. Calls of keys without a person need no read. */
-export function personWindowRead({ members, own, ended }: WindowUse, atMs: number): Statement | null {
+export function personWindowRead({ members, own, ended, jobs: { jobs } }: WindowUse, atMs: number): Statement | null {
   const values = new Values();
   const wanted: string[] = [];
   if (members.size > 0) {
@@ -67,6 +71,10 @@ export function personWindowRead({ members, own, ended }: WindowUse, atMs: numbe
   }
   if (ended.size > 0) {
     const read = `SELECT account_id, person_id, person_window_id FROM call WHERE id = ANY(${values.place([...ended])})`;
+    wanted.push(`${read} AND person_id IS NOT NULL`);
+  }
+  if (jobs.size > 0) {
+    const read = `SELECT account_id, person_id, person_window_id FROM job WHERE id = ANY(${values.place([...jobs])})`;
     wanted.push(`${read} AND person_id IS NOT NULL`);
   }
   if (wanted.length === 0) return null;
@@ -95,16 +103,6 @@ export function sameWindows(oneMs: number, otherMs: number): boolean {
   return startOfDayMs(oneMs) === startOfDayMs(otherMs);
 }
 
-export function nameOfWindow(keyId: bigint, id: bigint): string {
-  const { window, startMs } = windowOfId(id);
-  return windowNameOf(keyId, window, startMs);
-}
-
-export function nameOfPersonWindow(accountId: bigint, personId: bigint, id: bigint): string {
-  const { window, startMs } = windowOfId(id);
-  return personWindowNameOf(accountId, personId, window, startMs);
-}
-
 /** The window's key and number, from its name. */
 export function windowIdOf(name: string): { readonly keyId: bigint; readonly id: bigint } {
   const { owner, id } = partsOf(name);
@@ -127,5 +125,5 @@ function partsOf(name: string): { readonly owner: string; readonly id: bigint } 
   return { owner, id: windowId(window, Number(startMs)) };
 }
 
-const READ_WINDOWS = 'SELECT key_id, window_id, spent, held FROM key_window';
-const READ_PERSON_WINDOWS = 'SELECT account_id, person_id, window_id, spent, held FROM person_window';
+const READ_WINDOWS = 'SELECT key_id, window_id, spent, held, reserved FROM key_window';
+const READ_PERSON_WINDOWS = 'SELECT account_id, person_id, window_id, spent, held, reserved FROM person_window';

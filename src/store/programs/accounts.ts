@@ -58,6 +58,8 @@ export function* closeAccount(id: bigint, payout: Payout, audit: AuditRow): Prog
   if (before.status !== ACCOUNT_STATUS.of.suspended) return { kind: 'not_suspended' };
   const open = yield* openCalls(id);
   if (open.calls > 0) return open;
+  const jobs = yield* rowOf('SELECT 1 AS waiting FROM job_account WHERE account_id = ? AND waiting > 0', id);
+  if (jobs !== null) return { kind: 'jobs_waiting' };
   const amount = -before.balance;
   if (amount !== 0n) {
     const { id: creditId, reference, note, createdMs } = payout;

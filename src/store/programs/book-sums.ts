@@ -5,8 +5,9 @@ import { countPending } from './deliveries.ts';
 import { type Program, rowOf } from './program.ts';
 
 export function* bookSums(): Program<BookSums> {
-  const balances = yield* rowOf<{ balance: bigint }>(
-    `SELECT CAST(coalesce(sum(balance), 0) AS bigint) AS balance FROM balance WHERE kind = ${ACCOUNT_KIND.of.prepaid}`,
+  const balances = yield* rowOf<{ balance: bigint; reserved: bigint }>(
+    `SELECT CAST(coalesce(sum(CASE WHEN kind = ${ACCOUNT_KIND.of.prepaid} THEN balance END), 0) AS bigint) AS balance,
+       CAST(coalesce(sum(reserved), 0) AS bigint) AS reserved FROM balance`,
   );
   const holds = yield* rowOf<{ held: bigint }>(
     `SELECT CAST(coalesce(sum(held), 0) AS bigint) AS held FROM call WHERE state = ${CALL_STATE.of.open}`,
@@ -18,6 +19,7 @@ export function* bookSums(): Program<BookSums> {
   return {
     balanceNanousd: balances!.balance,
     heldNanousd: holds!.held,
+    reservedNanousd: balances!.reserved,
     openAlerts: Number(alerts!.open),
     waitingDeliveries: yield* countPending(null),
   };

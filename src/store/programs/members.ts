@@ -8,11 +8,13 @@ import { type Program, rowOf, rowsOf, type SqlValue } from './program.ts';
 interface MemberColumns extends PersonColumns, MembershipColumns {
   readonly window_spent: bigint | null;
   readonly window_held: bigint;
+  readonly window_reserved: bigint | null;
 }
 
 /** Takes the four windows of a day, by the code of the cap window. What is held is added up, as SQLite does not store it. */
 const SELECT = `
   SELECT person.*, membership.*, person_window.spent AS window_spent,
+    person_window.reserved AS window_reserved,
     (SELECT CAST(coalesce(sum(held), 0) AS bigint) FROM call
      WHERE state = ${CALL_STATE.of.open} AND call.account_id = membership.account_id
        AND call.person_id = membership.person_id AND call.person_window_id = person_window.window_id) AS window_held
@@ -60,6 +62,11 @@ function memberOf(row: MemberColumns, atMs: number): Member {
   return {
     person: personOf(row),
     membership,
-    window: { ...span, spentNanousd: row.window_spent ?? 0n, heldNanousd: row.window_held },
+    window: {
+      ...span,
+      spentNanousd: row.window_spent ?? 0n,
+      heldNanousd: row.window_held,
+      reservedNanousd: row.window_reserved ?? 0n,
+    },
   };
 }

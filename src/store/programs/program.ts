@@ -43,6 +43,19 @@ export function insert(table: string, cells: Readonly<Record<string, SqlValue>>)
   return { text: `INSERT INTO ${table} (${columns}) VALUES (${places})`, values: Object.values(cells) };
 }
 
+/** `INSERT` of several rows with the same columns, without the end of the statement. */
+export function insertRows(table: string, rows: readonly Readonly<Record<string, SqlValue>>[], end = ''): Query {
+  const columns = Object.keys(rows[0]!);
+  const places = `(${columns.map(() => '?')})`;
+  return {
+    text: `INSERT INTO ${table} (${columns}) VALUES ${rows.map(() => places)} ${end}`,
+    values: rows.flatMap((cells) => Object.values(cells)),
+  };
+}
+
+/** At the end of a subquery: PostgreSQL leaves out rows that another process is changing. SQLite has one writer. */
+export const SKIP_LOCKED = '/* FOR UPDATE SKIP LOCKED */';
+
 export function runNow<Result>(program: Program<Result>, ask: (query: Query) => readonly unknown[]): Result {
   let next = program.next([]);
   while (!next.done) next = program.next('lock' in next.value ? [] : ask(next.value));

@@ -1,7 +1,8 @@
-import { CALL_FIELDS, NOTHING_SETTLED, type Receipt, type ValuesOf } from '../../canonical/receipt.ts';
 import type { Clock } from '../../kit/clock.ts';
-import { freesKey, type IdempotencyRow, isAnswered, isOver, repeatOf } from '../idempotency.ts';
+import { windowId } from '../codes.ts';
+import { freesKey, type IdempotencyRow, isAnswered, isOver, keptKeyMs, repeatOf } from '../idempotency.ts';
 import { INT64_MAX, INT64_MIN, isAmount } from '../int64.ts';
+import type { ReserveOperation, ReserveRefusal } from '../jobs.ts';
 import { addLoss, isLossUsedUp, type LossHour, lossAt, noteLoss } from '../loss-allowance.ts';
 import type {
   CreditOperation,
@@ -13,11 +14,14 @@ import type {
   RefundRefusal,
   SettleOperation,
 } from '../store.ts';
+import { JobMoney } from './job-money.ts';
+import type { Windows } from './job-rules.ts';
+import { addOpenCall } from './open-call.ts';
 import {
   type Cap,
   idempotencyName,
+  isActive,
   type LedgerRows,
-  type Mutable,
   memberName,
   personWindowNameOf,
   type Spend,
@@ -29,16 +33,18 @@ type Key = LedgerRows['keys'] extends ReadonlyMap<bigint, infer Row> ? Row : nev
 type Call = LedgerRows['calls'] extends Map<bigint, infer Row> ? Row : never;
 
 /**
- * The four operations on money, over rows in memory: PostgreSQL reads the rows of a batch, runs these rules and writes what
+ * The operations on money, over rows in memory: PostgreSQL reads the rows of a batch, runs these rules and writes what
  * changed; the memory driver runs them on its own rows. An exception is a defect, never an outcome, and has changed nothing.
  */
 export class MoneyRules {
   readonly #rows: LedgerRows;
   readonly #clock: Pick<Clock, 'nowMs'>;
+  readonly #jobs: JobMoney;
 
   constructor(rows: LedgerRows, clock: Pick<Clock, 'nowMs'>) {
     this.#rows = rows;
     this.#clock = clock;
+    this.#jobs = new JobMoney(rows, clock);
   }
 
   get windowTimeMs(): number {
@@ -46,31 +52,79 @@ export class MoneyRules {
   }
 
   apply(operation: LedgerOperation): LedgerOutcome {
-    if (operation.kind === 'hold') return this.#hold(operation);
+    if (operation.kind === 'hold') {
+      return operation.job === undefined ? this.#hold(operation) : this.#jobs.start(operation, operation.job);
+    }
     if (operation.kind === 'settle') return this.#settle(operation);
     if (operation.kind === 'void') return this.void(operation.id, operation.reason);
+    if (operation.kind === 'reserve') return this.#reserve(operation);
+    if (operation.kind === 'release') return this.#jobs.release(operation);
     return this.#credit(operation);
   }
 
   #hold(hold: HoldOperation): LedgerOutcome {
     const amount = hold.amountNanousd;
-    const account = this.#rows.accounts.get(hold.accountId);
-    const key = hold.keyId === null ? null : this.#rows.keys.get(hold.keyId);
     if (amount < 0n || !isAmount(amount)) return refused('out_of_range');
     if (!this.#rows.epochs.has(hold.epoch)) return refused('stale_epoch');
-    if (account === undefined) return refused('no_account');
-    if (key === undefined || (key !== null && !this.#isActive(key, account))) return refused('key_inactive');
-    const personId = hold.personId ?? null;
-    const member = personId === null ? null : this.#rows.members.get(memberName(account.id, personId));
-    if ((key?.personId ?? null) !== personId || member === undefined) return refused('key_inactive');
-    if (account.status !== 'active') return refused(`account_${account.status}`);
+    const owner = this.#ownerOf(hold);
+    if ('reason' in owner) return owner;
+    const { account } = owner;
     const taken = this.#repeatOf(hold);
     if (taken !== null) return taken;
     const lossLimit = account.kind === 'unlimited' ? null : (hold.lossLimitNanousd ?? null);
     if (lossLimit !== null && isLossUsedUp(account, this.windowTimeMs, lossLimit)) return refused('loss_allowance');
-    if (hold.ceilingNanousd !== null && amount > hold.ceilingNanousd) {
-      return refused('cost_ceiling', hold.ceilingNanousd);
+    const room = this.#roomFor(owner, amount, hold.ceilingNanousd);
+    if ('reason' in room) return room;
+
+    const { windowName, personWindowName } = room;
+    addOpenCall(this.#rows, hold, windowName, personWindowName);
+    for (const each of [account, room.spend, room.personSpend]) each.heldNanousd += amount;
+    this.#keepWindows(room);
+    if (hold.idempotency !== null) this.#takeKey(hold, hold.idempotency);
+    const { lostNanousd } = lossAt(account, this.windowTimeMs);
+    return lostNanousd === 0n ? { kind: 'held' } : { kind: 'held', lostNanousd };
+  }
+
+  #reserve(reserve: ReserveOperation): LedgerOutcome {
+    const amount = reserve.amountNanousd;
+    if (amount < 0n || !isAmount(amount)) return reserveRefused(refused('out_of_range'));
+    const owner = this.#ownerOf(reserve);
+    if ('reason' in owner) return reserveRefused(owner);
+    const taken = this.#repeatOf(reserve);
+    if (taken !== null) return taken;
+    const staged = this.#jobs.staged(reserve);
+    if (staged === null) return reserveRefused({ reason: 'not_staged' });
+    const overLimit = this.#jobs.overLimits(staged);
+    if (overLimit !== null) return reserveRefused({ reason: overLimit });
+    const room = this.#roomFor(owner, amount, reserve.ceilingNanousd);
+    if ('reason' in room) return reserveRefused(room);
+
+    for (const each of [owner.account, room.spend, room.personSpend]) each.reservedNanousd += amount;
+    this.#keepWindows(room);
+    this.#jobs.accept(staged, room);
+    const { idempotency: mark, keepKeyUntilMs } = reserve;
+    if (mark !== null) this.#keepKey(reserve, mark, keepKeyUntilMs);
+    return { kind: 'reserved' };
+  }
+
+  /** The account and the key of a call or a job, or why they may not spend. */
+  #ownerOf(of: Pick<HoldOperation, 'accountId' | 'keyId' | 'personId'>): Owner | HoldRefused {
+    const account = this.#rows.accounts.get(of.accountId);
+    const key = of.keyId === null ? null : this.#rows.keys.get(of.keyId);
+    if (account === undefined) return refused('no_account');
+    if (key === undefined || (key !== null && !isActive(key, account, this.#clock.nowMs()))) {
+      return refused('key_inactive');
     }
+    const personId = of.personId ?? null;
+    const member = personId === null ? null : this.#rows.members.get(memberName(account.id, personId));
+    if ((key?.personId ?? null) !== personId || member === undefined) return refused('key_inactive');
+    if (account.status !== 'active') return refused(`account_${account.status}`);
+    return { account, key, member, personId };
+  }
+
+  /** The windows in which the amount counts, or the limit that it exceeds. */
+  #roomFor({ account, key, member, personId }: Owner, amount: bigint, ceiling: bigint | null): Room | HoldRefused {
+    if (ceiling !== null && amount > ceiling) return refused('cost_ceiling', ceiling);
     const nowMs = this.windowTimeMs;
     const windowName = key === null ? null : windowNameOf(key.id, key.capWindow, nowMs);
     const spend = spendIn(this.#rows.windows, windowName);
@@ -81,31 +135,37 @@ export class MoneyRules {
     const personSpend = spendIn(this.#rows.personWindows, personWindowName);
     const ofPerson = member === null ? null : leftOf(member, personSpend);
     if (ofPerson !== null && amount > ofPerson) return refused('person_cap', ofPerson > 0n ? ofPerson : 0n);
-    const available = account.balanceNanousd - account.heldNanousd;
+    const { balanceNanousd, heldNanousd, reservedNanousd, spentNanousd } = account;
+    const available = balanceNanousd - heldNanousd - reservedNanousd;
     if (account.kind === 'prepaid' && amount > available) return refused('balance', available);
-    if (account.spentNanousd + account.heldNanousd + amount > INT64_MAX) return refused('out_of_range');
+    if (spentNanousd + heldNanousd + reservedNanousd + amount > INT64_MAX) return refused('out_of_range');
     if (available - amount < INT64_MIN) return refused('out_of_range');
-
-    const priceVersion = this.#rows.prices[hold.priceId - 1]?.version;
-    if (priceVersion === undefined) throw new Error(`There is no price list ${hold.priceId}.`);
-    if (this.#rows.calls.has(hold.id)) throw new Error(`The id ${hold.id} is already in use.`);
-    if (hold.id <= this.#rows.closedUpTo) throw new Error(`The id ${hold.id} is below the closed part of the ledger.`);
-    for (const each of [account, spend, personSpend]) each.heldNanousd += amount;
-    if (windowName !== null) this.#rows.windows.set(windowName, spend);
-    if (personWindowName !== null) this.#rows.personWindows.set(personWindowName, personSpend);
-    this.#rows.calls.set(hold.id, { receipt: openReceipt(hold, priceVersion), windowName, personWindowName });
-    if (hold.idempotency !== null) this.#takeKey(hold, hold.idempotency);
-    const { lostNanousd } = lossAt(account, this.windowTimeMs);
-    return lostNanousd === 0n ? { kind: 'held' } : { kind: 'held', lostNanousd };
+    const windowIds = {
+      windowId: key === null ? null : windowId(key.capWindow, nowMs),
+      personWindowId: member === null ? null : windowId(member.capWindow, nowMs),
+    };
+    return { windowName, spend, personWindowName, personSpend, ...windowIds };
   }
 
-  #repeatOf({ accountId, idempotency: mark }: HoldOperation): LedgerOutcome | null {
+  #keepWindows({ windowName, spend, personWindowName, personSpend }: Room): void {
+    if (windowName !== null) this.#rows.windows.set(windowName, spend);
+    if (personWindowName !== null) this.#rows.personWindows.set(personWindowName, personSpend);
+  }
+
+  #repeatOf({ accountId, idempotency: mark }: HoldOperation | ReserveOperation): LedgerOutcome | null {
     const row = mark === null ? undefined : this.#rows.idempotencyKeys.get(idempotencyName(accountId, mark.key));
     return mark === null || row === undefined || isOver(row, this.#clock.nowMs()) ? null : repeatOf(row, mark);
   }
 
   #takeKey({ id, accountId }: HoldOperation, { key, bodySha256 }: IdempotencyMark): void {
     const row = { callId: id, bodySha256, state: 'running', kept: null, createdMs: this.#clock.nowMs() } as const;
+    this.#rows.idempotencyKeys.set(idempotencyName(accountId, key), row);
+  }
+
+  /** A job's key is finished at once, and expires as a key does that was taken this long before. */
+  #keepKey({ id, accountId }: ReserveOperation, { key, bodySha256 }: IdempotencyMark, untilMs: number): void {
+    const createdMs = keptKeyMs(this.#clock.nowMs(), untilMs);
+    const row = { callId: id, bodySha256, state: 'finished', kept: null, createdMs } as const;
     this.#rows.idempotencyKeys.set(idempotencyName(accountId, key), row);
   }
 
@@ -116,12 +176,6 @@ export class MoneyRules {
     const row = this.#rows.idempotencyKeys.get(name);
     if (end === null || row === undefined) this.#rows.idempotencyKeys.delete(name);
     else this.#rows.idempotencyKeys.set(name, { ...row, ...end });
-  }
-
-  #isActive(key: Key, account: Account): boolean {
-    if (key.accountId !== account.id || key.revokedMs !== null) return false;
-    if (key.disabledMs !== null || key.personDisabledMs !== null) return false;
-    return key.expiresMs === null || key.expiresMs > this.#clock.nowMs();
   }
 
   #settle(operation: SettleOperation): LedgerOutcome {
@@ -138,6 +192,7 @@ export class MoneyRules {
     if (cost > call.receipt.heldNanousd) return { kind: 'settle_refused', reason: 'exceeds_hold' };
     const loss = lossLimitNanousd === null ? null : this.#lossWith(call, accountLossNanousd, lossLimitNanousd);
     if (loss === 'too_much') return { kind: 'settle_refused', reason: 'loss_allowance' };
+    const job = operation.job === undefined ? null : this.#jobs.running(operation.job, id);
 
     if (loss !== null) Object.assign(this.#rows.accounts.get(call.receipt.accountId)!, loss);
     else if (accountLossNanousd !== null) this.#noteLoss(call, accountLossNanousd);
@@ -145,6 +200,7 @@ export class MoneyRules {
     const isFree = freesKey(cost, isAnswered(settlement), kept);
     this.#endKey(call.receipt, isFree ? null : { state: 'finished', kept });
     Object.assign(call.receipt, settlement, { state: 'settled', endedMs });
+    if (job !== null) this.#jobs.end(job, operation.job!, settlement);
     return { kind: 'settled' };
   }
 
@@ -171,6 +227,7 @@ export class MoneyRules {
     call.receipt.endedMs = this.#clock.nowMs();
     call.receipt.lossNanousd = call.receipt.heldNanousd;
     call.receipt.lossReason = reason;
+    this.#jobs.lose(id);
     return { kind: 'voided' };
   }
 
@@ -205,10 +262,10 @@ export class MoneyRules {
     const refusal = callId === null ? null : this.#whyNotRefunded(callId, credit);
     if (refusal !== null) return { kind: 'credit_refused', reason: refusal };
     const balance = account.balanceNanousd + amount;
-    if (account.kind === 'prepaid' && amount < 0n && balance < account.heldNanousd) {
+    if (account.kind === 'prepaid' && amount < 0n && balance < account.heldNanousd + account.reservedNanousd) {
       return { kind: 'credit_refused', reason: 'exceeds_available' };
     }
-    if (balance > INT64_MAX || balance - account.heldNanousd < INT64_MIN) {
+    if (balance > INT64_MAX || balance - account.heldNanousd - account.reservedNanousd < INT64_MIN) {
       return { kind: 'credit_refused', reason: 'out_of_range' };
     }
 
@@ -232,41 +289,42 @@ export class MoneyRules {
   }
 }
 
-function refused(reason: HoldRefusal, availableNanousd: bigint | null = null): LedgerOutcome {
+type HoldRefused = Extract<LedgerOutcome, { kind: 'hold_refused' }>;
+
+/** Who spends; a call of nobody's key has no member, and one without a key no key. */
+interface Owner {
+  readonly account: Account;
+  readonly key: Key | null;
+  readonly member: Cap | null;
+  readonly personId: bigint | null;
+}
+
+/** Where an amount counts. */
+interface Room extends Windows {
+  readonly windowName: string | null;
+  readonly spend: Spend;
+  readonly personWindowName: string | null;
+  readonly personSpend: Spend;
+}
+
+function refused(reason: HoldRefusal, availableNanousd: bigint | null = null): HoldRefused {
   return { kind: 'hold_refused', reason, availableNanousd };
+}
+
+function reserveRefused(why: { readonly reason: string; readonly availableNanousd?: bigint | null }): LedgerOutcome {
+  const { reason, availableNanousd = null } = why;
+  return { kind: 'reserve_refused', reason: reason as ReserveRefusal, availableNanousd };
 }
 
 function sumsTo(parts: readonly bigint[], total: bigint): boolean {
   return parts.every((part) => part >= 0n) && parts.reduce((sum, part) => sum + part, 0n) === total;
 }
 
-const CALL_FIELD_NAMES = Object.keys(CALL_FIELDS) as (keyof typeof CALL_FIELDS)[];
-
 function spendIn(windows: ReadonlyMap<string, Spend>, name: string | null): Spend {
-  return (name !== null && windows.get(name)) || { spentNanousd: 0n, heldNanousd: 0n };
+  return (name !== null && windows.get(name)) || { spentNanousd: 0n, heldNanousd: 0n, reservedNanousd: 0n };
 }
 
 /** What a cap leaves, which is negative if the cap was lowered below it; null without a cap. */
-function leftOf({ capNanousd }: Cap, { spentNanousd, heldNanousd }: Spend): bigint | null {
-  return capNanousd === null ? null : capNanousd - spentNanousd - heldNanousd;
-}
-
-function openReceipt(hold: HoldOperation, priceVersion: string): Mutable<Receipt> {
-  return {
-    ...callOf(hold),
-    state: 'open',
-    priceVersion,
-    heldNanousd: hold.amountNanousd,
-    idempotencyKey: hold.idempotency?.key ?? null,
-    endedMs: null,
-    ended: null,
-    httpStatus: null,
-    ...NOTHING_SETTLED,
-  };
-}
-
-function callOf(hold: HoldOperation): ValuesOf<typeof CALL_FIELDS> {
-  const values: Record<string, unknown> = {};
-  for (const name of CALL_FIELD_NAMES) values[name] = hold[name] ?? null;
-  return values as ValuesOf<typeof CALL_FIELDS>;
+function leftOf({ capNanousd }: Cap, { spentNanousd, heldNanousd, reservedNanousd }: Spend): bigint | null {
+  return capNanousd === null ? null : capNanousd - spentNanousd - heldNanousd - reservedNanousd;
 }

@@ -1,11 +1,16 @@
 import type { Receipt } from '../../canonical/receipt.ts';
+import { windowOfId } from '../codes.ts';
 import type { IdempotencyRow } from '../idempotency.ts';
+import type { JobEvent } from '../jobs.ts';
 import type { Membership } from '../people.ts';
 import type { Account, CapWindow, CreditOperation, KeyRow } from '../store.ts';
 import { windowSpan } from '../windows.ts';
+import type { GroupRow, JobRow, JobTotals } from './job-rules.ts';
+import type { Mutable } from './mutable.ts';
 
-export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-export type Spend = { spentNanousd: bigint; heldNanousd: bigint };
+export type { Mutable } from './mutable.ts';
+
+export type Spend = { spentNanousd: bigint; heldNanousd: bigint; reservedNanousd: bigint };
 export type Call = { receipt: Mutable<Receipt>; windowName: string | null; personWindowName: string | null };
 
 /** A limit of spending; null limits nothing, but the spending is counted. */
@@ -23,7 +28,15 @@ export interface LedgerRows {
     Mutable<
       Pick<
         Account,
-        'id' | 'kind' | 'balanceNanousd' | 'heldNanousd' | 'spentNanousd' | 'lossHour' | 'lostNanousd' | 'status'
+        | 'id'
+        | 'kind'
+        | 'balanceNanousd'
+        | 'heldNanousd'
+        | 'reservedNanousd'
+        | 'spentNanousd'
+        | 'lossHour'
+        | 'lostNanousd'
+        | 'status'
       >
     >
   >;
@@ -52,6 +65,14 @@ export interface LedgerRows {
   readonly prices: readonly ({ readonly version: string } | undefined)[];
   /** By `idempotencyName`. */
   readonly idempotencyKeys: Map<string, IdempotencyRow>;
+  readonly jobs: ReadonlyMap<bigint, JobRow>;
+  readonly jobGroups: ReadonlyMap<bigint, GroupRow>;
+  /** By account; an account without jobs has none. */
+  readonly jobTotals: Map<bigint, JobTotals>;
+  /** Events of jobs that ended. */
+  readonly jobEvents: JobEvent[];
+  /** The job whose running attempt this call is. */
+  jobOfCall(callId: bigint): JobRow | undefined;
   readonly closedUpTo: bigint;
   /** The latest day on which any batch was applied: windows never move back. */
   readonly todayMs: number;
@@ -69,6 +90,25 @@ export function personWindowNameOf(accountId: bigint, personId: bigint, window: 
   return `${memberName(accountId, personId)} ${window} ${windowSpan(window, ms).startMs}`;
 }
 
+export function nameOfWindow(keyId: bigint, id: bigint): string {
+  const { window, startMs } = windowOfId(id);
+  return windowNameOf(keyId, window, startMs);
+}
+
+export function nameOfPersonWindow(accountId: bigint, personId: bigint, id: bigint): string {
+  const { window, startMs } = windowOfId(id);
+  return personWindowNameOf(accountId, personId, window, startMs);
+}
+
 export function idempotencyName(accountId: bigint, key: string): string {
   return `${accountId} ${key}`;
+}
+
+type AccountRow = LedgerRows['accounts'] extends ReadonlyMap<bigint, infer Row> ? Row : never;
+type KeyRule = LedgerRows['keys'] extends ReadonlyMap<bigint, infer Row> ? Row : never;
+
+export function isActive(key: KeyRule, account: Pick<AccountRow, 'id'>, nowMs: number): boolean {
+  if (key.accountId !== account.id || key.revokedMs !== null) return false;
+  if (key.disabledMs !== null || key.personDisabledMs !== null) return false;
+  return key.expiresMs === null || key.expiresMs > nowMs;
 }

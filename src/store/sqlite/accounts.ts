@@ -16,7 +16,8 @@ export function createAccount(database: DatabaseSync, account: NewAccount): 'cre
   return 'created';
 }
 
-const COLUMNS = 'id, name, account.kind AS kind, created_ms, balance, spent, loss_hour, lost, status, version';
+const COLUMNS =
+  'id, name, account.kind AS kind, created_ms, balance, reserved, spent, loss_hour, lost, status, version';
 const FROM_ACCOUNTS = 'FROM account JOIN balance ON balance.account_id = account.id';
 const ONE = `SELECT ${COLUMNS}, ${HELD_OF_ACCOUNT} AS held ${FROM_ACCOUNTS}`;
 /** Adds up the open calls once, not once per account. */

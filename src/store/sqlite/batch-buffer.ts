@@ -1,7 +1,17 @@
 import { CALL_FIELDS, SETTLEMENT_FIELDS } from '../../canonical/receipt.ts';
 import { columnNames } from '../field-kinds.ts';
 import { fitsInt64, INT64_MAX, INT64_MIN } from '../int64.ts';
-import { AUDIT_FIELDS, CREDIT_FIELDS, HOLD_TERMS, SETTLE_TERMS, VOID_FIELDS } from '../operation-fields.ts';
+import type { JobEnd, ReleaseOperation, ReserveOperation } from '../jobs.ts';
+import {
+  AUDIT_FIELDS,
+  CREDIT_FIELDS,
+  HOLD_TERMS,
+  JOB_END_FIELDS,
+  RELEASE_FIELDS,
+  RESERVE_FIELDS,
+  SETTLE_TERMS,
+  VOID_FIELDS,
+} from '../operation-fields.ts';
 import type { AuditRow } from '../people.ts';
 import type { CreditOperation, HoldOperation, LedgerOperation, SettleOperation, VoidOperation } from '../store.ts';
 import { compileReader, compileWriter, type WordReader, type WordWriter } from './compile-fields.ts';
@@ -29,6 +39,13 @@ export const KEYED_HOLD = 6;
 export const KEPT_SETTLE = 7;
 /** A credit, followed by its row of the audit. */
 export const AUDITED_CREDIT = 8;
+/** A hold preceded by the job that it starts, and a settlement preceded by how it ends the attempt. */
+export const START = 9;
+export const JOB_SETTLE = 10;
+/** A reservation, if need be preceded by the data of an idempotency key. */
+export const RESERVE = 11;
+export const KEYED_RESERVE = 12;
+export const RELEASE = 13;
 
 const NULL_WORD = INT64_MIN;
 const NULL_NUMBER = Number.NaN;
@@ -40,7 +57,7 @@ const OPERATION_WORDS_MAX =
   3 +
   Math.max(
     columnNames(HOLD_FIELDS).length,
-    columnNames(SETTLE_TERMS).length + columnNames(SETTLEMENT_FIELDS).length,
+    columnNames(JOB_END_FIELDS).length + columnNames(SETTLE_TERMS).length + columnNames(SETTLEMENT_FIELDS).length,
     columnNames(CREDIT_FIELDS).length + columnNames(AUDIT_FIELDS).length,
   );
 
@@ -91,7 +108,12 @@ class BatchBufferWriter implements WordWriter {
       else if (operation.kind === 'void') {
         this.integer(VOID);
         writeVoid(this, operation);
-      } else this.#credit(operation);
+      } else if (operation.kind === 'credit') this.#credit(operation);
+      else if (operation.kind === 'reserve') this.#reserve(operation);
+      else {
+        this.integer(RELEASE);
+        writeRelease(this, operation);
+      }
     } catch (error) {
       this.#end = start;
       this.integer(UNWRITABLE);
@@ -100,7 +122,11 @@ class BatchBufferWriter implements WordWriter {
   }
 
   #hold(hold: HoldOperation): void {
-    if (hold.idempotency === null) this.integer(HOLD);
+    if (hold.job !== undefined) {
+      this.integer(START);
+      this.int64(hold.job.id);
+      this.integer(hold.job.claim);
+    } else if (hold.idempotency === null) this.integer(HOLD);
     else {
       this.integer(KEYED_HOLD);
       this.text(hold.idempotency.key);
@@ -110,7 +136,10 @@ class BatchBufferWriter implements WordWriter {
   }
 
   #settle(settle: SettleOperation): void {
-    if (settle.kept === null) this.integer(SETTLE);
+    if (settle.job !== undefined) {
+      this.integer(JOB_SETTLE);
+      writeJobEnd(this, settle.job);
+    } else if (settle.kept === null) this.integer(SETTLE);
     else {
       this.integer(KEPT_SETTLE);
       this.#blob(settle.kept);
@@ -123,6 +152,16 @@ class BatchBufferWriter implements WordWriter {
     this.integer(credit.audit === undefined ? CREDIT : AUDITED_CREDIT);
     writeCredit(this, credit);
     if (credit.audit !== undefined) writeAudit(this, credit.audit);
+  }
+
+  #reserve(reserve: ReserveOperation): void {
+    if (reserve.idempotency === null) this.integer(RESERVE);
+    else {
+      this.integer(KEYED_RESERVE);
+      this.text(reserve.idempotency.key);
+      this.#blob(reserve.idempotency.bodySha256);
+    }
+    writeReserve(this, reserve);
   }
 
   int64(word: bigint): void {
@@ -167,6 +206,9 @@ const writeSettle = compileWriter<BatchBufferWriter, SettleOperation>(SETTLE_TER
 const writeSettlement = compileWriter<BatchBufferWriter, SettleOperation['settlement']>(SETTLEMENT_FIELDS);
 const writeVoid = compileWriter<BatchBufferWriter, VoidOperation>(VOID_FIELDS);
 const writeCredit = compileWriter<BatchBufferWriter, CreditOperation>(CREDIT_FIELDS);
+const writeReserve = compileWriter<BatchBufferWriter, ReserveOperation>(RESERVE_FIELDS);
+const writeRelease = compileWriter<BatchBufferWriter, ReleaseOperation>(RELEASE_FIELDS);
+const writeJobEnd = compileWriter<BatchBufferWriter, JobEnd>(JOB_END_FIELDS);
 const writeAudit = compileWriter<BatchBufferWriter, AuditRow>(AUDIT_FIELDS);
 
 /** Reads a buffer from its start, word by word; the caller knows what each word is. */
@@ -223,4 +265,7 @@ export const readSettle = compileReader(SETTLE_TERMS);
 export const readSettlement = compileReader(SETTLEMENT_FIELDS);
 export const readVoid = compileReader(VOID_FIELDS);
 export const readCredit = compileReader(CREDIT_FIELDS);
+export const readReserve = compileReader(RESERVE_FIELDS);
+export const readRelease = compileReader(RELEASE_FIELDS);
+export const readJobEnd = compileReader(JOB_END_FIELDS);
 export const readAudit = compileReader(AUDIT_FIELDS);

@@ -66,7 +66,7 @@ describe('held amounts in the cache of the writer', () => {
     apply(aHold(3n, 2_000n, { keyId: 8n }));
     expect(rows()).toEqual([]);
     expect(rowsChangedBy(() => apply(aHold(3n, 10n, { keyId: 8n }), aHold(4n, 10n, { keyId: 8n })))).toBe(3);
-    expect(rows()).toEqual([{ key_id: 8n, window_id: 0n, spent: 0n, closed: 0n }]);
+    expect(rows()).toEqual([{ key_id: 8n, window_id: 0n, spent: 0n, closed: 0n, reserved: 0n }]);
     expect(rowsChangedBy(() => apply(aHold(5n, 10n, { keyId: 8n })))).toBe(1);
   });
 

@@ -42,6 +42,12 @@ export class IdempotencyKeys {
     this.#take.run(accountId, mark.key, callId, mark.bodySha256, nowMs);
   }
 
+  /** For a job: it is finished at once. */
+  keep(accountId: bigint, mark: IdempotencyMark, jobId: bigint, createdMs: number): void {
+    this.#take.run(accountId, mark.key, jobId, mark.bodySha256, BigInt(createdMs));
+    this.#finish.run(null, accountId, mark.key, jobId);
+  }
+
   settle(own: OwnKey, cost: bigint, answered: boolean, kept: Uint8Array | null): void {
     const { accountId, key, callId } = own;
     if (freesKey(cost, answered, kept)) this.#free.run(accountId, key, callId);

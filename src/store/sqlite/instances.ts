@@ -1,8 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { LIMITS } from '../../limits.ts';
 import { CALL_STATE } from '../codes.ts';
+import { pauseAll } from '../programs/jobs.ts';
 import { DIED_REASON } from '../store.ts';
-import { readMeta } from './meta.ts';
+import { runProgram } from './directory.ts';
+import { readMeta, writeMeta } from './meta.ts';
 import type { Operations } from './operations.ts';
 import type { RowCache } from './row-cache.ts';
 
@@ -11,7 +13,16 @@ export function beginEpoch(database: DatabaseSync, cache: RowCache): bigint {
   const epoch = cache.epoch + 1n;
   database.prepare('INSERT INTO instance VALUES (?, ?)').run(epoch, cache.nowMs);
   cache.epoch = epoch;
+  pauseRestoredJobs(database);
   return epoch;
+}
+
+/** Jobs of books that were put back may have run since, so only an operator lets them run again. */
+function pauseRestoredJobs(database: DatabaseSync): void {
+  const generation = readMeta(database, 'generation');
+  if (readMeta(database, 'jobs_generation') === generation) return;
+  runProgram(database, pauseAll());
+  writeMeta(database, 'jobs_generation', generation);
 }
 
 /** One step: voids some open holds of earlier epochs and returns how many. */

@@ -77,7 +77,7 @@ export class KeyReader {
     this.#version = database.prepare('SELECT coalesce(max(version), 0) AS version FROM api_key');
     this.#today = database.prepare("SELECT value FROM meta WHERE name = 'today_ms'");
     this.#window = database.prepare(
-      `SELECT spent, ${HELD_OF_WINDOW} AS held FROM key_window WHERE key_id = ? AND window_id = ?`,
+      `SELECT spent, reserved, ${HELD_OF_WINDOW} AS held FROM key_window WHERE key_id = ? AND window_id = ?`,
     );
   }
 
@@ -109,8 +109,9 @@ export class KeyReader {
     if (key === null) return null;
     const todayMs = Number(this.#today.get()?.value ?? 0n);
     const id = windowId(key.capWindow, Math.max(nowMs, todayMs));
-    const row = this.#window.get(keyId, id) as { spent: bigint; held: bigint } | undefined;
-    return { ...windowOfId(id), spentNanousd: row?.spent ?? 0n, heldNanousd: row?.held ?? 0n };
+    const row = this.#window.get(keyId, id) as Record<string, bigint> | undefined;
+    const { spent = 0n, held = 0n, reserved = 0n } = row ?? {};
+    return { ...windowOfId(id), spentNanousd: spent, heldNanousd: held, reservedNanousd: reserved };
   }
 }
 
@@ -121,14 +122,15 @@ export function spendingOf(
   nowMs: number,
 ): ReadonlyMap<bigint, KeySpending> {
   const held = new HeldSums(database);
-  const spent = database.prepare('SELECT spent FROM key_window WHERE key_id = ? AND window_id = ?');
+  const spent = database.prepare('SELECT spent, reserved FROM key_window WHERE key_id = ? AND window_id = ?');
   const timeMs = Math.max(nowMs, Number(readMeta(database, 'today_ms')));
   return new Map(
     keys.map(({ id, capWindow }) => {
       const window = windowId(capWindow, timeMs);
-      const spentNanousd = (spent.get(id, window)?.spent ?? 0n) as bigint;
-      const { resetsMs } = windowOfId(window);
-      return [id, { spentNanousd, heldNanousd: held.ofWindow(KEY_WINDOW, [id], window), resetsMs }];
+      const row = (spent.get(id, window) ?? {}) as Readonly<Record<string, bigint>>;
+      const { spent: spentNanousd = 0n, reserved: reservedNanousd = 0n } = row;
+      const heldNanousd = held.ofWindow(KEY_WINDOW, [id], window);
+      return [id, { spentNanousd, heldNanousd, reservedNanousd, resetsMs: windowOfId(window).resetsMs }];
     }),
   );
 }

@@ -3,7 +3,8 @@ import type { DatabaseSync } from 'node:sqlite';
 /**
  * `schema`: migrations that were applied. `today_ms`: the latest day on which any batch was applied, since windows
  * never move back. `closed_up_to`: the last call id in the closed part. `listed_up_to`: the last
- * call id in `account_call`. The others are the ledger's `Progress`.
+ * call id in `account_call`. `jobs_generation`: the generation in which jobs may run. The others are the ledger's
+ * `Progress`.
  */
 export type MetaName =
   | 'schema'
@@ -12,6 +13,7 @@ export type MetaName =
   | 'listed_up_to'
   | 'books_id'
   | 'generation'
+  | 'jobs_generation'
   | 'tip'
   | 'receipts'
   | 'spent';

@@ -1,50 +1,62 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { CALL_FIELDS, SETTLEMENT_FIELDS } from '../../canonical/receipt.ts';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { SETTLEMENT_FIELDS } from '../../canonical/receipt.ts';
 import { ACCOUNT_STATUS, CALL_STATE, ENDED, USAGE_SOURCE } from '../codes.ts';
 import { columnNames } from '../field-kinds.ts';
 import { INT64_MAX, INT64_MIN, isAmount } from '../int64.ts';
 import { addLoss, isLossUsedUp, type LossHour, lossAt, noteLoss } from '../loss-allowance.ts';
 import type { AuditRow } from '../people.ts';
 import { writeAudit } from '../programs/audit.ts';
-import type {
-  CreditRefusal,
-  HoldRefusal,
-  IdempotencyMark,
-  LedgerOutcome,
-  RefundRefusal,
-  SettleRefusal,
-} from '../store.ts';
+import type { CreditRefusal, IdempotencyMark, LedgerOutcome, RefundRefusal, SettleRefusal } from '../store.ts';
 import {
   AUDITED_CREDIT,
   type BatchBufferReader,
   CREDIT,
   HOLD,
+  JOB_SETTLE,
   KEPT_SETTLE,
   KEYED_HOLD,
+  KEYED_RESERVE,
+  RELEASE,
+  RESERVE,
   readAudit,
   readCredit,
   readHold,
+  readJobEnd,
+  readRelease,
+  readReserve,
   readSettle,
   readSettlement,
   readVoid,
   SETTLE,
+  START,
   UNWRITABLE,
   VOID,
 } from './batch-buffer.ts';
-import { compileCells, compileRun } from './compile-fields.ts';
+import type { CallRow } from './cached-rows.ts';
+import { compileRun } from './compile-fields.ts';
 import { runProgram } from './directory.ts';
+import {
+  callCells,
+  holdRefused,
+  isActive,
+  overCap,
+  type StoredHold,
+  stateRefusal,
+  whyOverBalance,
+} from './hold-checks.ts';
 import { IdempotencyKeys, type OwnKey } from './idempotency-keys.ts';
-import type { CallRow, CapRule, KeyRule, RowCache } from './row-cache.ts';
-import type { WindowRow } from './window-cache.ts';
+import { JobOperations } from './job-operations.ts';
+import type { RowCache } from './row-cache.ts';
 
 /**
- * The four operations on money. Each is a list of named refusals in documented order, then a blank line, then writes:
+ * The operations on money. Each is a list of named refusals in documented order, then a blank line, then writes:
  * after the blank line nothing is refused. An exception is a defect, never an outcome.
  */
 export class Operations {
   readonly #database: DatabaseSync;
   readonly #cache: RowCache;
   readonly #idempotencyKeys: IdempotencyKeys;
+  readonly #jobs: JobOperations;
   readonly #nameKey: StatementSync;
   readonly #settleCall: StatementSync;
   readonly #voidCall: StatementSync;
@@ -56,6 +68,7 @@ export class Operations {
     this.#database = database;
     this.#cache = cache;
     this.#idempotencyKeys = new IdempotencyKeys(database);
+    this.#jobs = new JobOperations(database, cache, this.#idempotencyKeys);
     this.#nameKey = database.prepare('UPDATE call SET idempotency_key = ? WHERE id = ?');
     const settled = ['ended_ms', ...columnNames(SETTLEMENT_FIELDS)].map((column) => `${column} = ?`);
     this.#settleCall = database.prepare(`
@@ -93,6 +106,24 @@ export class Operations {
       const kept = buffer.blob();
       return this.#settle(readSettle(buffer), readSettlement(buffer), kept);
     }
+    return this.#applyToJob(kind, buffer);
+  }
+
+  #applyToJob(kind: number, buffer: BatchBufferReader): LedgerOutcome {
+    if (kind === START) {
+      const [id, claim] = [buffer.int64(), buffer.integer()];
+      return this.#jobs.start(readHold(buffer), id, claim);
+    }
+    if (kind === JOB_SETTLE) {
+      const end = readJobEnd(buffer);
+      return this.#settle(readSettle(buffer), readSettlement(buffer), null, end);
+    }
+    if (kind === RESERVE) return this.#jobs.reserve(readReserve(buffer), null);
+    if (kind === KEYED_RESERVE) {
+      const mark = { key: buffer.text(), bodySha256: buffer.blob() };
+      return this.#jobs.reserve(readReserve(buffer), mark);
+    }
+    if (kind === RELEASE) return this.#jobs.release(readRelease(buffer));
     if (kind === UNWRITABLE) return { kind: 'operation_failed', message: buffer.text() };
     throw new Error(`Unknown operation ${kind} in the batch buffer.`);
   }
@@ -121,12 +152,10 @@ export class Operations {
     const personWindow = member === null ? null : cache.currentPersonWindow(member);
     const overPersonCap = personWindow === null ? null : overCap('person_cap', member!, personWindow, amount);
     if (overPersonCap !== null) return overPersonCap;
-    const available = balance.balance - balance.held;
-    if (!balance.unlimited && amount > available) return holdRefused('balance', available);
-    if (balance.spent + balance.held + amount > INT64_MAX) return holdRefused('out_of_range');
-    if (available - amount < INT64_MIN) return holdRefused('out_of_range');
+    const overBalance = whyOverBalance(balance, amount);
+    if (overBalance !== null) return overBalance;
 
-    const cells = this.#cellsOf(hold, window, personWindow);
+    const cells = callCells(cache, hold, window, personWindow);
     const idempotencyKey = mark === null ? null : mark.key;
     const state = CALL_STATE.of.open;
     cache.addOpen({ id, state, balance, window, personWindow, held: amount, cost: 0n, idempotencyKey }, cells);
@@ -142,20 +171,11 @@ export class Operations {
     this.#idempotencyKeys.take(accountId, mark, id, this.#cache.nowMs);
   }
 
-  #cellsOf(hold: StoredHold, window: WindowRow | null, personWindow: WindowRow | null): SQLInputValue[] {
-    const cache = this.#cache;
-    if (hold.id <= cache.closedUpTo) throw new Error(`The id ${hold.id} is below the closed part of the ledger.`);
-    if (!cache.hasPrice(hold.priceId)) throw new Error(`There is no price list ${hold.priceId}.`);
-    const windows = [window === null ? null : window.windowId, personWindow === null ? null : personWindow.windowId];
-    const cells = [CALL_STATE.of.open, ...windows, hold.epoch, hold.amountNanousd, hold.priceId];
-    addCallCells(cells, hold, cache);
-    return cells;
-  }
-
   #settle(
     { id, endedMs, lossLimitNanousd, accountLossNanousd }: StoredSettle,
     settlement: StoredSettlement,
     kept: Uint8Array | null,
+    jobEnd: StoredJobEnd | null = null,
   ): LedgerOutcome {
     const { costNanousd: cost, components } = settlement;
     if (cost < 0n) return settleRefused('negative');
@@ -167,6 +187,7 @@ export class Operations {
     if (cost > call.held) return settleRefused('exceeds_hold');
     const loss = lossLimitNanousd === null ? null : this.#lossWith(call, accountLossNanousd, lossLimitNanousd);
     if (loss === 'too_much') return settleRefused('loss_allowance');
+    const job = jobEnd === null ? null : this.#jobs.running(jobEnd, id);
 
     if (loss !== null) this.#cache.touchBalance(Object.assign(call.balance, loss));
     else if (accountLossNanousd !== null) this.#noteLoss(call, accountLossNanousd);
@@ -174,6 +195,7 @@ export class Operations {
     const own = ownKey(call);
     if (own !== null) this.#idempotencyKeys.settle(own, cost, isAnswered(settlement), kept);
     this.#cache.endHold(call, cost);
+    if (job !== null) this.#jobs.end(job, jobEnd!, cost, settlement.httpStatus, call);
     return SETTLED;
   }
 
@@ -204,6 +226,7 @@ export class Operations {
     const own = ownKey(call);
     if (own !== null) this.#idempotencyKeys.lose(own);
     this.#cache.endHold(call, 0n);
+    this.#jobs.lose(call);
     return { kind: 'voided' };
   }
 
@@ -226,8 +249,9 @@ export class Operations {
     const refusal = callId === null ? null : this.#whyNotRefunded(callId, accountId, amount);
     if (refusal !== null) return creditRefused(refusal);
     const balance = row.balance + amount;
-    if (!row.unlimited && amount < 0n && balance < row.held) return creditRefused('exceeds_available');
-    if (balance > INT64_MAX || balance - row.held < INT64_MIN) return creditRefused('out_of_range');
+    const left = balance - row.held - row.reserved;
+    if (!row.unlimited && amount < 0n && left < 0n) return creditRefused('exceeds_available');
+    if (balance > INT64_MAX || left < INT64_MIN) return creditRefused('out_of_range');
 
     this.#insertCredit.run(id, accountId, reference, amount, note, createdMs, callId);
     row.balance = balance;
@@ -248,14 +272,6 @@ export class Operations {
 const HELD: LedgerOutcome = { kind: 'held' };
 const SETTLED: LedgerOutcome = { kind: 'settled' };
 
-function holdRefused(reason: HoldRefusal, availableNanousd: bigint | null = null): LedgerOutcome {
-  return { kind: 'hold_refused', reason, availableNanousd };
-}
-
-function stateRefusal(status: bigint): HoldRefusal {
-  return status === ACCOUNT_STATUS.of.closed ? 'account_closed' : 'account_suspended';
-}
-
 function settleRefused(reason: SettleRefusal): LedgerOutcome {
   return { kind: 'settle_refused', reason };
 }
@@ -274,23 +290,6 @@ function isAnswered({ ended, usage }: StoredSettlement): boolean {
   return ended === COMPLETE || usage !== null;
 }
 
-function isActive(key: KeyRule | null, accountId: bigint, nowMs: bigint): boolean {
-  if (key === null || key.accountId !== accountId || key.isOff) return false;
-  return key.expiresMs === null || key.expiresMs > nowMs;
-}
-
-/** Null if the cap leaves room for the amount. A cap may be set below what was already spent. */
-function overCap(
-  reason: 'key_cap' | 'person_cap',
-  { cap }: CapRule,
-  { spent, held }: WindowRow,
-  amount: bigint,
-): LedgerOutcome | null {
-  if (cap === null) return null;
-  const left = cap - spent - held;
-  return amount > left ? holdRefused(reason, left > 0n ? left : 0n) : null;
-}
-
 /** The components of a cost are never negative and sum exactly to it. */
 function sumsTo(components: readonly bigint[], cost: bigint): boolean {
   let sum = 0n;
@@ -301,11 +300,10 @@ function sumsTo(components: readonly bigint[], cost: bigint): boolean {
   return sum === cost;
 }
 
-type StoredHold = ReturnType<typeof readHold>;
 type StoredSettle = ReturnType<typeof readSettle>;
 type StoredSettlement = ReturnType<typeof readSettlement>;
 type StoredCredit = ReturnType<typeof readCredit>;
 type StoredAudit = ReturnType<typeof readAudit>;
+type StoredJobEnd = ReturnType<typeof readJobEnd>;
 
-const addCallCells = compileCells(CALL_FIELDS);
 const runSettle = compileRun(SETTLEMENT_FIELDS);

@@ -7,63 +7,14 @@ import { CAP_WINDOWS } from '../store.ts';
 import { KEY_WINDOW, PERSON_WINDOW } from '../window-tables.ts';
 import { startOfDayMs } from '../windows.ts';
 import { AccountIndex } from './account-index.ts';
+import type { BalanceRow, CallRow, KeyRule, MemberRule, Windows } from './cached-rows.ts';
 import { HeldSums } from './held.ts';
 import { readMeta, writeMeta } from './meta.ts';
 import { ProgressCounter } from './progress.ts';
 import { RowWriter } from './row-writer.ts';
 import { WindowCache, type WindowRow } from './window-cache.ts';
 
-export interface BalanceRow {
-  readonly accountId: bigint;
-  readonly kind: bigint;
-  readonly unlimited: boolean;
-  readonly status: bigint;
-  balance: bigint;
-  /** The sum of its open calls; not stored. */
-  held: bigint;
-  spent: bigint;
-  lossHour: number;
-  lostNanousd: bigint;
-  dirty: boolean;
-}
-
-/** A cap of a key or a member, and its last window. */
-export interface CapRule {
-  readonly cap: bigint | null;
-  readonly capWindow: bigint;
-  window: WindowRow | null;
-}
-
-/** What a hold checks of a person's role in an account. */
-export interface MemberRule extends CapRule {
-  readonly accountId: bigint;
-  readonly personId: bigint;
-}
-
-/** What a hold checks of its key. */
-export interface KeyRule extends CapRule {
-  readonly id: bigint;
-  readonly accountId: bigint;
-  readonly expiresMs: bigint | null;
-  /** Revoked, disabled, or of a person without a role in the account. */
-  readonly isOff: boolean;
-  /** Null for a key of nobody. */
-  readonly member: MemberRule | null;
-}
-
-/** What is needed to end a hold. */
-export interface CallRow {
-  readonly id: bigint;
-  readonly state: bigint;
-  readonly balance: BalanceRow;
-  readonly window: WindowRow | null;
-  readonly personWindow: WindowRow | null;
-  readonly held: bigint;
-  readonly cost: bigint;
-  readonly idempotencyKey: string | null;
-}
-
-const BALANCE_COLUMNS = ['account_id', 'kind', 'balance', 'spent', 'loss_hour', 'lost', 'status'];
+const BALANCE_COLUMNS = ['account_id', 'kind', 'balance', 'reserved', 'spent', 'loss_hour', 'lost', 'status'];
 
 /** The columns that a hold writes; `Operations` puts its cells in this order. */
 const NEW_CALL_COLUMNS = [
@@ -126,7 +77,7 @@ export class RowCache {
     this.#database = database;
     this.progress = new ProgressCounter(database);
     this.#readBalance = prepare(
-      'SELECT kind, balance, spent, loss_hour, lost, status FROM balance WHERE account_id = ?',
+      'SELECT kind, balance, reserved, spent, loss_hour, lost, status FROM balance WHERE account_id = ?',
     );
     this.#writeBalances = new RowWriter(database, 'REPLACE', 'balance', BALANCE_COLUMNS);
     this.#readKey = prepare(`SELECT account_id, cap, cap_window, expires_ms,
@@ -169,14 +120,14 @@ export class RowCache {
   }
 
   #loadBalance(accountId: bigint): BalanceRow | null {
-    type Row = [bigint, bigint, bigint, bigint, bigint, bigint];
+    type Row = [bigint, bigint, bigint, bigint, bigint, bigint, bigint];
     const row = this.#readBalance.get(accountId) as unknown as Row | undefined;
     if (row === undefined) return null;
-    const [kind, balance, spent, lossHour, lostNanousd, status] = row;
+    const [kind, balance, reserved, spent, lossHour, lostNanousd, status] = row;
     const held = this.#heldBefore().ofAccount(accountId);
     const unlimited = kind === ACCOUNT_KIND.of.unlimited;
     const loss = { lossHour: Number(lossHour), lostNanousd };
-    const loaded = { accountId, kind, unlimited, status, balance, held, spent, ...loss, dirty: false };
+    const loaded = { accountId, kind, unlimited, status, balance, held, reserved, spent, ...loss, dirty: false };
     this.#balances.set(accountId, loaded);
     return loaded;
   }
@@ -248,12 +199,27 @@ export class RowCache {
     const [state, accountId, keyId, windowId, personId, personWindowId, held, cost, idempotencyKey] = row;
     const balance = this.balance(accountId);
     if (balance === null) throw new Error(`Call ${id} has no account.`);
+    const { window, personWindow } = this.windowsOf({ accountId, keyId, windowId, personId, personWindowId });
+    return { id, state, balance, window, personWindow, held, cost, idempotencyKey };
+  }
+
+  /** The windows in which a call or a job counts. */
+  windowsOf({ accountId, keyId, windowId, personId, personWindowId }: Counted): Windows {
     const window = keyId === null || windowId === null ? null : this.#windows.find([keyId], windowId, this.#heldBefore);
     const personWindow =
       personId === null || personWindowId === null
         ? null
         : this.#personWindows.find([accountId, personId], personWindowId, this.#heldBefore);
-    return { id, state, balance, window, personWindow, held, cost, idempotencyKey };
+    return { window, personWindow };
+  }
+
+  /** Reserves an amount for a job, or frees it if it is negative. */
+  reserve(balance: BalanceRow, { window, personWindow }: Windows, amount: bigint): void {
+    balance.reserved += amount;
+    if (balance.reserved < 0n) throw new Error(`Account ${balance.accountId} has nothing reserved.`);
+    this.touchBalance(balance);
+    if (window !== null) this.#windows.reserve(window, amount);
+    if (personWindow !== null) this.#personWindows.reserve(personWindow, amount);
   }
 
   /**
@@ -328,7 +294,8 @@ export class RowCache {
     this.#accountIndex.flush();
     const balances: SQLInputValue[] = [];
     for (const row of this.#dirtyBalances) {
-      balances.push(row.accountId, row.kind, row.balance, row.spent, row.lossHour, row.lostNanousd, row.status);
+      balances.push(row.accountId, row.kind, row.balance, row.reserved);
+      balances.push(row.spent, row.lossHour, row.lostNanousd, row.status);
       row.dirty = false;
     }
     this.#writeBalances.write(balances);
@@ -391,6 +358,11 @@ export class RowCache {
     this.progress.reload();
   }
 }
+
+/** By which account, key and person something counts, and in which of their windows. */
+type Counted = Readonly<Record<'keyId' | 'windowId' | 'personId' | 'personWindowId', bigint | null>> & {
+  readonly accountId: bigint;
+};
 
 function takeBack(row: { held: bigint }, { id, held }: CallRow): void {
   row.held -= held;

@@ -148,7 +148,7 @@ describe('the SQLite store', () => {
       'a spend that was lowered': ['UPDATE balance SET spent = spent - 1', /Account 1: spent is 49, .* 50/],
       'a hold that nobody can pay': [
         'UPDATE call SET held = 951 WHERE id = 2',
-        /Account 1: 951 held with a balance of 950/,
+        /Account 1: 951 held or reserved with a balance of 950/,
       ],
       'a key that spent less': ['UPDATE key_window SET spent = spent - 1', /Key 7, window 0: spent is 49, .* 50/],
       'a key window that is gone': ['DELETE FROM key_window', /Key 7, window 0 does not exist/],

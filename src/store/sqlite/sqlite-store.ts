@@ -7,11 +7,13 @@ import type { FeedReads } from '../call-feed.ts';
 import { type AcceptedLossColumns, acceptedLossOf } from '../columns.ts';
 import type { Directory } from '../directory.ts';
 import type { Credit, Entry, EntryPage } from '../entries.ts';
+import type { JobStore } from '../jobs.ts';
 import type { Rotation, RotationOutcome } from '../key-secrets.ts';
 import type { KeySpending } from '../key-uses.ts';
 import type { AuditRow } from '../people.ts';
 import { directoryOver, programOf } from '../programs/directory-programs.ts';
 import { findCredit, listEntries, refundsOf } from '../programs/entries.ts';
+import { jobProgramOf, jobsOver } from '../programs/job-programs.ts';
 import { ReportSlots } from '../report-slots.ts';
 import {
   type AcceptedLoss,
@@ -56,6 +58,7 @@ import { faultOf, InlineLink, type Link, unavailable } from './link.ts';
 import { checkMark } from './lost-commits.ts';
 import { readMeta } from './meta.ts';
 import { migrate } from './migrate.ts';
+import { noteReturn } from './moved.ts';
 import { ProviderKeyReader } from './provider-keys.ts';
 import { ReceiptReader } from './receipts.ts';
 import { finishReplacement } from './replace-ledger.ts';
@@ -87,6 +90,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const database = openToWrite(options.folder);
   try {
     migrate(database);
+    noteReturn(database, options.folder);
   } finally {
     database.close();
   }
@@ -114,6 +118,7 @@ class SqliteStore implements Store {
   readonly directory: Directory;
   readonly callFeed: FeedReads;
   readonly usage: UsageStore;
+  readonly jobs: JobStore;
   /** Started on first use. */
   #scanner: Link<ScannerVerbs> | null = null;
   /** Verifying and closing exclude each other, because closing changes what verifying reads. */
@@ -132,6 +137,10 @@ class SqliteStore implements Store {
     this.directory = directoryOver({
       read: async (name, args) => runProgram(this.#reader, programOf(name, args)),
       change: (name, args) => this.#writer.call('changeDirectory', name, args),
+    });
+    this.jobs = jobsOver({
+      read: async (name, args) => this.#read(() => runProgram(this.#reader, jobProgramOf(name, args))),
+      change: (name, args) => this.#writer.call('changeJobs', name, args),
     });
     this.callFeed = {
       openCalls: (limit) => this.#scan('openCalls', limit),

@@ -1,8 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { LIMITS } from '../../limits.ts';
 import { ACCOUNT_KIND, CALL_STATE, ENDED, IDEMPOTENCY_STATE } from '../codes.ts';
+import { IS_OF_JOB } from '../idempotency.ts';
 import { INT64_MAX } from '../int64.ts';
 import { MONTH_PART } from '../month-tree.ts';
+import { checkJobs } from '../programs/job-check.ts';
 import { UsageCheck } from '../programs/usage-check.ts';
 import { WRONG_REFUNDS } from '../refund-check.ts';
 import type { VerifyProgress, VerifyReport } from '../store.ts';
@@ -100,6 +102,7 @@ export class Verification {
     this.#compareWindows();
     this.#compareIdempotencyKeys();
     this.#compareRefunds();
+    for (const sentence of runProgram(this.#database, checkJobs(VIOLATIONS_MAX))) this.#violate(sentence);
     return {
       accounts,
       keys: this.#count('api_key'),
@@ -178,7 +181,7 @@ export class Verification {
     let accounts = 0;
     const rows = this.#database
       .prepare(`
-        SELECT account.id AS id, balance.kind = ${ACCOUNT_KIND.of.unlimited} AS unlimited, balance, spent,
+        SELECT account.id AS id, balance.kind = ${ACCOUNT_KIND.of.unlimited} AS unlimited, balance, spent, reserved,
           (SELECT coalesce(sum(amount), 0) FROM credit WHERE credit.account_id = account.id) AS credited
         FROM account LEFT JOIN balance ON balance.account_id = account.id`)
       .iterate() as Iterable<Record<string, bigint>>;
@@ -188,8 +191,9 @@ export class Verification {
       this.#accounts.delete(row.id!);
       this.#compare(`Account ${row.id}: balance`, row.balance!, row.credited! - sums.spent);
       this.#compare(`Account ${row.id}: spent`, row.spent!, sums.spent);
-      const overdrawn = row.unlimited === 0n && row.balance! < sums.held;
-      if (overdrawn) this.#violate(`Account ${row.id}: ${sums.held} held with a balance of ${row.balance}.`);
+      const taken = sums.held + (row.reserved ?? 0n);
+      const overdrawn = row.unlimited === 0n && row.balance! < taken;
+      if (overdrawn) this.#violate(`Account ${row.id}: ${taken} held or reserved with a balance of ${row.balance}.`);
     }
     for (const id of this.#accounts.keys()) this.#violate(`Account ${id} does not exist, but calls refer to it.`);
     return accounts;
@@ -214,7 +218,7 @@ export class Verification {
     const wrong = this.#database
       .prepare(`
         SELECT entry.account_id, entry.call_id FROM idempotency_key AS entry LEFT JOIN call ON call.id = call_id
-        WHERE (iif(call.id IS NULL, entry.state <> ${running} AND entry.call_id <= ?,
+        WHERE NOT (${IS_OF_JOB}) AND (iif(call.id IS NULL, entry.state <> ${running} AND entry.call_id <= ?,
           call.account_id = entry.account_id AND call.idempotency_key = entry.key AND CASE entry.state
             WHEN ${running} THEN call.state = ${open} WHEN ${finished} THEN call.state = ${settled}
             WHEN ${unknown} THEN call.state = ${voided} END)) IS NOT 1 LIMIT ${VIOLATIONS_MAX}`)

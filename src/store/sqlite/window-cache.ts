@@ -11,6 +11,8 @@ export interface WindowRow {
   spent: bigint;
   /** The sum of its open calls; not stored. */
   held: bigint;
+  /** For jobs that wait to run. */
+  reserved: bigint;
   /** False until its first hold creates the row. */
   stored: boolean;
   dirty: boolean;
@@ -29,9 +31,9 @@ export class WindowCache {
     const key = [...owner, 'window_id'];
     const isWanted = key.map((column) => `${column} = ?`).join(' AND ');
     this.#table = table;
-    this.#read = database.prepare(`SELECT spent, closed FROM ${name} WHERE ${isWanted}`);
+    this.#read = database.prepare(`SELECT spent, closed, reserved FROM ${name} WHERE ${isWanted}`);
     this.#read.setReturnArrays(true);
-    this.#writer = new RowWriter(database, 'REPLACE', name, [...key, 'spent', 'closed']);
+    this.#writer = new RowWriter(database, 'REPLACE', name, [...key, 'spent', 'closed', 'reserved']);
   }
 
   get size(): number {
@@ -45,10 +47,10 @@ export class WindowCache {
   }
 
   #load(name: string, owner: readonly bigint[], windowId: bigint, sums: HeldSums): WindowRow {
-    const row = this.#read.get(...owner, windowId) as unknown as [bigint, bigint] | undefined;
-    const [spent, closed] = row ?? [0n, 0n];
+    const row = this.#read.get(...owner, windowId) as unknown as [bigint, bigint, bigint] | undefined;
+    const [spent, closed, reserved] = row ?? [0n, 0n, 0n];
     const held = sums.ofWindow(this.#table, owner, windowId);
-    const loaded = { owner, windowId, spent, held, closed, stored: row !== undefined, dirty: false };
+    const loaded = { owner, windowId, spent, held, closed, reserved, stored: row !== undefined, dirty: false };
     this.#rows.set(name, loaded);
     return loaded;
   }
@@ -63,6 +65,12 @@ export class WindowCache {
     this.#touch(row);
   }
 
+  /** Frees the amount if it is negative. */
+  reserve(row: WindowRow, amount: bigint): void {
+    row.reserved += amount;
+    this.#touch(row);
+  }
+
   #touch(row: WindowRow): void {
     if (row.dirty) return;
     row.dirty = true;
@@ -73,7 +81,7 @@ export class WindowCache {
     if (this.#dirty.length === 0) return;
     const cells: bigint[] = [];
     for (const row of this.#dirty) {
-      cells.push(...row.owner, row.windowId, row.spent, row.closed);
+      cells.push(...row.owner, row.windowId, row.spent, row.closed, row.reserved);
       row.stored = true;
       row.dirty = false;
     }

@@ -3,6 +3,7 @@ import type { Rotation } from '../key-secrets.ts';
 import type { AuditRow } from '../people.ts';
 import { writeAudit } from '../programs/audit.ts';
 import { type DirectoryChange, programOf } from '../programs/directory-programs.ts';
+import { type JobChange, jobProgramOf } from '../programs/job-programs.ts';
 import { rotateKey } from '../programs/key-rotation.ts';
 import { noteKeyUses } from '../programs/key-uses.ts';
 import { noteRefusals } from '../programs/refusals.ts';
@@ -101,6 +102,8 @@ export function writerVerbs(database: DatabaseSync, guard: CommitGuard = NO_GUAR
         for (const table of written) if (table !== null) forgetTable(cache, table);
         return result;
       }),
+    changeJobs: (name: JobChange, args: readonly unknown[]) =>
+      change(() => runProgram(database, jobProgramOf(name, args))),
     createAccount: (account: NewAccount, audit?: AuditRow) =>
       change(() => audited(database, audit, createAccount(database, account), (made) => made === 'created')),
     createKey: (key: NewKey, audit?: AuditRow) =>

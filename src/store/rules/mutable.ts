@@ -1,0 +1,1 @@
+export type Mutable<T> = { -readonly [K in keyof T]: T[K] };

@@ -1,0 +1,98 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ALL_JOBS, aChunk, aFinish, aGroup, aJob, aRelease, aReserve, aStart, LEASE_MS } from './job-fixtures.ts';
+import { aCredit, NOON_MS } from './store-fixtures.ts';
+import type { StoreSubject } from './store-subject.ts';
+
+/** Groups of jobs, which are accepted together. */
+export function jobGroupsContract(subject: StoreSubject): void {
+  const jobs = () => subject.store.jobs;
+  const job = async (id: bigint) => (await jobs().find(id, null))!;
+  const group = async (id: bigint) => (await jobs().findGroup(id, null))!;
+  const claimAll = () => jobs().claim(1n, subject.clock.nowMs(), LEASE_MS, 100);
+  /** The account's balance, held, reserved and spent. */
+  const money = async () => {
+    const account = await subject.store.findAccount(1n);
+    return [account!.balanceNanousd, account!.heldNanousd, account!.reservedNanousd, account!.spentNanousd];
+  };
+  const isExact = async () => expect((await subject.store.verify()).violations).toEqual([]);
+
+  describe('groups of jobs', () => {
+    const line = (id: bigint, groupId: bigint, at: number, amount: bigint) =>
+      aJob(id, amount, { groupId, line: at, customId: `line-${at}` });
+
+    beforeEach(async () => {
+      await subject.store.apply([aCredit(1n, 1_000n)]);
+      await jobs().createGroup(aGroup(50n));
+      await jobs().stage([line(51n, 50n, 1, 100n), line(52n, 50n, 2, 200n)], [aChunk(51n), aChunk(52n)]);
+      await jobs().stage([line(53n, 50n, 3, 300n)], [aChunk(53n)]);
+    });
+
+    const acceptAll = async () => {
+      expect(await subject.kinds(aReserve(50n, 600n, { isGroup: true }))).toEqual(['reserved']);
+      while ((await jobs().activate(50n)) > 0);
+    };
+
+    it('accepts all lines of a group with one reservation, or none', async () => {
+      expect(await jobs().findGroup(50n, null)).toBeNull();
+      const over = { isGroup: true, ceilingNanousd: 599n };
+      expect(await subject.kinds(aReserve(50n, 600n, over))).toEqual(['cost_ceiling']);
+      expect(await jobs().list(ALL_JOBS, { after: null, limit: 10 })).toEqual([]);
+      expect(await subject.kinds(aReserve(50n, 600n, { isGroup: true }))).toEqual(['reserved']);
+      expect(await money()).toEqual([1_000n, 0n, 600n, 0n]);
+      await isExact();
+      expect(await jobs().groupsToActivate(10)).toEqual([50n]);
+      while ((await jobs().activate(50n)) > 0);
+      expect(await jobs().groupsToActivate(10)).toEqual([]);
+      expect(await group(50n)).toMatchObject({
+        lines: 3,
+        reservedNanousd: 600n,
+        isActive: true,
+        counts: { waiting: 3 },
+      });
+      const listed = await jobs().list({ accountId: 1n, groupId: 50n }, { after: 51n, limit: 10 });
+      expect(listed.map(({ id, customId }) => [id, customId])).toEqual([
+        [52n, 'line-2'],
+        [53n, 'line-3'],
+      ]);
+      expect(await jobs().stage([line(54n, 50n, 4, 1n)], [])).toBe('no_group');
+      await isExact();
+    });
+
+    it('drops what was staged and not accepted', async () => {
+      await jobs().dropStaged(50n);
+      expect(await subject.kinds(aReserve(50n, 600n, { isGroup: true }))).toEqual(['not_staged']);
+      expect(await jobs().stage([line(54n, 50n, 4, 1n)], [])).toBe('no_group');
+      expect(await jobs().readChunk(aChunk(51n))).toBeNull();
+      await isExact();
+    });
+
+    it('does not drop an accepted group', async () => {
+      await acceptAll();
+      await jobs().dropStaged(50n);
+      await jobs().dropStaged(51n);
+      expect((await group(50n)).counts.waiting).toBe(3);
+      expect(await job(51n)).toMatchObject({ state: 'queued' });
+    });
+
+    it('takes the part of a started line off the reservation of its group, and counts how its jobs end', async () => {
+      await acceptAll();
+      await claimAll();
+      await subject.store.apply([aStart(70n, 51n, 100n), aStart(71n, 52n, 200n)]);
+      expect(await group(50n)).toMatchObject({ reservedNanousd: 300n, counts: { waiting: 1, running: 2 } });
+      expect(await money()).toEqual([1_000n, 300n, 300n, 0n]);
+      await isExact();
+      await subject.store.apply([aFinish(70n, 51n, 40n), aFinish(71n, 52n, 0n, 'queued', { dueMs: NOON_MS })]);
+      expect(await group(50n)).toMatchObject({ reservedNanousd: 500n, chargedNanousd: 40n, finishedMs: null });
+      await isExact();
+      await subject.store.apply([aRelease(52n), aRelease(53n, { end: 'expired' })]);
+      expect(await group(50n)).toMatchObject({
+        reservedNanousd: 0n,
+        chargedNanousd: 40n,
+        finishedMs: NOON_MS,
+        counts: { waiting: 0, running: 0, succeeded: 1, failed: 0, cancelled: 1, expired: 1 },
+      });
+      expect(await money()).toEqual([960n, 0n, 0n, 40n]);
+      await isExact();
+    });
+  });
+}
