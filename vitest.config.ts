@@ -23,7 +23,12 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'slow',
-          include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'console/test/smoke.test.ts'],
+          include: [
+            'src/**/*.test.ts',
+            'test/**/*.test.ts',
+            'console/test/smoke.test.ts',
+            'packages/*/test/**/*.test.ts',
+          ],
           exclude: quick,
           globalSetup: [...FILL, 'test/postgres-setup.ts'],
         },

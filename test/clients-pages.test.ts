@@ -64,6 +64,8 @@ const SDK_PAGES: Readonly<Record<string, readonly string[]>> = {
   langchain: ['@langchain/openai', '@langchain/anthropic'],
   openrouter: ['@openrouter/sdk', '@openrouter/ai-sdk-provider'],
   typesafe: ['@typesafe-ai/sdk'],
+  // Our own.
+  typescript: [],
 };
 
 test.each(Object.entries(SDK_PAGES))('the page %s names the versions that the suite runs', (page, packages) => {

@@ -48,7 +48,8 @@ function importsOf(path: string, read: ReadFile): string[] {
 }
 
 function testPaths(): string[] {
-  return ['src', 'test', 'console/src'].flatMap(pathsUnder).filter((path) => path.endsWith('.test.ts'));
+  const folders = ['src', 'test', 'console/src', 'packages/client/test'];
+  return folders.flatMap(pathsUnder).filter((path) => path.endsWith('.test.ts'));
 }
 
 function readFromDisk(path: string): string | null {

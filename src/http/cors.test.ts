@@ -24,6 +24,12 @@ test('pages of a listed origin may read every header that the gateway writes', (
   for (const name of names) expect(exposed!.split(', ')).toContain(name);
 });
 
+test('pages may read what says whether and when to try again', () => {
+  const origin = 'https://a.example';
+  const exposed = corsHeaders({ origin }, [origin])['access-control-expose-headers']!.split(', ');
+  expect(exposed).toEqual(expect.arrayContaining(['retry-after', 'x-should-retry', 'request-id', 'x-request-id']));
+});
+
 test('other origins get no header', () => {
   expect(corsHeaders({ origin: 'https://b.example' }, ['https://a.example'])).toEqual({});
 });

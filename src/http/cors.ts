@@ -10,6 +10,10 @@ const EXPOSED = [
   'x-gateway-adjusted',
   'x-gateway-hangups',
   'idempotency-replayed',
+  'request-id',
+  'x-request-id',
+  'retry-after',
+  'x-should-retry',
 ].join(', ');
 
 /** CORS headers for an origin that the operator has listed, none for any other. */

@@ -108,7 +108,7 @@ describe('the table of layers', () => {
 
 describe('ARCHITECTURE.md', () => {
   const page = readText('ARCHITECTURE.md');
-  const known = ['src', 'docs', 'test', 'bench', 'campaigns', 'scripts', 'deploy', 'public'].flatMap((folder) => [
+  const known = ['src', 'docs', 'test', 'bench', 'campaigns', 'scripts', 'deploy', 'public', 'packages'].flatMap((folder) => [
     folder,
     ...pathsUnder(folder),
   ]);

@@ -51,11 +51,18 @@ export const CONSOLE: readonly SourceFile[] = filesUnder('console/src').filter(
   ({ path }) => !path.startsWith('console/src/api/generated/'),
 );
 
+/** The published packages without what is built or installed there. */
+const IN_PACKAGES = filesUnder('packages').filter(({ path }) => !/\/(dist|node_modules)\//.test(path));
+
+/** What is shipped of the published packages. */
+export const PACKAGES: readonly SourceFile[] = IN_PACKAGES.filter(({ path }) => /^packages\/[^/]+\/src\//.test(path));
+
 /** Every TypeScript file of the repository. */
 export const ALL: readonly SourceFile[] = [
   ...SOURCES,
   ...CONSOLE,
   ...filesUnder('console/test'),
+  ...IN_PACKAGES,
   ...['test', 'bench', 'campaigns', 'scripts'].flatMap(filesUnder),
 ];
 

@@ -1,0 +1,99 @@
+import { isObject, type JsonObject, tryParse } from './json.ts';
+import type { Receipt } from './receipt.ts';
+
+interface ErrorFields {
+  readonly status: number | null;
+  readonly type: string | null;
+  readonly code: string | null;
+  readonly param: string | null;
+  readonly receipt: Receipt | null;
+  readonly retryable: boolean;
+}
+
+/** A call that failed: refused by the gateway, failed at a host, or never answered. */
+export class TollgateError extends Error implements ErrorFields {
+  override readonly name = 'TollgateError';
+  /** Null if no response came, or if a stream failed after it began. */
+  readonly status: number | null;
+  readonly type: string | null;
+  /** As in the gateway's table of errors, or `connection_error`, or `stream_cut`. */
+  readonly code: string | null;
+  readonly param: string | null;
+  /** What the call cost nevertheless; null if unknown. */
+  readonly receipt: Receipt | null;
+  /** Whether the same call may succeed later, or another model's now. */
+  readonly retryable: boolean;
+
+  constructor(message: string, fields: ErrorFields, options?: ErrorOptions) {
+    super(message, options);
+    this.status = fields.status;
+    this.type = fields.type;
+    this.code = fields.code;
+    this.param = fields.param;
+    this.receipt = fields.receipt;
+    this.retryable = fields.retryable;
+  }
+
+  get requestId(): string | null {
+    return this.receipt?.requestId ?? null;
+  }
+}
+
+const STATUSES = [408, 409, 425, 429];
+
+/** A retryable failure: the only kind that advances a chain. The gateway marks whatever it would refuse or charge again. */
+export function isRetryable({ status, headers }: Response): boolean {
+  if (headers.get('x-should-retry') === 'false') return false;
+  return status >= 500 || STATUSES.includes(status);
+}
+
+/** As HTTP errors these are not retryable, and so they are not inside a stream. */
+const FINAL_CODES = ['host_timeout', 'context_length_exceeded'];
+
+export function isRetryableEvent({ type, code }: JsonObject): boolean {
+  return type !== 'invalid_request_error' && !FINAL_CODES.includes(String(code));
+}
+
+export async function errorFromResponse(response: Response, receipt: Receipt | null): Promise<TollgateError> {
+  const { status } = response;
+  const body = tryParse(await response.text().catch(() => ''));
+  const error = isObject(body) && isObject(body.error) ? body.error : {};
+  const fields = { ...errorFields(error), status, receipt, retryable: isRetryable(response) };
+  return new TollgateError(messageOf(error) ?? `The gateway answered with status ${status}.`, fields);
+}
+
+/** A stream that failed after it began. Its content may have been used, so it is not retryable. */
+export function errorFromEvent(error: JsonObject, receipt: Receipt | null): TollgateError {
+  const fields = { ...errorFields(error), status: null, receipt, retryable: false };
+  return new TollgateError(messageOf(error) ?? 'The stream failed.', fields);
+}
+
+export function connectionError(cause: unknown, receipt: Receipt | null, retryable: boolean): TollgateError {
+  const fields = { status: null, type: null, code: 'connection_error', param: null, receipt, retryable };
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new TollgateError(`The connection to the gateway failed: ${reason}`, fields, { cause });
+}
+
+export function streamCut(receipt: Receipt | null): TollgateError {
+  const fields = { status: null, type: null, code: 'stream_cut', param: null, receipt, retryable: false };
+  return new TollgateError('The stream ended before the answer was complete.', fields);
+}
+
+/** The answer came from something else, or a browser may not see its headers. */
+export function noReceipt(): TollgateError {
+  const fields = { status: null, type: null, code: 'no_receipt', param: null, receipt: null, retryable: false };
+  const remedy = 'Is `baseURL` a Tollgate gateway, and are pages of this origin in its `origins`?';
+  return new TollgateError(`The response has no receipt. ${remedy}`, fields);
+}
+
+function errorFields(error: JsonObject): Pick<ErrorFields, 'type' | 'code' | 'param'> {
+  return { type: text(error.type), code: text(error.code), param: text(error.param) };
+}
+
+function messageOf({ message }: JsonObject): string | null {
+  return text(message);
+}
+
+function text(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}

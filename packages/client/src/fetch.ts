@@ -1,0 +1,28 @@
+/** The part of the web's `fetch` that clients use; narrower than the global type, which differs between platforms. */
+export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+
+/** Called late, so that a page or a test may replace the global one. */
+export const globalFetch: Fetch = (input, init) => globalThis.fetch(input, init);
+
+export function urlOf(input: string | URL | Request): string {
+  return typeof input === 'string' ? input : input instanceof URL ? input.href : input.url;
+}
+
+/** The headers that `fetch` would send: those of `init` replace those of a Request. */
+export function headersOf(input: string | URL | Request, init?: RequestInit): Headers {
+  return new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined));
+}
+
+/** The second is that of `AbortSignal.timeout`. */
+const ABORTS = ['AbortError', 'TimeoutError'];
+
+/** The caller gave up. */
+export function isAbort(error: unknown, signal?: AbortSignal | null): boolean {
+  return signal?.aborted === true || (error instanceof Error && ABORTS.includes(error.name));
+}
+
+/** Random and unique, also on pages without https, which have no `crypto.randomUUID`. */
+export function randomId(prefix: string): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return prefix + Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

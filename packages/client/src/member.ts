@@ -1,0 +1,180 @@
+import { connectionError, isRetryable, isRetryableEvent, TollgateError } from './errors.ts';
+import { type Fetch, globalFetch, headersOf, isAbort, randomId } from './fetch.ts';
+import { findReceipt, lookupFor } from './lookup.ts';
+import { lowest } from './money.ts';
+import { type Observed, observe, readWhole, type StreamFailure, setReceipt } from './observe.ts';
+import type { Receipt } from './receipt.ts';
+import { type Wait, waitFor } from './retry.ts';
+import type { Spending } from './spending.ts';
+
+export interface MemberTerms {
+  readonly model: string;
+  /** The model of the first member. */
+  readonly firstModel: string;
+  readonly chainId: string;
+  /** From 1. */
+  readonly place: number;
+  readonly isLast: boolean;
+  readonly maxCost: bigint | undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly spending: Spending;
+  readonly fetch?: Fetch | undefined;
+  readonly wait?: Wait | undefined;
+}
+
+const CEILING = 'x-gateway-max-cost-nanousd';
+const KEY = 'idempotency-key';
+/** A call whose connection broke may be a moment from its hold. */
+const ASK_AGAIN_MS = 250;
+/** Nothing was sent. */
+const NOT_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', 'ConnectionRefused'];
+
+/** One model of a chain. Give it to a call of the client as its options, or its `fetch` to an SDK. */
+export class Member {
+  readonly model: string;
+  readonly place: number;
+  readonly isLast: boolean;
+  readonly maxCost: bigint | undefined;
+  readonly signal: AbortSignal | undefined;
+  /** Only the last member is asked again: for the others the next member is the retry. */
+  readonly retries: number | undefined;
+  /** Whether the last request failed in a way that advances the chain; null if it did not fail. */
+  failure: { readonly retryable: boolean } | null = null;
+  readonly receipts: Receipt[] = [];
+  readonly #terms: MemberTerms;
+  readonly #keys = new Map<unknown, string>();
+
+  constructor(terms: MemberTerms) {
+    this.model = terms.model;
+    this.place = terms.place;
+    this.isLast = terms.isLast;
+    this.maxCost = terms.maxCost;
+    this.signal = terms.signal;
+    this.retries = terms.isLast ? undefined : 0;
+    this.#terms = terms;
+  }
+
+  /** For SDKs: a failure of any member but the last is a response that they do not retry. */
+  readonly fetch: Fetch = async (input, init) => {
+    const send = this.via(this.#terms.fetch ?? globalFetch);
+    if (this.isLast) return send(input, init);
+    try {
+      const response = await send(input, init);
+      return response.ok ? response : withoutRetry(response);
+    } catch (error) {
+      if (isAbort(error, init?.signal)) throw error;
+      return withoutRetry(errorResponse(503, { message: String(error), type: 'api_error', code: 'connection_error' }));
+    }
+  };
+
+  /** A `fetch` over the given one, whose requests belong to this member and stay within the chain's budget. */
+  readonly via = (fetch: Fetch): Fetch => {
+    return async (input, init) => {
+      this.failure = null;
+      const headers = this.#headers(headersOf(input, init), init?.body);
+      const request = { ...init, headers, signal: init?.signal ?? this.signal ?? null };
+      try {
+        return await this.#send(fetch, input, request);
+      } catch (error) {
+        const retryable = !isAbort(error, request.signal);
+        this.failure = { retryable };
+        if (!retryable || error instanceof TollgateError) throw error;
+        throw connectionError(error, await this.#lookFor(fetch, input, request, error), true);
+      }
+    };
+  };
+
+  #headers(headers: Headers, body: unknown): Headers {
+    const { chainId, place, firstModel, spending, maxCost } = this.#terms;
+    headers.set('x-gateway-chain', `${chainId};${place}`);
+    if (place > 1) headers.set('x-gateway-requested-model', firstModel);
+    if (!headers.has(KEY)) headers.set(KEY, this.#keyFor(body));
+    const key = headers.get(KEY)!;
+    const own = headers.get(CEILING);
+    const ceiling = lowest(spending.ceilingFor(key), maxCost, own === null ? null : BigInt(own));
+    if (ceiling !== undefined) headers.set(CEILING, String(ceiling));
+    spending.begin(key, ceiling);
+    return headers;
+  }
+
+  /** An SDK that sends the same body again is retrying. */
+  #keyFor(body: unknown): string {
+    const known = typeof body === 'string' ? this.#keys.get(body) : undefined;
+    const key = known ?? randomId('tgc_');
+    this.#keys.set(body, key);
+    return key;
+  }
+
+  async #send(fetch: Fetch, input: Parameters<Fetch>[0], init: RequestInit & { headers: Headers }): Promise<Response> {
+    const key = init.headers.get(KEY)!;
+    const call = await observe(fetch, input, init, { awaitContent: true });
+    const arrival = call.receipt.then((receipt) => {
+      if (receipt !== null) this.#record(key, receipt);
+    });
+    if (!call.isOpen()) await arrival;
+    if (call.failure !== null) return this.#failStream(call, call.failure);
+    if (!call.response.ok) this.failure = { retryable: isRetryable(call.response) };
+    const response = call.isOpen() || isStream(call.response) ? call.response : await readWhole(call.response);
+    return setReceipt(response, call.receipt);
+  }
+
+  #failStream({ receipt }: Observed, failure: StreamFailure): Response {
+    if ('cut' in failure) throw failure.cut;
+    const retryable = isRetryableEvent(failure.error);
+    this.failure = { retryable };
+    const response = errorResponse(502, failure.error);
+    return setReceipt(retryable ? response : withoutRetry(response), receipt);
+  }
+
+  /** After a connection broke: what did the call cost, if it was made at all? */
+  async #lookFor(
+    fetch: Fetch,
+    input: Parameters<Fetch>[0],
+    init: RequestInit & { headers: Headers },
+    error: unknown,
+  ): Promise<Receipt | null> {
+    const { spending, chainId, place, wait = waitFor } = this.#terms;
+    const key = init.headers.get(KEY)!;
+    if (NOT_CONNECTED.includes(codeOf(error))) {
+      spending.free(key);
+      return null;
+    }
+    const lookup = lookupFor(fetch, input, init);
+    const find = () => findReceipt(lookup, `${chainId};${place}`, key);
+    let found = await find();
+    if (found == null) {
+      await wait(ASK_AGAIN_MS);
+      found = await find();
+    }
+    if (found === null) spending.free(key);
+    else if (found !== undefined) this.#record(key, found);
+    return found ?? null;
+  }
+
+  #record(key: string, receipt: Receipt): void {
+    this.#terms.spending.record(key, receipt);
+    const at = this.receipts.findIndex(({ requestId }) => requestId === receipt.requestId);
+    this.receipts.splice(at === -1 ? this.receipts.length : at, 1, receipt);
+  }
+}
+
+function isStream({ headers }: Response): boolean {
+  return headers.get('content-type')?.startsWith('text/event-stream') === true;
+}
+
+function errorResponse(status: number, error: object): Response {
+  const headers = { 'content-type': 'application/json' };
+  return new Response(JSON.stringify({ error }), { status, headers });
+}
+
+function withoutRetry(response: Response): Response {
+  const { status, statusText, body } = response;
+  const headers = new Headers(response.headers);
+  headers.set('x-should-retry', 'false');
+  return new Response(body, { status, statusText, headers });
+}
+
+function codeOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+}

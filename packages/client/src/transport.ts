@@ -1,0 +1,128 @@
+import { connectionError, errorFromResponse, noReceipt, TollgateError } from './errors.ts';
+import { type Fetch, globalFetch, isAbort, randomId } from './fetch.ts';
+import { parseAmounts } from './json.ts';
+import { lowest } from './money.ts';
+import { observed, readWhole, receiptOf, setReceipt } from './observe.ts';
+import type { Receipt } from './receipt.ts';
+import { type RetryOptions, retryingFetch, type Wait } from './retry.ts';
+
+export interface ClientOptions {
+  /** The gateway's address, with or without `/v1`. */
+  readonly baseURL: string;
+  /** Not needed by a gateway in local mode. */
+  readonly apiKey?: string;
+  /** The most that one call may cost, in nanodollars. */
+  readonly maxCost?: bigint;
+  /** How often a failed request is sent again; 2 by default. */
+  readonly retries?: number;
+  readonly fetch?: Fetch;
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** How to wait between retries. */
+  readonly wait?: Wait;
+}
+
+/** A member of a chain can be given in its place. */
+export interface CallOptions extends RetryOptions {
+  /** The most that this call may cost, in nanodollars; the lower of this and the client's counts. */
+  readonly maxCost?: bigint | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** A random one by default. Requests with the same key are one call, which is charged once. */
+  readonly idempotencyKey?: string | undefined;
+  readonly via?: ((fetch: Fetch) => Fetch) | undefined;
+}
+
+export interface Answer<Data> {
+  readonly data: Data;
+  readonly receipt: Receipt;
+}
+
+interface Request extends CallOptions {
+  readonly method?: string;
+  readonly body?: string;
+}
+
+/** Sends requests, and turns whatever is not a success into an error. */
+export class Transport {
+  readonly #root: string;
+  readonly #options: ClientOptions;
+  readonly #fetch: Fetch;
+
+  constructor(options: ClientOptions) {
+    this.#root = options.baseURL.replace(/\/+$/, '').replace(/\/v1$/, '');
+    this.#options = options;
+    this.#fetch = options.fetch ?? globalFetch;
+  }
+
+  /** A billed call. */
+  async call<Data>(path: string, body: object, options: CallOptions): Promise<Answer<Data>> {
+    const response = await this.#billed(path, body, options, whole);
+    return answerFrom<Data>(response);
+  }
+
+  stream(path: string, body: object, options: CallOptions): Promise<Response> {
+    return this.#billed(path, { ...body, stream: true }, options, (fetch) => fetch);
+  }
+
+  /** One of the gateway's own routes, with exact amounts. */
+  async own<Data>(path: string, request: Request = {}): Promise<Data> {
+    const response = await this.send(path, request, this.#fetch);
+    return parseAmounts(await response.text()) as Data;
+  }
+
+  /** The stored answer of a call, with its receipt. */
+  async stored<Data>(path: string, request: Request = {}): Promise<Answer<Data>> {
+    return answerFrom<Data>(await this.send(path, request, whole(observed(this.#fetch))));
+  }
+
+  #billed(path: string, body: object, options: CallOptions, reading: (fetch: Fetch) => Fetch): Promise<Response> {
+    const maxCost = lowest(options.maxCost, this.#options.maxCost);
+    const fetch = options.via?.(this.#fetch) ?? reading(observed(this.#fetch));
+    return this.send(path, keyed({ ...options, maxCost, method: 'POST', body: JSON.stringify(body) }), fetch);
+  }
+
+  async send(path: string, request: Request, fetch: Fetch = this.#fetch): Promise<Response> {
+    const { method = 'GET', body, signal = null } = request;
+    const { retries = this.#options.retries, wait = this.#options.wait } = request;
+    const init = { method, headers: this.#headers(request), signal, ...(body === undefined ? {} : { body }) };
+    const response = await retryingFetch(fetch, { retries, wait })(this.#root + path, init).catch((error: unknown) => {
+      if (error instanceof TollgateError || isAbort(error, signal)) throw error;
+      throw connectionError(error, null, true);
+    });
+    if (response.ok) return response;
+    throw await errorFromResponse(response, await receiptOf(response));
+  }
+
+  #headers({ body, maxCost, idempotencyKey, headers }: Request): Record<string, string> {
+    const { apiKey } = this.#options;
+    return {
+      ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(maxCost === undefined ? {} : { 'x-gateway-max-cost-nanousd': String(maxCost) }),
+      ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+      ...this.#options.headers,
+      ...headers,
+    };
+  }
+}
+
+/** With a key of its own unless it has one, so that it can be sent again. */
+export function keyed<Options extends CallOptions>(options: Options): Options {
+  return { ...options, idempotencyKey: options.idempotencyKey ?? randomId('tgc_') };
+}
+
+/** Reads the body before the request counts as made, so that a broken one is sent again: its key makes that free. */
+function whole(fetch: Fetch): Fetch {
+  return async (input, init) => {
+    const response = await fetch(input, init);
+    return setReceipt(await readWhole(response), receiptOf(response));
+  };
+}
+
+async function answerFrom<Data>(response: Response): Promise<Answer<Data>> {
+  const data = (await response.json()) as Data;
+  const receipt = await receiptOf(response);
+  if (receipt === null) throw noReceipt();
+  return { data, receipt };
+}

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Client, createClient, fallback, type Member } from '../src/index.ts';
+import { FakeGateway } from './fake-gateway.ts';
+
+let gateway: FakeGateway;
+let client: Client;
+const wait = async () => {};
+beforeAll(async () => {
+  gateway = await FakeGateway.start();
+  client = createClient({ baseURL: gateway.url, apiKey: 'k', wait });
+});
+afterAll(() => gateway.stop());
+
+const SPECS = ['first', 'middle', { model: 'last', maxCost: 1000n }];
+const messages = [{ role: 'user', content: 'Hi' }];
+const ask = (member: Member) => client.chat({ model: member.model, messages }, member);
+const ceilings = () => gateway.requests.map(({ ceiling }) => ceiling);
+
+test('what is left of the budget is the ceiling of each member, and a member may have a lower one', async () => {
+  gateway.play(({ model }) => ({ kind: model === 'last' ? 'answer' : 'cut', cost: 40n }));
+  const answer = await fallback(SPECS, ask, { budget: 2000n, wait });
+  expect(ceilings()).toEqual([2000n, 1960n, 1000n]);
+  expect(answer.spent).toBe(120n);
+});
+
+test("the client's own ceiling counts too", async () => {
+  gateway.play(() => ({ kind: 'answer' }));
+  const careful = createClient({ baseURL: gateway.url, maxCost: 500n });
+  await fallback(SPECS, (member) => careful.chat({ model: member.model, messages }, member), { budget: 2000n });
+  expect(ceilings()).toEqual([500n]);
+});
+
+test('a lost call that still runs counts as its hold', async () => {
+  gateway.play(({ model }) =>
+    model === 'first' ? { kind: 'reset', cost: 600n, runs: true } : { kind: 'answer', cost: 1n },
+  );
+  const answer = await fallback(SPECS, ask, { budget: 2000n, wait });
+  expect(ceilings()).toEqual([2000n, 1400n]);
+  expect(answer.receipts.map(({ state }) => state)).toEqual(['pending', 'settled']);
+});
+
+test('a lost call of which nothing can be learned counts as its whole ceiling', async () => {
+  gateway.play(({ model }) => (model === 'first' ? { kind: 'reset', cost: 600n } : { kind: 'answer' }));
+  const blind = createClient({
+    baseURL: gateway.url,
+    fetch: (input, init) =>
+      String(input).includes('/receipts') ? Promise.reject(new TypeError('away')) : fetch(input, init),
+  });
+  await fallback(SPECS, (member) => blind.chat({ model: member.model, messages }, member), { budget: 2000n, wait });
+  expect(ceilings()).toEqual([2000n, 0n]);
+});
+
+test('a gateway that cannot be reached costs nothing', async () => {
+  gateway.play(() => ({ kind: 'answer', cost: 1n }));
+  const gone = await FakeGateway.start();
+  const nowhere = createClient({ baseURL: gone.url });
+  await gone.stop();
+  const call = (member: Member) => (member.isLast ? client : nowhere).chat({ model: member.model, messages }, member);
+  const answer = await fallback(['first', 'last'], call, { budget: 2000n, wait });
+  expect(ceilings()).toEqual([2000n]);
+  expect(answer.attempts).toHaveLength(2);
+});
+
+test('calls at the same time share the budget', async () => {
+  gateway.play(({ ceiling }) => ({ kind: 'answer', cost: ceiling! }));
+  const both = (member: Member) => Promise.all([ask(member), ask(member)]);
+  const answer = await fallback(['first'], both, { budget: 2000n });
+  expect(answer.spent).toBe(2000n);
+  expect(gateway.charged).toBe(2000n);
+});
+
+/** The same numbers in every run, so that a failure can be repeated. */
+function generator(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state * 48271) % 2147483647;
+    return state % below;
+  };
+}
+
+test('the budget is never exceeded, whatever fails and whatever it costs', async () => {
+  const random = generator(7);
+  const kinds = ['reset', 'cut', 'answer', 'error event', 'late error'] as const;
+  let failed = 0;
+  for (let round = 0; round < 60; round++) {
+    const isStream = random(2) === 1;
+    gateway.play(({ ceiling }) => {
+      const kind = kinds[random(isStream ? kinds.length : 3)]!;
+      return { kind, cost: (ceiling! * BigInt(random(1001))) / 1000n };
+    });
+    const budget = BigInt(random(100_000));
+    const call = (member: Member) =>
+      isStream ? client.chat.stream({ model: member.model, messages }, member) : ask(member);
+    const made = await fallback(['first', 'middle', 'last'], call, { budget, wait }).catch(() => null);
+    if (made === null) failed += 1;
+    expect(gateway.charged).toBeLessThanOrEqual(budget);
+  }
+  expect(failed).toBeGreaterThan(0);
+  expect(failed).toBeLessThan(60);
+});

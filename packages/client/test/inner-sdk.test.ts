@@ -1,0 +1,68 @@
+import OpenAI from 'openai';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { FallbackError, fallback, type Member, usd } from '../src/index.ts';
+import { type Behaviour, FakeGateway } from './fake-gateway.ts';
+
+/** Chains whose calls are made by an SDK that retries by itself. */
+
+let gateway: FakeGateway;
+beforeAll(async () => {
+  gateway = await FakeGateway.start();
+});
+afterAll(() => gateway.stop());
+
+const MODELS = ['first', 'second'];
+const options = { budget: usd('0.10'), wait: async () => {} };
+const messages = [{ role: 'user' as const, content: 'Hi' }];
+
+function openai({ fetch }: Member): OpenAI {
+  return new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: 'k', fetch });
+}
+
+const whole = (member: Member) => openai(member).chat.completions.create({ model: member.model, messages });
+
+function failFirst(failure: Behaviour): void {
+  gateway.play(({ model }) => (model === 'first' ? failure : { kind: 'answer', cost: 1000n }));
+}
+
+const modelsAsked = () => gateway.requests.map(({ model }) => model);
+
+test.each<Behaviour>([
+  { kind: 'status', status: 503 },
+  { kind: 'status', status: 429 },
+  { kind: 'reset', cost: 5n },
+  { kind: 'cut', cost: 6n },
+])('the SDK does not retry a member that another follows: $kind', async (failure) => {
+  failFirst(failure);
+  const answer = await fallback(MODELS, whole, options);
+  expect(answer.data.choices[0]!.message.content).toBe('Hello');
+  expect(modelsAsked()).toEqual(['first', 'second']);
+  expect(answer.spent).toBe(gateway.charged);
+});
+
+test('a stream that fails before its first content moves on, and is read as usual', async () => {
+  failFirst({ kind: 'error event', cost: 7n });
+  const streamed = (member: Member) =>
+    openai(member).chat.completions.create({ model: member.model, messages, stream: true });
+  const answer = await fallback(MODELS, streamed, options);
+  let text = '';
+  for await (const { choices } of answer.data) text += choices[0]?.delta.content ?? '';
+  expect(text).toBe('Hello');
+  expect(modelsAsked()).toEqual(['first', 'second']);
+  expect(answer.spent).toBe(gateway.charged);
+});
+
+test('a refusal stops the chain', async () => {
+  failFirst({ kind: 'status', status: 402, code: 'insufficient_quota', final: true });
+  await expect(fallback(MODELS, whole, options)).rejects.toThrow(FallbackError);
+  expect(modelsAsked()).toEqual(['first']);
+});
+
+test('the SDK may retry the last member, and its retries have the same key', async () => {
+  let asked = 0;
+  gateway.play(() => (asked++ === 0 ? { kind: 'status', status: 500 } : { kind: 'answer', cost: 1n }));
+  const answer = await fallback(['only'], whole, options);
+  expect(gateway.requests).toHaveLength(2);
+  expect(new Set(gateway.requests.map(({ key }) => key)).size).toBe(1);
+  expect(answer.spent).toBe(1n);
+});

@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  type Client,
+  createClient,
+  FallbackError,
+  fallback,
+  type Member,
+  TollgateError,
+  usd,
+} from '../packages/client/src/index.ts';
+import { type Harness, type MintedKey, startHarness } from './harness.ts';
+
+/** The client library and a real gateway. */
+
+let harness: Harness;
+let key: MintedKey;
+let client: Client;
+const wait = async () => {};
+beforeAll(async () => {
+  harness = await startHarness();
+  key = await harness.mint();
+  client = createClient({ baseURL: `${harness.url}/v1/`, apiKey: key.secret, wait });
+});
+afterAll(async () => {
+  await harness.expectCleanBooks();
+  await harness.stop();
+});
+
+const messages = [{ role: 'user', content: 'Hello' }];
+const ASK = { model: 'sim-gpt', messages };
+
+/** Everything that is known of a receipt, from the ledger. */
+async function expectInLedger(receipt: { requestId: string; costNanousd: bigint | null }): Promise<void> {
+  const stored = await client.receipt(receipt.requestId);
+  expect(stored).toMatchObject({ state: 'settled', costNanousd: receipt.costNanousd });
+  expect(receipt.costNanousd).toBeGreaterThan(0n);
+  const { fresh, cacheWrite, cacheRead, output } = stored.components!;
+  expect(fresh + cacheWrite + cacheRead + output).toBe(receipt.costNanousd);
+}
+
+describe('whole calls', () => {
+  const CALLS = {
+    chat: () => client.chat(ASK),
+    messages: () => client.messages({ model: 'sim-claude', max_tokens: 50, messages }),
+    responses: () => client.responses({ model: 'sim-responses', input: 'Hello' }),
+    completions: () => client.completions({ model: 'sim-gpt', prompt: 'Hello' }),
+    embed: () => client.embed({ model: 'sim-embed', input: 'Hello' }),
+    decide: () =>
+      client.decide({ model: 'sim-decide', state: 'x', questions: { angry: { type: 'noul', instructions: 'Angry?' } } }),
+    'decide, with a list of questions': () =>
+      client.decide({
+        model: 'sim-decide',
+        input: 'x',
+        questions: [{ type: 'predicate', name: 'angry', instructions: 'Angry?' }],
+      }),
+  };
+
+  test.each(Object.entries(CALLS))('%s gives data and the receipt of the ledger', async (_name, call) => {
+    const { data, receipt } = await call();
+    expect(data).toMatchObject({ model: expect.any(String) });
+    await expectInLedger(receipt);
+  });
+});
+
+describe('streams', () => {
+  const STREAMS = {
+    chat: () => client.chat.stream(ASK),
+    messages: () => client.messages.stream({ model: 'sim-claude', max_tokens: 50, messages }),
+    responses: () => client.responses.stream({ model: 'sim-responses', input: 'Hello' }),
+    completions: () => client.completions.stream({ model: 'sim-gpt', prompt: 'Hello' }),
+  };
+
+  test.each(Object.entries(STREAMS))('%s gives events, then the receipt of the ledger', async (_name, call) => {
+    const stream = call();
+    const events: object[] = [];
+    for await (const event of stream) events.push(event);
+    expect(events.length).toBeGreaterThan(2);
+    expect(events).not.toContainEqual(expect.objectContaining({ type: 'gateway_receipt' }));
+    await expectInLedger(await stream.receipt);
+  });
+
+  test('give the text of the answer', async () => {
+    let text = '';
+    for await (const { choices } of client.chat.stream(ASK)) text += choices[0]?.delta.content ?? '';
+    const { data } = await client.chat(ASK);
+    expect(text).toBe(data.choices[0]!.message.content);
+  });
+
+  test('that are left have a receipt too', async () => {
+    const stream = client.chat.stream(ASK);
+    for await (const event of stream) if (event.choices[0]?.delta.content) break;
+    expect(await stream.receipt).toMatchObject({ effectiveModel: 'sim-gpt' });
+    await harness.settled();
+  });
+
+  test('that fail in the middle throw, with the receipt', async () => {
+    const stream = client.chat.stream({ ...ASK, sim: { words: 20, errorAfterChunks: 5 } });
+    const read = async () => {
+      for await (const _ of stream);
+    };
+    await expect(read()).rejects.toThrow(TollgateError);
+  });
+});
+
+describe('errors', () => {
+  test('say what was refused, and that it cost nothing', async () => {
+    const error = await client.chat({ ...ASK, model: 'no-such-model' }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      status: 404,
+      code: 'model_not_found',
+      param: 'model',
+      retryable: false,
+      receipt: { costNanousd: 0n, requestedModel: 'no-such-model', effectiveModel: null },
+    });
+  });
+
+  test('a call that could cost more than the ceiling is refused', async () => {
+    const careful = createClient({ baseURL: harness.url, apiKey: key.secret, maxCost: usd('0.000001') });
+    await expect(careful.chat(ASK)).rejects.toMatchObject({ status: 402, code: 'cost_ceiling_exceeded' });
+    await expect(client.chat(ASK, { maxCost: 1n })).rejects.toMatchObject({ status: 402 });
+  });
+
+  test('a gateway that cannot be reached is a connection error', async () => {
+    const nowhere = createClient({ baseURL: 'http://127.0.0.1:1', wait });
+    await expect(nowhere.chat(ASK)).rejects.toMatchObject({ code: 'connection_error', status: null, retryable: true });
+  });
+
+  test('an answer of something else has no receipt, and the error says so', async () => {
+    const sim = createClient({ baseURL: harness.sim.url });
+    await expect(sim.chat(ASK)).rejects.toMatchObject({ code: 'no_receipt' });
+  });
+});
+
+test('a lost response is asked for again under the same key, and paid for once', async () => {
+  const { secret } = await harness.mint();
+  let calls = 0;
+  const lossy = createClient({
+    baseURL: harness.url,
+    apiKey: secret,
+    wait,
+    fetch: async (input, init) => {
+      const response = await fetch(input, init);
+      if (++calls > 1) return response;
+      await response.text();
+      throw new TypeError('lost');
+    },
+  });
+  const { receipt } = await lossy.chat(ASK);
+  expect(calls).toBe(2);
+  expect((await lossy.balance()).spent_nanousd).toBe(receipt.costNanousd);
+});
+
+describe("the gateway's own routes", () => {
+  test('balance has exact amounts', async () => {
+    const balance = await client.balance();
+    expect(balance).toMatchObject({ currency: 'USD', unlimited: false });
+    expect(balance.balance_nanousd + balance.spent_nanousd).toBe(usd('1'));
+  });
+
+  test('quote says what a call would hold', async () => {
+    const quote = await client.quote('/v1/chat/completions', ASK);
+    expect(quote.worst_case_nanousd).toBeGreaterThan(quote.likely_nanousd);
+    expect(quote.fits).toEqual({ ceiling: true, cap: true, balance: true });
+  });
+
+  test('models and usage', async () => {
+    expect((await client.models()).map(({ id }) => id)).toContain('sim-gpt');
+    const { totals } = await client.usage({ group_by: 'model' });
+    expect(totals.cost_nanousd).toBe((await client.balance()).spent_nanousd);
+  });
+});
+
+describe('a chain', () => {
+  const ask = (member: Member, more: object = {}) => client.chat({ ...ASK, model: member.model, ...more }, member);
+
+  test('has a named fallback in the receipts of the gateway, and its sum', async () => {
+    const failing = (member: Member) => ask(member, member.isLast ? {} : { sim: { status: 503 } });
+    const answer = await fallback(['sim-gpt-mini', 'sim-gpt'], failing, { budget: usd('0.10'), wait });
+    expect(answer).toMatchObject({ model: 'sim-gpt', spent: expect.any(BigInt) });
+    const served = answer.receipts.at(-1)!;
+    expect(served).toMatchObject({ requestedModel: 'sim-gpt-mini', effectiveModel: 'sim-gpt' });
+    const stored = await client.chain(answer.chain);
+    expect(stored[0]).toMatchObject({ requestId: served.requestId, requestedModel: 'sim-gpt-mini' });
+    expect(stored.reduce((sum, { costNanousd }) => sum + costNanousd!, 0n)).toBe(answer.spent);
+  });
+
+  test('stops at a budget that is too small for a member', async () => {
+    const made = fallback(['sim-gpt', 'sim-gpt-mini'], (member) => ask(member), { budget: 1n });
+    await expect(made).rejects.toThrow(FallbackError);
+    await expect(made).rejects.toMatchObject({ status: 402, attempts: [{ model: 'sim-gpt' }], spent: 0n });
+  });
+});
