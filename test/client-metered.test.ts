@@ -71,15 +71,13 @@ const USES: Readonly<Record<string, Use>> = {
   anthropic: (fetch, key) => anthropic(fetch, key).messages.create({ model: 'sim-claude', max_tokens: 50, messages }),
   'anthropic, streamed': async (fetch, key) =>
     readToEnd(anthropic(fetch, key).messages.stream({ model: 'sim-claude', max_tokens: 50, messages })),
-  'AI SDK, openai': (fetch, key) =>
-    generateText({ model: aiSdk.openai(fetch, key), prompt: 'Hello', providerOptions }),
+  'AI SDK, openai': (fetch, key) => generateText({ model: aiSdk.openai(fetch, key), prompt: 'Hello', providerOptions }),
   'AI SDK, openai, streamed': (fetch, key) => streamWith(aiSdk.openai(fetch, key)),
   'AI SDK, anthropic': (fetch, key) => generateText({ model: aiSdk.anthropic(fetch, key), prompt: 'Hello' }),
   'AI SDK, anthropic, streamed': (fetch, key) => streamWith(aiSdk.anthropic(fetch, key)),
   'LangChain, chat': (fetch, key) => chatOpenAI(fetch, key, false).invoke('Hello'),
   'LangChain, chat, streamed': async (fetch, key) => readToEnd(await chatOpenAI(fetch, key, false).stream('Hello')),
-  'LangChain, responses, streamed': async (fetch, key) =>
-    readToEnd(await chatOpenAI(fetch, key, true).stream('Hello')),
+  'LangChain, responses, streamed': async (fetch, key) => readToEnd(await chatOpenAI(fetch, key, true).stream('Hello')),
   'LangChain, messages': (fetch, key) => chatAnthropic(fetch, key).invoke('Hello'),
   'LangChain, messages, streamed': async (fetch, key) => readToEnd(await chatAnthropic(fetch, key).stream('Hello')),
 };

@@ -1,7 +1,17 @@
-import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Harness, startHarness } from './harness.ts';
@@ -19,7 +29,10 @@ let harness: Harness;
 
 beforeAll(async () => {
   const staged = join(folder, 'staged');
-  tsc('-p', join(SOURCE, 'tsconfig.build.json'), '--outDir', join(staged, 'dist'));
+  const { scripts } = JSON.parse(readFileSync(join(SOURCE, 'package.json'), 'utf8'));
+  for (const command of scripts.build.split(' && ')) {
+    tsc(...command.split(' ').slice(1), '--outDir', join(staged, 'dist'));
+  }
   copyFileSync(join(SOURCE, 'package.json'), join(staged, 'package.json'));
   execFileSync('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: staged, stdio: 'pipe' });
   const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz'))!;
@@ -34,7 +47,8 @@ afterAll(async () => {
 });
 
 function tsc(...args: readonly string[]): void {
-  execFileSync(process.execPath, [join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), ...args], { stdio: 'pipe' });
+  const compiler = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+  execFileSync(process.execPath, [compiler, ...args], { cwd: SOURCE, stdio: 'pipe' });
 }
 
 const PROGRAM = `
@@ -66,8 +80,6 @@ test.each(NODES)('runs in an empty project with %s', async (node) => {
 
 /** Not synchronously: the gateway runs in this process. */
 async function run(node: string, args: readonly string[]): Promise<string> {
-  const { execFile } = await import('node:child_process');
-  const { promisify } = await import('node:util');
   const { stdout } = await promisify(execFile)(node, [...args], { cwd: project });
   return stdout;
 }

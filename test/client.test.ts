@@ -46,7 +46,11 @@ describe('whole calls', () => {
     completions: () => client.completions({ model: 'sim-gpt', prompt: 'Hello' }),
     embed: () => client.embed({ model: 'sim-embed', input: 'Hello' }),
     decide: () =>
-      client.decide({ model: 'sim-decide', state: 'x', questions: { angry: { type: 'noul', instructions: 'Angry?' } } }),
+      client.decide({
+        model: 'sim-decide',
+        state: 'x',
+        questions: { angry: { type: 'noul', instructions: 'Angry?' } },
+      }),
     'decide, with a list of questions': () =>
       client.decide({
         model: 'sim-decide',

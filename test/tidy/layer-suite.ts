@@ -108,10 +108,9 @@ describe('the table of layers', () => {
 
 describe('ARCHITECTURE.md', () => {
   const page = readText('ARCHITECTURE.md');
-  const known = ['src', 'docs', 'test', 'bench', 'campaigns', 'scripts', 'deploy', 'public', 'packages'].flatMap((folder) => [
-    folder,
-    ...pathsUnder(folder),
-  ]);
+  const known = ['src', 'docs', 'test', 'bench', 'campaigns', 'scripts', 'deploy', 'public', 'packages'].flatMap(
+    (folder) => [folder, ...pathsUnder(folder)],
+  );
 
   test('has the table of layers that the tests hold', () => {
     expect(withLayerTable(page) === page, 'Run `npm run docs:architecture`.').toBe(true);

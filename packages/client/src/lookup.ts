@@ -15,7 +15,7 @@ export interface Lookup {
 
 /** With the credentials of the call itself, so that whoever may call may also read what it cost. */
 export function lookupFor(fetch: Fetch, input: string | URL | Request, init?: RequestInit): Lookup {
-  const page: { readonly location?: { readonly href: string } } = globalThis;
+  const page = globalThis as object as { readonly location?: { readonly href: string } };
   const url = new URL(urlOf(input), page.location?.href);
   const sent = headersOf(input, init);
   const headers: Record<string, string> = {};

@@ -147,24 +147,17 @@ function errorFrame(code = 'host_failed', type = 'upstream_error'): string {
 }
 
 function respond(response: ServerResponse, row: Row, behaviour: Behaviour): void {
-  const { stream } = row.request;
-  switch (behaviour.kind) {
-    case 'reset':
-      response.socket!.resetAndDestroy();
-      return;
-    case 'status':
-      return refuse(response, row, behaviour);
-    case 'answer':
-      return stream ? sendStream(response, row, ROLE + TEXT + STOP + DONE) : answer(response, row, false);
-    case 'cut':
-      return stream ? sendStream(response, row, ROLE, true) : answer(response, row, true);
-    case 'error event':
-      return sendStream(response, row, ROLE + errorFrame(behaviour.code, behaviour.type));
-    case 'late error':
-      return sendStream(response, row, ROLE + TEXT + errorFrame());
-    case 'late cut':
-      return sendStream(response, row, ROLE + TEXT, true);
-  }
+  if (behaviour.kind === 'reset') response.socket!.resetAndDestroy();
+  else if (behaviour.kind === 'status') refuse(response, row, behaviour);
+  else if (row.request.stream) sendStream(response, row, framesOf(behaviour), behaviour.kind.endsWith('cut'));
+  else answer(response, row, behaviour.kind === 'cut');
+}
+
+function framesOf(behaviour: Behaviour): string {
+  if (behaviour.kind === 'cut') return ROLE;
+  if (behaviour.kind === 'error event') return ROLE + errorFrame(behaviour.code, behaviour.type);
+  if (behaviour.kind === 'late error') return ROLE + TEXT + errorFrame();
+  return ROLE + TEXT + (behaviour.kind === 'late cut' ? '' : STOP + DONE);
 }
 
 function identity({ id, request }: Row): Record<string, string> {
@@ -191,13 +184,16 @@ function answer(response: ServerResponse, row: Row, isCut: boolean): void {
   const message = { role: 'assistant', content: 'Hello' };
   const body = { id: 'x', model: row.request.model, choices: [{ index: 0, message, finish_reason: 'stop' }] };
   const headers = { ...identity(row), 'x-gateway-cost-nanousd': String(row.cost) };
-  if (!isCut) return sendJson(response, 200, headers, body);
+  if (!isCut) {
+    sendJson(response, 200, headers, body);
+    return;
+  }
   const text = JSON.stringify(body);
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': text.length, ...headers });
   response.write(text.slice(0, 10), () => response.socket!.destroy());
 }
 
-function sendStream(response: ServerResponse, row: Row, frames: string, isCut = false): void {
+function sendStream(response: ServerResponse, row: Row, frames: string, isCut: boolean): void {
   response.writeHead(200, { 'content-type': 'text/event-stream', ...identity(row) });
   if (isCut) response.write(frames, () => response.socket!.destroy());
   else response.end(frames);

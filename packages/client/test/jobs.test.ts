@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { createClient } from '../src/index.ts';
+
+/** The requests that the client makes for jobs, as docs of the route have them. */
+
+interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+
+function clientOf(answer: object, headers: Record<string, string> = {}) {
+  const sent: Sent[] = [];
+  const client = createClient({
+    baseURL: 'http://gateway.example/v1',
+    apiKey: 'k',
+    fetch: async (input, init) => {
+      const body = typeof init?.body === 'string' ? JSON.parse(init.body) : null;
+      const path = String(input).replace('http://gateway.example', '');
+      sent.push({ method: init?.method ?? 'GET', path, headers: new Headers(init?.headers), body });
+      return new Response(JSON.stringify(answer), { headers });
+    },
+  });
+  return { client, sent };
+}
+
+const JOB = { endpoint: '/v1/chat/completions', body: { model: 'm', messages: [] } };
+
+test('a job is created with its ceiling and a key, so that it can be sent again', async () => {
+  const { client, sent } = clientOf({ id: 'job_1', status: 'queued', reserved_nanousd: 5, cost_nanousd: null });
+  const job = await client.jobs.create(JOB, { maxCost: 9n });
+  expect(job).toEqual({ id: 'job_1', status: 'queued', reserved_nanousd: 5n, cost_nanousd: null });
+  expect(sent[0]).toMatchObject({ method: 'POST', path: '/v1/jobs', body: JOB });
+  expect(sent[0]!.headers.get('x-gateway-max-cost-nanousd')).toBe('9');
+  expect(sent[0]!.headers.get('idempotency-key')).toMatch(/^tgc_/);
+});
+
+test('the other calls have their routes', async () => {
+  const { client, sent } = clientOf({});
+  const { jobs } = client;
+  await jobs.get('job_1', { waitSeconds: 30 });
+  await jobs.list({ status: 'queued', limit: 5 });
+  await jobs.cancel('job_1');
+  await jobs.remove('job_1');
+  await jobs.createGroup([JOB]);
+  await jobs.group('grp_1');
+  await jobs.cancelGroup('grp_1');
+  await jobs.groupResults('grp_1');
+  expect(sent.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'GET /v1/jobs/job_1?wait=30',
+    'GET /v1/jobs?status=queued&limit=5',
+    'POST /v1/jobs/job_1/cancel',
+    'DELETE /v1/jobs/job_1',
+    'POST /v1/jobs/groups',
+    'GET /v1/jobs/groups/grp_1',
+    'POST /v1/jobs/groups/grp_1/cancel',
+    'GET /v1/jobs/groups/grp_1/results',
+  ]);
+  for (const { headers } of sent) expect(headers.get('authorization')).toBe('Bearer k');
+});
+
+test('a result has the receipt of its call', async () => {
+  const headers = { 'x-gateway-request-id': 'req_1', 'x-gateway-cost-nanousd': '7' };
+  const { client } = clientOf({ id: 'x' }, headers);
+  expect(await client.jobs.result('job_1')).toMatchObject({ data: { id: 'x' }, receipt: { costNanousd: 7n } });
+});
