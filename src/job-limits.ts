@@ -15,4 +15,40 @@ export const JOB_LIMITS = {
   jobRowsKeptMs: 30 * 24 * 60 * 60_000,
   /** Pieces that one step of a rotation re-encrypts. */
   jobSealRotationChunks: 8,
+  /** The latest start of a job that names none, and the furthest that one may name. */
+  jobExpiryMs: 24 * 60 * 60_000,
+  jobExpiryMaxMs: 30 * 24 * 60 * 60_000,
+  /** How long the result of a job is kept that says nothing, and the longest. */
+  jobResultMs: 24 * 60 * 60_000,
+  jobResultMaxMs: 30 * 24 * 60 * 60_000,
+  /** Largest stored response of a job. */
+  jobResultBytesMax: 20 * 1024 * 1024,
+  /** Bytes of the lines of a group that are checked and stored at a time. */
+  jobSliceBytesMax: 8 * 1024 * 1024,
+  /** The first pause after an attempt that may succeed later, and the longest. */
+  jobRetryMs: 2_000,
+  jobRetryMaxMs: 10 * 60_000,
+  /** How often a process looks for jobs that others have accepted, or asked it to cancel. */
+  jobWorkerPollMs: 2_000,
+  /** How long a claimed job is kept from other processes before it has started. */
+  jobLeaseMs: 10_000,
+  /** When a job is tried again whose key is disabled or whose account is suspended. */
+  jobBlockedMs: 30_000,
+  /** Accounts whose turns are planned at a time. */
+  jobAccountsAtOnce: 64,
+  /** How often a request that waits for a job reads it: another process may run the job. */
+  jobWaitPollMs: 1_000,
+  /** Steps in which a group of jobs becomes active, at most. */
+  jobActivationsMax: 10_000,
+  /** How often jobs that have expired are ended and old contents deleted; and how many steps one round may take. */
+  jobSweepMs: 20_000,
+  jobSweepStepsMax: 200,
+  /** How long lines of a group are checked before calls get a turn. */
+  jobTurnMs: 2,
+  /** The pause of jobs and groups while calls need all there is. */
+  jobBusyPauseMs: 100,
+  /** The delay of the event loop above which no further job starts while calls run. */
+  jobLagMs: 100,
+  /** Price lists, besides the one in force, that are kept in memory for jobs accepted under them. */
+  jobPriceListsKept: 16,
 } as const;

@@ -18,3 +18,8 @@ export const WEBHOOK_PREFIX = 'wh_';
 export const EVENT_PREFIX = 'evt_';
 
 export const ALERT_PREFIX = 'alert_';
+
+export const JOB_PREFIX = 'job_';
+
+/** Of a group of jobs. */
+export const GROUP_PREFIX = 'group_';

@@ -14,6 +14,7 @@ import { JsonError, scanJson } from '../json/json.ts';
 import { LIMITS } from '../limits.ts';
 import { type ConfigAlerts, readAlerts } from './alerts.ts';
 import { readHealth } from './health.ts';
+import { type ConfigJobs, readJobs } from './jobs.ts';
 import { type ConfigLoadLimits, type ConfigRateLimit, readLoadLimits, readRateLimit } from './load-limits.ts';
 import { lossProblems } from './losses.ts';
 import { selectMasterKey } from './master-key.ts';
@@ -107,6 +108,7 @@ export interface Config {
   readonly alerts: ConfigAlerts;
   /** Which metrics there are for single accounts and keys. */
   readonly metrics: { readonly perAccount: boolean; readonly perKey: boolean };
+  readonly jobs: ConfigJobs;
   /** False: every frame of a stream is parsed, also those that repeat an earlier one. */
   readonly frameMemory: boolean;
   /** Hosts that can be called; without keys if provider keys were not read. */
@@ -187,6 +189,7 @@ function assemble(
     tracing: readTracing(env, problems),
     alerts: readAlerts(draft.alerts),
     metrics: { perAccount: draft.metrics.per_account, perKey: draft.metrics.per_key },
+    jobs: readJobs(draft.jobs),
     frameMemory: draft.frame_memory,
     hosts: hosts.configured,
     guessedHosts: hosts.guessed,

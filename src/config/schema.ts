@@ -5,6 +5,7 @@ import { readNetwork } from '../http1/client-address.ts';
 import { LIMITS } from '../limits.ts';
 import { alertsSchema } from './alerts.ts';
 import { healthSchema } from './health.ts';
+import { jobsSchema } from './jobs.ts';
 import { loadLimitsSchema, rateLimitSchema } from './load-limits.ts';
 import { ssoSchema } from './sso.ts';
 import { storeUrlSchema } from './store.ts';
@@ -159,6 +160,7 @@ export const configFileSchema = z
     retention: retentionSchema.prefault({}),
     alerts: alertsSchema.prefault({}),
     metrics: metricsSchema.prefault({}),
+    jobs: jobsSchema.prefault({}),
     frame_memory: z
       .boolean()
       .default(true)

@@ -14,6 +14,8 @@ export interface Guards {
   /** Null if the request rate is unlimited. */
   readonly rateLimiter: RateLimiter | null;
   turnAway(caller: Caller, isCall: boolean): GatewayError | null;
+  /** Whether calls are refused because of the load of the process. */
+  isOverloaded(): boolean;
   eventLoopLagMs(): number;
   close(): void;
 }
@@ -48,6 +50,7 @@ export function buildGuards(services: GuardServices): Guards {
       count(reason);
       return overloaded();
     },
+    isOverloaded: () => load.reason() !== null,
     eventLoopLagMs: () => load.lagMs,
     close: () => {
       load.stop();

@@ -7,6 +7,8 @@ import { UndiciClient } from '../http1/undici-client.ts';
 /** A sender with the connections it keeps. */
 interface KeepingSender extends Sender {
   readonly openConnections: number;
+  /** Requests that wait for a connection; absent if the client does not tell. */
+  readonly waiting?: number;
   close(): Promise<void>;
 }
 
@@ -44,6 +46,11 @@ export class HostSenders {
   /** Connections open to any host, for metrics and for tests that look for leaks. */
   get openConnections(): number {
     return this.#all().reduce((sum, { openConnections }) => sum + openConnections, 0);
+  }
+
+  /** Requests that wait because a host has as many as it may have. */
+  get waiting(): number {
+    return this.#all().reduce((sum, { waiting = 0 }) => sum + waiting, 0);
   }
 
   async close(): Promise<void> {

@@ -12,6 +12,7 @@ import { type WebhookRouteServices, webhookRoutes } from '../http/webhook-routes
 import type { Ledger } from '../ledger/ledger.ts';
 import { readVersion } from '../wires/messages/vendor-headers.ts';
 import { WIRES } from '../wires/registry.ts';
+import type { Wire } from '../wires/wire.ts';
 
 /** Where each wire is served; every wire needs a line. */
 const PATHS: Readonly<Record<WireName, string>> = {
@@ -25,6 +26,9 @@ const PATHS: Readonly<Record<WireName, string>> = {
 };
 
 const BILLED = WIRE_NAMES.map((name) => ({ path: PATHS[name], wire: WIRES[name] }));
+
+/** The billed routes, for calls that name one. */
+export const ENDPOINTS: ReadonlyMap<string, Wire> = new Map(BILLED.map(({ path, wire }) => [`/v1${path}`, wire]));
 
 /** Every spelling of a billed path, and the route it leads to. */
 const BY_PATH: ReadonlyMap<string, QuotableRoute> = new Map(

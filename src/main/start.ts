@@ -16,6 +16,7 @@ import { buildOperations, type OperationsAnswers } from '../http/operations.ts';
 import { buildServer } from '../http/server.ts';
 import { ConnectionLimit } from '../http1/connection-limit.ts';
 import type { HttpServer } from '../http1/server.ts';
+import type { Jobs } from '../jobs/service.ts';
 import { type Cleanup, openAll } from '../kit/cleanup.ts';
 import { errorFields } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
@@ -32,9 +33,10 @@ import { tellHostEvent } from './host-events.ts';
 import { HostSenders } from './host-senders.ts';
 import { HTTP_SERVERS } from './http-servers.ts';
 import { logInstanceEvent } from './instance-events.ts';
+import { type OpenJobs, openJobs } from './jobs.ts';
 import { openManagement } from './manage.ts';
 import { catalogFor, rememberPrices } from './prices.ts';
-import { routeTable } from './routes.ts';
+import { ENDPOINTS, routeTable } from './routes.ts';
 import { shareRequests } from './share-requests.ts';
 import type { StartTerms } from './start-terms.ts';
 import { openTracing } from './trace-exporter.ts';
@@ -50,6 +52,7 @@ export interface Running {
   readonly catalog: PricedCatalog['catalog'];
   readonly books: Books;
   readonly gateway: Gateway;
+  readonly jobs: Jobs;
   readonly egress: HostSenders;
   readonly bodyMemory: BodyMemory;
   readonly alerts: AlertWatch;
@@ -117,6 +120,9 @@ async function serveBooks(
   const localAccountId = config.hosted ? null : (await ensureLocalAccount({ ...books, clock })).id;
   const gate: AuthGate = { directory, localAccountId, page: null };
   books.onReplaced(() => forgetCallers(terms, books, gate));
+  const jobs = jobsOf(terms, books, core, egress);
+  // After the listeners have drained: what a job writes at its end comes before the store is closed.
+  cleanup.add(() => jobs.idle());
   const listeners = await openListeners(terms, books, core, gate, socketPath);
   cleanup.add(() => listeners.close());
   for (const url of [listeners.url, listeners.operationsUrl, listeners.consoleUrl])
@@ -126,6 +132,8 @@ async function serveBooks(
   cleanup.add(() => bookkeeping.stop());
   core.webhooks.deliverer.start();
   core.alerts.watch.start();
+  jobs.start();
+  cleanup.add(() => jobs.stop());
   const clockWatch = watchClock(terms, books.ids);
   cleanup.add(() => clockWatch.stop());
   const { rateLimiter } = core.guards;
@@ -140,6 +148,7 @@ async function serveBooks(
     },
     books,
     gateway: core.gateway,
+    jobs: jobs.jobs,
     egress,
     bodyMemory: core.bodyMemory,
     alerts: core.alerts.watch,
@@ -151,6 +160,21 @@ async function serveBooks(
     },
     stop: () => cleanup.run(),
   };
+}
+
+function jobsOf({ config, log }: StartTerms, books: Books, core: Core, egress: HostSenders): OpenJobs {
+  return openJobs({
+    ...{ config, log, books, gateway: core.gateway, endpoints: ENDPOINTS },
+    findKey: (id) => books.store.findKey(id),
+    isBusy: (running) => needAllThereIs(core, egress, running),
+    onEnded: () => {},
+  });
+}
+
+/** Whether live calls need all there is, so that deferred jobs wait; so many of the calls under way are jobs. */
+function needAllThereIs({ guards, gateway }: Core, { waiting }: HostSenders, jobs: number): boolean {
+  if (guards.isOverloaded() || waiting > 0) return true;
+  return guards.eventLoopLagMs() > LIMITS.jobLagMs && gateway.shutdown.callsUnderWay > jobs;
 }
 
 function portOf(url: string): number {

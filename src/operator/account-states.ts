@@ -14,6 +14,7 @@ import type * as inputs from './input.ts';
 import { accountNamed, unknownAccount } from './lookup.ts';
 import type { OperatorServices } from './services.ts';
 import { type AccountView, accountView } from './view.ts';
+import { cancelWaitingJobs } from './waiting-jobs.ts';
 
 export async function renameAccount(
   services: OperatorServices,
@@ -100,12 +101,10 @@ export async function closeAccount(
   }
 }
 
-/** Cancels the next waiting jobs of the account. It is suspended, so none is added. */
-async function cancelJobs({ store, ledger }: OperatorServices, accountId: bigint): Promise<void> {
-  for (const groupId of await store.jobs.groupsToActivate(LIMITS.storePageRowsMax)) await store.jobs.activate(groupId);
-  const waiting = await store.jobs.waitingOf({ accountId }, LIMITS.storePageRowsMax);
+/** The account is suspended, so no job is added. */
+async function cancelJobs(services: OperatorServices, accountId: bigint): Promise<void> {
   const error = { errorCode: 'account_closed', errorMessage: 'The account was closed before the job ran.' };
-  await Promise.all(waiting.map(({ id }) => ledger.releaseJob({ id, accountId, end: 'cancelled', ...error })));
+  await cancelWaitingJobs(services, { accountId }, error);
 }
 
 function pause(clock: Clock): Promise<void> {

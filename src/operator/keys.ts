@@ -17,6 +17,7 @@ import { accountNamed, afterId, keyNamed, personNamed, unknownAccount, unknownKe
 import { actsAsMember, fixedTerms, refuseBeyond } from './owner-terms.ts';
 import type { OperatorServices } from './services.ts';
 import { type KeyView, keySpendingView, keyView, type ListView, listView, type ShownKeyView } from './view.ts';
+import { cancelWaitingJobs } from './waiting-jobs.ts';
 
 export async function mint(
   services: OperatorServices,
@@ -206,7 +207,17 @@ export async function revokeKey(
   const key = await keyNamed(services, input.key);
   const nowMs = services.clock.nowMs();
   if (key.revokedMs !== null) return keyView(key, nowMs);
-  return changeKey(services, input.key, { revokedMs: nowMs }, { action: 'key.revoke' });
+  const revoked = await changeKey(services, input.key, { revokedMs: nowMs }, { action: 'key.revoke' });
+  await cancelJobsOf(services, key);
+  return revoked;
+}
+
+/** Jobs that wait would be cancelled when their time comes; until then they would keep money reserved. */
+async function cancelJobsOf(services: OperatorServices, { id: keyId, accountId }: KeyRow): Promise<void> {
+  const error = { errorCode: 'key_revoked', errorMessage: 'The key that submitted the job was revoked.' };
+  let found: number;
+  do found = await cancelWaitingJobs(services, { accountId, keyId }, error);
+  while (found >= LIMITS.storePageRowsMax);
 }
 
 async function changeKey(

@@ -53,6 +53,8 @@ export interface PromptCounter {
 export interface ClientHalf {
   /** Reads everything that admission needs, once; throws a GatewayError that names a wrong or refused field. */
   peek(text: JsonText, headers: IncomingHttpHeaders): Peek;
+  /** Headers that `peek` reads, for calls that are made later than they are sent; absent: none. */
+  readonly readsHeaders?: readonly string[];
   /** Fields that may begin the prompt, in order; absent: the prompt is in one field. */
   readonly promptFields?: readonly string[];
   writeError(error: GatewayError, requestId: string): WrittenError;

@@ -113,8 +113,21 @@ export const BANS: readonly Ban[] = [
   {
     what: 'hold, settle or release of the ledger',
     instead: 'the exchange, which owns every hold',
-    homes: ['src/gateway/exchange.ts'],
-    find: (file) => linesWhere(file, ({ node }) => takesFromLedger(node)),
+    // An attempt of a job settles what it has started.
+    homes: ['src/gateway/exchange.ts', 'src/jobs/attempt-ledger.ts'],
+    find: (file) => linesWhere(file, ({ node }) => takesFromLedger(node, OWNED_BY_EXCHANGE)),
+  },
+  {
+    what: 'reserve, start or releaseJob of the ledger',
+    instead: 'the life of a job in src/jobs/',
+    // An operator ends the jobs of a closed account or a revoked key, also while no server runs.
+    homes: [
+      'src/jobs/job.ts',
+      'src/jobs/attempt-ledger.ts',
+      'src/jobs/group-intake.ts',
+      'src/operator/waiting-jobs.ts',
+    ],
+    find: (file) => linesWhere(file, ({ node }) => takesFromLedger(node, OWNED_BY_JOBS)),
   },
 ];
 
@@ -191,14 +204,13 @@ function importsName(node: Node, module: RegExp, name: string): boolean {
 
 const OWNED_BY_EXCHANGE = ['hold', 'settle', 'release'];
 
-function takesFromLedger(node: Node): boolean {
-  if (node.type === 'MemberExpression')
-    return isLedger(node.object) && OWNED_BY_EXCHANGE.includes(memberName(node) ?? '');
+const OWNED_BY_JOBS = ['reserve', 'start', 'releaseJob'];
+
+function takesFromLedger(node: Node, names: readonly string[]): boolean {
+  if (node.type === 'MemberExpression') return isLedger(node.object) && names.includes(memberName(node) ?? '');
   if (node.type !== 'VariableDeclarator' || node.init === null || node.id.type !== 'ObjectPattern') return false;
   if (!isLedger(node.init)) return false;
-  return node.id.properties.some(
-    (property) => property.type === 'Property' && OWNED_BY_EXCHANGE.includes(keyOf(property)),
-  );
+  return node.id.properties.some((property) => property.type === 'Property' && names.includes(keyOf(property)));
 }
 
 function isLedger(node: Node): boolean {

@@ -79,8 +79,7 @@ export const LAYERS: readonly Layer[] = [
   {
     name: 'jobs',
     mayImport: ['gateway', ...SERVICES, 'wires', ...BASE],
-    about: 'Deferred jobs.',
-    planned: true,
+    about: 'Deferred jobs: accepted and reserved now, run later. Only it reserves, starts and finishes.',
   },
   {
     name: 'gateway',

@@ -179,6 +179,8 @@ describe('what is banned', () => {
     ['hold, settle or release of the ledger', "ledger['release'](id)"],
     ['hold, settle or release of the ledger', 'const { hold } = gateway.ledger;'],
     ['hold, settle or release of the ledger', 'const take = ledger.hold.bind(ledger);'],
+    ['reserve, start or releaseJob of the ledger', 'services.ledger.reserve(request)'],
+    ['reserve, start or releaseJob of the ledger', 'const { start } = this.#ledger;'],
   ])('%s is found in: %s', (what, text) => {
     expect(found(text)).toEqual([what]);
   });

@@ -43,6 +43,13 @@ export class HostConnections implements Sender {
     return open;
   }
 
+  /** Requests that wait for a connection. */
+  get waiting(): number {
+    let waiting = 0;
+    for (const pool of this.#pools.values()) waiting += pool.waiting;
+    return waiting;
+  }
+
   async close(): Promise<void> {
     for (const pool of this.#pools.values()) pool.close();
     this.#pools.clear();
@@ -85,6 +92,10 @@ class HostPool implements ConnectionTerms {
 
   get open(): number {
     return this.#all.size;
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
   }
 
   send(exchange: HostExchange): void {

@@ -10,7 +10,7 @@ import { readResponse } from './read-response.ts';
 import { readStream } from './read-stream.ts';
 import { spliceRequest } from './splice-request.ts';
 import { spliceResponse } from './splice-response.ts';
-import { FIRST_VERSION_HEADERS } from './vendor-headers.ts';
+import { FIRST_VERSION_HEADERS, VENDOR_HEADERS } from './vendor-headers.ts';
 import { writeRequest } from './write-request.ts';
 import { writeResponse } from './write-response.ts';
 import { writeStream } from './write-stream.ts';
@@ -18,7 +18,14 @@ import { writeStream } from './write-stream.ts';
 export const messages: Wire = {
   name: 'messages',
   counter: countTokens,
-  client: { peek, promptFields: ['system', 'messages'], writeError, writeStreamError, keepAlive: PING },
+  client: {
+    peek,
+    readsHeaders: VENDOR_HEADERS,
+    promptFields: ['system', 'messages'],
+    writeError,
+    writeStreamError,
+    keepAlive: PING,
+  },
   relay: {
     path: '/messages',
     headers: FIRST_VERSION_HEADERS,

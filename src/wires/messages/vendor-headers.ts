@@ -14,6 +14,9 @@ const VERSION_HEADER = 'anthropic-version';
 const VERSION_SPELLINGS = [VERSION_HEADER, 'messages-version'];
 const BETA_HEADER = 'anthropic-beta';
 
+/** Every header that changes a request of this wire. */
+export const VENDOR_HEADERS: readonly string[] = [...VERSION_SPELLINGS, BETA_HEADER];
+
 export const FIRST_VERSION_HEADERS: Readonly<Record<string, string>> = { [VERSION_HEADER]: FIRST_VERSION };
 
 /** The caller's version and betas, as headers for a host of this wire. */

@@ -1,0 +1,189 @@
+import { GatewayError } from '../canonical/errors.ts';
+import { NOTHING_SETTLED, type Settlement } from '../canonical/receipt.ts';
+import type { CallEnding, CallLedger, CallSettleTerms } from '../gateway/call-ledger.ts';
+import type { WholeAnswer } from '../gateway/client-sink.ts';
+import type { Balance, HoldRequest, HoldResult, Ledger, Release, Repeat, SettleResult } from '../ledger/ledger.ts';
+import { LIMITS } from '../limits.ts';
+import type { FinalJobState, Job, JobEnd, StartRefusal } from '../store/jobs.ts';
+import type { SealedContent } from './contents.ts';
+import { isPassing, retryDelayMs } from './retry.ts';
+
+export interface AttemptTerms {
+  readonly ledger: Pick<Ledger, 'start' | 'settle'>;
+  readonly job: Job;
+  nowMs(): number;
+  random(): number;
+  /** The response of an error, as the call's wire writes it. */
+  writeError(error: GatewayError): WholeAnswer;
+  /** Stores the response of this attempt. */
+  storeAnswer(answer: WholeAnswer): Promise<SealedContent['content']>;
+}
+
+/** How an attempt ended: the job has ended, or waits again. */
+export type AttemptEnd =
+  | { readonly kind: 'ended'; readonly state: FinalJobState }
+  | { readonly kind: 'returned'; readonly dueMs: number }
+  /** Other processes had declared this one dead, and decided about the job. */
+  | { readonly kind: 'voided' };
+
+/**
+ * The ledger of one attempt, which `exchange` uses as it uses any ledger: its hold is the start of the job, and its
+ * settlement ends the job or returns it to the queue.
+ */
+export class AttemptLedger implements CallLedger {
+  readonly #terms: AttemptTerms;
+  #hasStarted = false;
+  /** Why the job was not started. */
+  refusal: StartRefusal | null = null;
+  /** Null until the attempt is settled. */
+  end: AttemptEnd | null = null;
+
+  constructor(terms: AttemptTerms) {
+    this.#terms = terms;
+  }
+
+  get hasStarted(): boolean {
+    return this.#hasStarted;
+  }
+
+  async hold(request: HoldRequest): Promise<HoldResult> {
+    const { ledger, job } = this.#terms;
+    const result = await ledger.start({
+      ...request,
+      amountNanousd: job.reservedNanousd,
+      ceilingNanousd: null,
+      lossLimitNanousd: null,
+      idempotency: null,
+      job: { id: job.id, claim: job.claim },
+    });
+    if (result.kind === 'start_refused') {
+      this.refusal = result.reason;
+      throw new GatewayError('overloaded', { message: `The job was not started: ${result.reason}.` });
+    }
+    if (result.kind === 'held') this.#hasStarted = true;
+    return result;
+  }
+
+  async settle(id: bigint, settlement: Settlement, terms: CallSettleTerms): Promise<SettleResult> {
+    const { ledger } = this.#terms;
+    const { ending = NO_ENDING, ...others } = terms;
+    const { job, stored } = await this.#endingFor(settlement, ending);
+    const result = await ledger.settle(id, stored, { ...others, job });
+    if (result.kind === 'found_void') this.end = { kind: 'voided' };
+    else if (result.kind === 'settled') this.end = endOf(job);
+    return result;
+  }
+
+  /** A defect of the gateway ended the call. */
+  release(id: bigint, release: Release): Promise<SettleResult> {
+    const error = new GatewayError('internal_error', {
+      message: 'Something went wrong in the gateway; nothing was charged. Quote the request id when you report it.',
+    });
+    const ending = { error, answer: this.#terms.writeError(error) };
+    return this.settle(id, { ...NOTHING_SETTLED, ...release }, { ending });
+  }
+
+  /** Jobs have no idempotency key of their own: that of their submission is finished with it. */
+  async findRepeat(): Promise<Repeat | null> {
+    return null;
+  }
+
+  async balance(): Promise<Balance | null> {
+    return null;
+  }
+
+  async #endingFor(settlement: Settlement, ending: CallEnding): Promise<Ending> {
+    if (settlement.ended === 'client_gone') return { job: this.#endAs('cancelled'), stored: settlement };
+    const { error } = ending;
+    if (error === null) return this.#keep('succeeded', settlement, ending);
+    if (error.kind === 'shutting_down') return this.#cutShort(settlement, error, ending);
+    const dueMs = this.#nextMs(settlement, error);
+    if (dueMs !== null) return { job: { ...this.#endAs('queued', error), dueMs }, stored: settlement };
+    return this.#keep('failed', settlement, ending);
+  }
+
+  /** When the same call is tried again; null if it is not. */
+  #nextMs({ costNanousd }: Settlement, error: GatewayError): number | null {
+    const { job, nowMs, random } = this.#terms;
+    if (costNanousd > 0n || !isPassing(error)) return null;
+    const dueMs = nowMs() + retryDelayMs(job.attempts + 1, random());
+    return dueMs <= job.expiresMs ? dueMs : null;
+  }
+
+  /** The process stops. If a host was asked, nobody knows what it did. */
+  #cutShort(settlement: Settlement, error: GatewayError, ending: CallEnding): Promise<Ending> | Ending {
+    const { job, nowMs, writeError } = this.#terms;
+    const mayRunAgain = settlement.attempts === 0 || job.onUnknown === 'retry';
+    if (mayRunAgain && settlement.costNanousd === 0n)
+      return { job: { ...this.#endAs('queued', error), dueMs: nowMs() }, stored: settlement };
+    if (settlement.costNanousd > 0n) return this.#keep('failed', settlement, ending);
+    const unknown = outcomeUnknown();
+    return this.#keep('failed', settlement, { error: unknown, answer: writeError(unknown) });
+  }
+
+  /** Stores the response first: nothing is charged for one that is not stored. */
+  async #keep(end: FinalJobState, settlement: Settlement, { error, answer }: CallEnding): Promise<Ending> {
+    const fitting = answer !== null && answer.body.length <= LIMITS.jobResultBytesMax ? answer : null;
+    if (fitting === null) return this.#drop(settlement, tooLarge());
+    try {
+      const { digest, chunks, bytes } = await this.#terms.storeAnswer(fitting);
+      const result = { resultDigest: digest, resultChunks: chunks, resultBytes: bytes };
+      return { job: { ...this.#endAs(end, error), ...result }, stored: settlement };
+    } catch {
+      return this.#drop(settlement, notStored());
+    }
+  }
+
+  /** The response cannot be kept, so the caller pays nothing for it. */
+  #drop(settlement: Settlement, error: GatewayError): Ending {
+    const { ended, httpStatus, host, attempts, tries, costNanousd, lossNanousd, lossReason } = settlement;
+    const stored: Settlement = {
+      ...NOTHING_SETTLED,
+      ...{ ended: ended === 'complete' ? 'failed' : ended, httpStatus, host, attempts, tries },
+      lossNanousd: lossNanousd + costNanousd,
+      lossReason: lossReason ?? (costNanousd > 0n ? 'host_may_bill_uncharged_work' : null),
+    };
+    return { job: this.#endAs('failed', error), stored };
+  }
+
+  #endAs(end: JobEnd['end'], error: GatewayError | null = null): JobEnd {
+    const { id: jobId } = this.#terms.job;
+    return { jobId, end, errorCode: error === null ? null : codeOf(error), errorMessage: error?.message ?? null };
+  }
+}
+
+interface Ending {
+  readonly job: JobEnd;
+  /** The settlement to store, which may charge less than the call would have. */
+  readonly stored: Settlement;
+}
+
+const NO_ENDING: CallEnding = { error: null, answer: null };
+
+function endOf({ end, dueMs }: JobEnd): AttemptEnd {
+  return end === 'queued' ? { kind: 'returned', dueMs: dueMs ?? 0 } : { kind: 'ended', state: end };
+}
+
+export function codeOf({ code, kind }: GatewayError): string {
+  return code ?? kind;
+}
+
+export function outcomeUnknown(): GatewayError {
+  return new GatewayError('job_outcome_unknown', {
+    message:
+      'The gateway stopped while a host may have been working on this job; nothing was charged. Submit it again, with `on_unknown` "retry" if running it twice does no harm.',
+  });
+}
+
+function tooLarge(): GatewayError {
+  const most = LIMITS.jobResultBytesMax / 1024 / 1024;
+  return new GatewayError('host_failed', {
+    message: `The response is larger than ${most} MB, the most that is stored for a job; nothing was charged. Ask for less.`,
+  });
+}
+
+function notStored(): GatewayError {
+  return new GatewayError('store_unavailable', {
+    message: 'The response of this job could not be stored; nothing was charged. Submit the job again.',
+  });
+}

@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import { beforeEach, expect, test } from 'vitest';
+import { chatAnswer } from '../../test/fake-hosts.ts';
+import { ask } from '../../test/gateway-fixture.ts';
+import { ANY_READER, JobsFixture, PLAIN_TERMS } from '../../test/jobs-fixture.ts';
+import type { GroupRequest, GroupResult } from './service.ts';
+
+const HASH = createHash('sha256').update('the whole group').digest();
+
+let fixture: JobsFixture;
+
+beforeEach(async () => {
+  fixture = await JobsFixture.open();
+});
+
+function lines(...bodies: object[]): GroupRequest[] {
+  return bodies.map((body, at) => ({
+    line: at + 1,
+    endpoint: '/v1/chat/completions',
+    body: Buffer.from(JSON.stringify(body)),
+    customId: `line-${at + 1}`,
+  }));
+}
+
+function open(headers = {}, on = fixture) {
+  return on.jobs.openGroup(on.submission(Buffer.alloc(0), headers), PLAIN_TERMS);
+}
+
+async function accepted(headers = {}, ...bodies: object[]) {
+  const intake = await open(headers);
+  await intake.add(lines(...bodies));
+  return intake.accept(HASH);
+}
+
+async function resultsOf(id: bigint): Promise<GroupResult[]> {
+  const results: GroupResult[] = [];
+  for await (const result of fixture.jobs.groupResults(ANY_READER, id, null)) results.push(result);
+  return results;
+}
+
+test('reserves the sum of its lines in one step, and makes each a job', async () => {
+  const { accepted: group, replayed } = await accepted({}, ask(), ask({ max_tokens: 7 }));
+  expect([replayed, group.lines, group.counts.waiting, group.isActive]).toEqual([false, 2, 2, true]);
+  const jobs = await fixture.jobs.list(ANY_READER, { groupId: group.id }, { after: null, limit: 10 });
+  expect(jobs.map(({ line, customId }) => [line, customId])).toEqual([
+    [1, 'line-1'],
+    [2, 'line-2'],
+  ]);
+  const sum = jobs.reduce((all, { reservedNanousd }) => all + reservedNanousd, 0n);
+  expect(group.reservedNanousd).toBe(sum);
+  expect(await fixture.account()).toMatchObject({ reservedNanousd: sum, heldNanousd: 0n });
+});
+
+test('is not visible and reserves nothing before it is accepted', async () => {
+  const intake = await open();
+  await intake.add(lines(ask()));
+  expect(await fixture.jobs.listGroups(ANY_READER, { after: null, limit: 10 })).toEqual([]);
+  expect(await fixture.jobs.list(ANY_READER, {}, { after: null, limit: 10 })).toEqual([]);
+  await expect(fixture.begin()).rejects.toThrow('No job is due.');
+  await intake.abandon();
+  expect(await fixture.account()).toMatchObject({ reservedNanousd: 0n });
+});
+
+test('names the line that is refused, and its field', async () => {
+  const intake = await open();
+  await expect(intake.add(lines(ask(), ask({ max_tokens: -1 })))).rejects.toMatchObject({
+    status: 400,
+    param: 'body.max_tokens',
+    message: expect.stringMatching(/^Line 2: /),
+  });
+});
+
+test('is refused as a whole for money, by its ceiling or the balance', async () => {
+  const intake = await open({ 'x-gateway-max-cost-nanousd': '5000' });
+  await intake.add(lines(ask(), ask()));
+  await expect(intake.accept(HASH)).rejects.toMatchObject({
+    kind: 'cost_ceiling_exceeded',
+    message: expect.stringContaining('This group could cost up to'),
+  });
+  const poor = await JobsFixture.open({ creditNanousd: 20_000n });
+  const broke = await open({}, poor);
+  await broke.add(lines(ask({ max_tokens: 500 }), ask({ max_tokens: 500 }), ask({ max_tokens: 500 })));
+  await expect(broke.accept(HASH)).rejects.toMatchObject({ kind: 'insufficient_allowance' });
+  expect(await poor.account()).toMatchObject({ reservedNanousd: 0n });
+});
+
+test('is accepted once under an idempotency key', async () => {
+  const headers = { 'idempotency-key': 'one' };
+  const first = await accepted(headers, ask());
+  const again = await accepted(headers, ask());
+  expect([again.replayed, again.accepted.id]).toEqual([true, first.accepted.id]);
+  expect(await fixture.account()).toMatchObject({ reservedNanousd: first.accepted.reservedNanousd });
+});
+
+test('gives its results in the order of its lines, with the responses that were stored', async () => {
+  const { accepted: group } = await accepted({}, ask({ model: 'raft' }), ask());
+  const first = await fixture.begin();
+  (await fixture.on.hosts.next()).answer(400, { error: { message: 'No.' } });
+  await first.done;
+  const second = await fixture.begin();
+  (await fixture.on.hosts.next()).answer(200, chatAnswer());
+  await second.done;
+  const results = await resultsOf(group.id);
+  expect(results.map(({ job, answer }) => [job.customId, job.state, answer?.status])).toEqual([
+    ['line-1', 'failed', 400],
+    ['line-2', 'succeeded', 200],
+  ]);
+  expect(await fixture.jobs.findGroup(ANY_READER, group.id)).toMatchObject({
+    counts: { waiting: 0, succeeded: 1, failed: 1 },
+    reservedNanousd: 0n,
+    chargedNanousd: results[1]!.job.costNanousd,
+  });
+});
+
+test('ends all its jobs that wait when it is cancelled', async () => {
+  const { accepted: group } = await accepted({}, ask(), ask(), ask());
+  const cancelled = await fixture.jobs.cancelGroup(ANY_READER, group.id);
+  expect(cancelled).toMatchObject({ counts: { waiting: 0, cancelled: 3 }, reservedNanousd: 0n });
+  expect(await fixture.account()).toMatchObject({ reservedNanousd: 0n });
+});

@@ -1,0 +1,192 @@
+import { GatewayError } from '../canonical/errors.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import { refusalOfHold } from '../gateway/hold-refusal.ts';
+import { IDEMPOTENCY_HEADER } from '../gateway/idempotency.ts';
+import { CEILING_HEADER, readCeiling } from '../gateway/read-call.ts';
+import type { Admitted } from '../gateway/understand.ts';
+import { stringifyJson } from '../json/stringify.ts';
+import type { ReserveResult } from '../ledger/ledger.ts';
+import { LIMITS } from '../limits.ts';
+import { describeAmount } from '../money/nanousd.ts';
+import type { JobChunk, JobGroup, NewJob } from '../store/jobs.ts';
+import { admitJob, newJob, withoutHeaders } from './admit-job.ts';
+import type { JobServices } from './job.ts';
+import { unlimitedBodies } from './job-call.ts';
+import { asHoldRefused, noGroup } from './refusals.ts';
+import { readMark, readRepeat } from './repeats.ts';
+import type { Accepted, GroupIntake, GroupRequest, JobTerms, Submission } from './service.ts';
+
+export interface IntakeTerms {
+  readonly services: JobServices;
+  readonly submission: Submission;
+  readonly terms: JobTerms;
+  /** Lets calls go first; called between lines. */
+  yieldToCalls(): Promise<void>;
+}
+
+/** Opens a group: its row first, so that what is staged for it can be found and swept. */
+export async function openGroup(intake: IntakeTerms): Promise<GroupIntake> {
+  const { services, submission, terms } = intake;
+  const { gateway, store } = services;
+  const { accountId, keyId, key } = submission.caller;
+  readMark(submission.headers, NO_HASH);
+  const ceilingNanousd = readCeiling(submission.headers);
+  const id = gateway.ids.next();
+  await store.createGroup({
+    ...{ id, accountId, keyId, personId: key?.personId ?? null, createdMs: gateway.clock.nowMs() },
+    webhook: terms.webhook,
+    metadataJson: terms.metadata === null ? null : stringifyJson(terms.metadata),
+  });
+  return new StagedGroup(intake, id, ceilingNanousd);
+}
+
+const NO_HASH = new Uint8Array(32);
+
+class StagedGroup implements GroupIntake {
+  readonly #intake: IntakeTerms;
+  readonly #id: bigint;
+  readonly #ceilingNanousd: bigint | null;
+  /** The ceiling is for the group, and so is the idempotency key. */
+  readonly #lineSubmission: Submission;
+  /** The sender's bytes are limited as a whole, by the size of a group. */
+  readonly #gateway: Gateway;
+  #sumNanousd = 0n;
+  #keepUntilMs = 0;
+
+  constructor(intake: IntakeTerms, id: bigint, ceilingNanousd: bigint | null) {
+    const { gateway } = intake.services;
+    const { submission } = intake;
+    this.#intake = intake;
+    this.#id = id;
+    this.#ceilingNanousd = ceilingNanousd;
+    const headers = withoutHeaders(submission.headers, [CEILING_HEADER, IDEMPOTENCY_HEADER]);
+    this.#lineSubmission = { ...submission, headers };
+    this.#gateway = { ...gateway, bodyBudgets: unlimitedBodies(gateway) };
+  }
+
+  async add(requests: readonly GroupRequest[]): Promise<void> {
+    const jobs: NewJob[] = [];
+    const chunks: JobChunk[] = [];
+    let bytes = 0;
+    for (const request of requests) {
+      const sealed = await this.#admit(request);
+      jobs.push(sealed.job);
+      chunks.push(...sealed.chunks);
+      bytes += sealed.job.request.bytes;
+      if (bytes >= LIMITS.jobSliceBytesMax) {
+        await this.#stage(jobs.splice(0), chunks.splice(0));
+        bytes = 0;
+      }
+      await this.#intake.yieldToCalls();
+    }
+    await this.#stage(jobs, chunks);
+  }
+
+  async #stage(jobs: readonly NewJob[], chunks: readonly JobChunk[]): Promise<void> {
+    if (jobs.length === 0) return;
+    const staged = await this.#intake.services.store.stage(jobs, chunks);
+    if (staged === 'no_group') throw tookTooLong();
+  }
+
+  async #admit(request: GroupRequest): Promise<{ job: NewJob; chunks: readonly JobChunk[] }> {
+    const { services, terms } = this.#intake;
+    const { contents, endpoints } = services;
+    let admitted: Admitted;
+    try {
+      admitted = await admitJob(this.#gateway, endpoints, this.#lineSubmission, request);
+      checkLineCeiling(admitted);
+    } catch (error) {
+      throw atLine(request.line, error);
+    }
+    const { ids, clock } = this.#gateway;
+    const id = ids.next();
+    const { content, chunks } = contents.sealRequest(id, request.body);
+    const place = { id, groupId: this.#id, line: request.line, nowMs: clock.nowMs() };
+    const job = newJob(admitted, request, terms, place, content);
+    this.#sumNanousd += job.reservedNanousd;
+    this.#keepUntilMs = Math.max(this.#keepUntilMs, job.expiresMs + job.resultTtlMs);
+    return { job, chunks };
+  }
+
+  async accept(bodySha256: Uint8Array): Promise<Accepted<JobGroup>> {
+    const { services, submission } = this.#intake;
+    const { accountId, keyId, key } = submission.caller;
+    const taken = await services.ledger.reserve({
+      ...{ id: this.#id, isGroup: true, accountId, keyId, personId: key?.personId ?? null },
+      ...{ amountNanousd: this.#sumNanousd, ceilingNanousd: this.#ceilingNanousd, keepKeyUntilMs: this.#keepUntilMs },
+      idempotency: readMark(submission.headers, bodySha256),
+    });
+    if (taken.kind !== 'reserved') await this.abandon();
+    if (taken.kind === 'reserve_refused') throw this.#refusalOf(taken);
+    const isRepeat = taken.kind === 'idempotent';
+    const id = isRepeat ? readRepeat(taken) : this.#id;
+    if (!isRepeat) await activate(services, id);
+    const accepted = await services.store.findGroup(id, accountId);
+    if (accepted === null) throw noGroup();
+    return { accepted, replayed: isRepeat };
+  }
+
+  abandon(): Promise<void> {
+    return this.#intake.services.store.dropStaged(this.#id);
+  }
+
+  #refusalOf(refused: Extract<ReserveResult, { kind: 'reserve_refused' }>): GatewayError {
+    const { reason, availableNanousd } = asHoldRefused(refused);
+    const available = describeAmount(availableNanousd ?? 0n);
+    const worst = `This group could cost up to ${describeAmount(this.#sumNanousd)}`;
+    const amounts = { worstNanousd: this.#sumNanousd, availableNanousd };
+    const remedy = 'Nothing was reserved. Send fewer lines, or lower their output limits';
+    switch (reason) {
+      case 'cost_ceiling':
+        return new GatewayError('cost_ceiling_exceeded', {
+          param: CEILING_HEADER,
+          message: `${worst}, more than its ceiling of ${available}. ${remedy}; or raise the ceiling.`,
+          amounts,
+        });
+      case 'key_cap':
+      case 'person_cap': {
+        const whose = reason === 'key_cap' ? "this key's spend cap" : "the spend cap of this key's person";
+        const message = `${worst}; ${whose} leaves ${available}. ${remedy}; or raise the cap.`;
+        return new GatewayError('key_spend_cap_exceeded', { message, amounts });
+      }
+      case 'balance':
+        return new GatewayError('insufficient_allowance', {
+          message: `${worst}; the balance leaves ${available}. ${remedy}; or add credit.`,
+          amounts,
+        });
+      default:
+        return new GatewayError('account_suspended', {
+          message: `The group was not accepted: ${reason.replaceAll('_', ' ')}. Nothing was reserved.`,
+        });
+    }
+  }
+}
+
+/** Makes all lines of an accepted group jobs. Another process goes on with it if this one dies. */
+export async function activate({ store }: Pick<JobServices, 'store'>, groupId: bigint): Promise<void> {
+  for (let turn = 0; turn < LIMITS.jobActivationsMax; turn++) if ((await store.activate(groupId)) === 0) return;
+}
+
+/** What one call with the key may cost holds for each line. */
+function checkLineCeiling({ admission, ceilingNanousd, call, peek }: Admitted): void {
+  if (ceilingNanousd === null || admission.worstNanousd <= ceilingNanousd) return;
+  const keyCeilingNanousd = call.caller.key?.maxCostNanousd ?? null;
+  const refused = { reason: 'cost_ceiling', availableNanousd: ceilingNanousd, keyCeilingNanousd } as const;
+  throw refusalOfHold(refused, admission, peek);
+}
+
+function atLine(line: number, error: unknown): unknown {
+  if (!(error instanceof GatewayError)) return error;
+  const { kind, code, param, retryAfterS, amounts } = error;
+  return new GatewayError(kind, {
+    ...{ code, param, message: `Line ${line}: ${error.message}` },
+    ...(retryAfterS !== null && { retryAfterS }),
+    ...(amounts !== null && { amounts }),
+  });
+}
+
+function tookTooLong(): GatewayError {
+  return new GatewayError('request_timeout', {
+    message: 'The group took longer than an hour to arrive, and was dropped. Send it again, in smaller groups.',
+  });
+}

@@ -1,0 +1,279 @@
+import { GatewayError } from '../canonical/errors.ts';
+import type { WholeAnswer } from '../gateway/client-sink.ts';
+import type { Clock } from '../kit/clock.ts';
+import { LIMITS } from '../limits.ts';
+import {
+  FINAL_JOB_STATES,
+  type FinalJobState,
+  type Job,
+  type JobGroup,
+  type JobState,
+  jobStatusOf,
+} from '../store/jobs.ts';
+import { openGroup } from './group-intake.ts';
+import { cancel, failRestored, type JobServices, submit } from './job.ts';
+import { answerOfFailed } from './job-call.ts';
+import { noGroup, noJob } from './refusals.ts';
+import type {
+  Accepted,
+  GroupIntake,
+  GroupResult,
+  JobPage,
+  JobQuery,
+  JobReader,
+  JobRequest,
+  Jobs,
+  JobTerms,
+  SingleSubmission,
+  Submission,
+} from './service.ts';
+import type { JobWaiters } from './waiters.ts';
+import type { JobWorker } from './worker.ts';
+
+export interface JobServiceTerms {
+  readonly services: JobServices;
+  readonly worker: Pick<JobWorker, 'nudge' | 'cancel'>;
+  readonly waiters: JobWaiters;
+  yieldToCalls(): Promise<void>;
+  /** A job ended without running. */
+  onEnded(id: bigint, state: FinalJobState): void;
+}
+
+/** Jobs as routes use them: every reader sees only what they may. */
+export class JobService implements Jobs {
+  readonly #terms: JobServiceTerms;
+  readonly #services: JobServices;
+  readonly #clock: Clock;
+
+  constructor(terms: JobServiceTerms) {
+    this.#terms = terms;
+    this.#services = terms.services;
+    this.#clock = terms.services.gateway.clock;
+  }
+
+  async submit(submission: SingleSubmission, request: JobRequest, terms: JobTerms): Promise<Accepted<Job>> {
+    const accepted = await this.#noted(submission, () => submit(this.#services, submission, request, terms));
+    this.#terms.worker.nudge();
+    return accepted;
+  }
+
+  async openGroup(submission: Submission, terms: JobTerms): Promise<GroupIntake> {
+    const { yieldToCalls, worker } = this.#terms;
+    const intake = await openGroup({ services: this.#services, submission, terms, yieldToCalls });
+    return {
+      add: (requests) => this.#noted(submission, () => intake.add(requests)),
+      accept: async (bodySha256) => {
+        const accepted = await this.#noted(submission, () => intake.accept(bodySha256));
+        worker.nudge();
+        return accepted;
+      },
+      abandon: () => intake.abandon(),
+    };
+  }
+
+  /** A refused submission is listed among the refused calls. */
+  async #noted<Result>({ id, caller }: Submission, run: () => Promise<Result>): Promise<Result> {
+    try {
+      return await run();
+    } catch (error) {
+      const refused = { id, caller, route: '/v1/jobs', model: null };
+      if (error instanceof GatewayError) this.#services.gateway.refusals.refused(refused, error);
+      throw error;
+    }
+  }
+
+  async find(reader: JobReader, id: bigint): Promise<Job> {
+    const job = await this.#services.store.find(id, reader.accountId);
+    if (job === null || !maySee(reader, job)) throw noJob();
+    return job;
+  }
+
+  async list(reader: JobReader, { status = null, groupId = null }: JobQuery, page: JobPage): Promise<Job[]> {
+    const nowMs = this.#clock.nowMs();
+    const jobs = await this.#services.store.list({ ...reader, groupId, states: statesOf(status) }, page);
+    return status === 'scheduled' || status === 'queued'
+      ? jobs.filter((job) => jobStatusOf(job, nowMs) === status)
+      : jobs;
+  }
+
+  async wait(reader: JobReader, id: bigint, waitMs: number, gone?: AbortSignal): Promise<Job> {
+    const untilMs = this.#clock.monotonicMs() + waitMs;
+    for (;;) {
+      const pause = this.#pauseFor(id);
+      const job = await this.find(reader, id);
+      const leftMs = untilMs - this.#clock.monotonicMs();
+      const isOver = leftMs <= 0 || gone?.aborted === true || this.#terms.waiters.isClosed;
+      if (hasEnded(job) || isOver) {
+        pause.cancel();
+        return job;
+      }
+      await pause.until(Math.min(leftMs, LIMITS.jobWaitPollMs), gone);
+    }
+  }
+
+  /** Listens before the job is read, so that an end in between is not missed. */
+  #pauseFor(id: bigint): { until(ms: number, gone?: AbortSignal): Promise<void>; cancel(): void } {
+    let wake = (): void => {};
+    const woken = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    const forget = this.#terms.waiters.wait(id, wake);
+    return {
+      cancel: forget,
+      until: async (ms, gone) => {
+        const timer = this.#clock.after(ms, wake);
+        gone?.addEventListener('abort', wake, { once: true });
+        await woken;
+        gone?.removeEventListener('abort', wake);
+        timer.cancel();
+        forget();
+      },
+    };
+  }
+
+  async result(reader: JobReader, id: bigint): Promise<WholeAnswer> {
+    const job = await this.find(reader, id);
+    if (!hasEnded(job)) throw notFinished();
+    if (job.contentGoneMs !== null) throw resultExpired();
+    const answer = await this.#answerOf(job);
+    if (answer === null) throw noResult(job);
+    return answer;
+  }
+
+  /** Null if the job has none: it was cancelled, or it expired. */
+  async #answerOf(job: Job): Promise<WholeAnswer | null> {
+    const { contents, endpoints } = this.#services;
+    if (job.result !== null) {
+      const stored = await contents.readAnswer(job);
+      if (stored === null) throw resultExpired();
+      return stored;
+    }
+    const wire = endpoints.get(job.endpoint);
+    return job.state !== 'failed' || wire === undefined ? null : answerOfFailed(job, wire);
+  }
+
+  async cancel(reader: JobReader, id: bigint): Promise<Job> {
+    const job = await this.find(reader, id);
+    await this.#cancelOne(job);
+    return this.find(reader, id);
+  }
+
+  /** A job that waits ends at once; one that runs is asked to stop, here or in the process that runs it. */
+  async #cancelOne(job: Job): Promise<void> {
+    if (hasEnded(job)) return;
+    const end = WAITING.includes(job.state) ? await cancel(this.#services, job) : null;
+    if (end?.kind === 'ended') {
+      this.#terms.onEnded(job.id, end.state);
+      return;
+    }
+    const asked = await this.#services.store.requestCancel(job.id, job.accountId);
+    if (asked === 'cancelling') this.#terms.worker.cancel(job.id);
+  }
+
+  async remove(reader: JobReader, id: bigint): Promise<Job> {
+    const job = await this.find(reader, id);
+    const dropped = await this.#services.store.dropContent(id, job.accountId, this.#clock.nowMs());
+    if (dropped === 'not_ended') throw notFinished();
+    return this.find(reader, id);
+  }
+
+  async findGroup(reader: JobReader, id: bigint): Promise<JobGroup> {
+    const group = await this.#services.store.findGroup(id, reader.accountId);
+    if (group === null || group.acceptedMs === null || !maySee(reader, group)) throw noGroup();
+    return group;
+  }
+
+  async listGroups(reader: JobReader, page: JobPage): Promise<JobGroup[]> {
+    const groups = await this.#services.store.listGroups(reader.accountId, page);
+    return groups.filter((group) => group.acceptedMs !== null && maySee(reader, group));
+  }
+
+  async cancelGroup(reader: JobReader, id: bigint): Promise<JobGroup> {
+    const group = await this.findGroup(reader, id);
+    const filter = { accountId: group.accountId, groupId: id, states: UNFINISHED };
+    let after: bigint | null = null;
+    for (;;) {
+      const page: Job[] = await this.#services.store.list(filter, { after, limit: LIMITS.jobStageRowsMax });
+      await Promise.all(page.map((job) => this.#cancelOne(job)));
+      if (page.length < LIMITS.jobStageRowsMax) return this.findGroup(reader, id);
+      after = page.at(-1)!.id;
+    }
+  }
+
+  async *groupResults(reader: JobReader, id: bigint, after: bigint | null): AsyncIterable<GroupResult> {
+    const group = await this.findGroup(reader, id);
+    const filter = { accountId: group.accountId, groupId: id, states: FINAL_JOB_STATES };
+    let last = after;
+    for (;;) {
+      const page: Job[] = await this.#services.store.list(filter, { after: last, limit: RESULTS_AT_ONCE });
+      for (const job of page) {
+        const answer = job.contentGoneMs === null ? await this.#answerOf(job) : null;
+        yield { job, answer };
+      }
+      if (page.length < RESULTS_AT_ONCE) return;
+      last = page.at(-1)!.id;
+    }
+  }
+
+  async resumeRestored(): Promise<number> {
+    const { store } = this.#services;
+    let all = 0;
+    for (;;) {
+      const resumed = await store.resumePaused(this.#clock.nowMs(), LIMITS.jobStageRowsMax);
+      all += resumed;
+      if (resumed === 0) break;
+    }
+    this.#terms.worker.nudge();
+    return all;
+  }
+
+  async failRestored(): Promise<number> {
+    let all = 0;
+    for (;;) {
+      const page = await this.#services.store.paused(LIMITS.jobStageRowsMax);
+      const ends = await Promise.all(page.map((job) => failRestored(this.#services, job)));
+      const ended = ends.filter(({ kind }) => kind === 'ended').length;
+      all += ended;
+      if (ended === 0) return all;
+    }
+  }
+}
+
+const RESULTS_AT_ONCE = 20;
+const WAITING: readonly JobState[] = ['queued', 'paused'];
+const UNFINISHED: readonly JobState[] = [...WAITING, 'running'];
+
+function statesOf(status: JobQuery['status']): readonly JobState[] | null {
+  if (status == null) return null;
+  return [status === 'scheduled' ? 'queued' : status];
+}
+
+function hasEnded({ state }: Job): boolean {
+  return (FINAL_JOB_STATES as readonly JobState[]).includes(state);
+}
+
+function maySee(reader: JobReader, owner: Pick<Job, 'keyId' | 'personId'>): boolean {
+  return (
+    (reader.keyId === null || owner.keyId === reader.keyId) &&
+    (reader.personId === null || owner.personId === reader.personId)
+  );
+}
+
+function notFinished(): GatewayError {
+  return new GatewayError('job_not_finished', {
+    message: 'The job has not ended yet. GET /v1/jobs/{id}?wait=30 waits for it.',
+    retryAfterS: 1,
+  });
+}
+
+function noResult({ state }: Job): GatewayError {
+  return new GatewayError('job_has_no_result', {
+    message: `The job is ${state} and has no response. Submit it again if you still need one.`,
+  });
+}
+
+function resultExpired(): GatewayError {
+  return new GatewayError('result_expired', {
+    message: 'The result of this job was deleted. Its receipt is kept: GET /v1/receipts/{request_id}.',
+  });
+}

@@ -1,0 +1,250 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { chatAnswer, USAGE } from '../../test/fake-hosts.ts';
+import { ask, PRICE } from '../../test/gateway-fixture.ts';
+import { ANY_READER, JobsFixture } from '../../test/jobs-fixture.ts';
+import { aKey } from '../../test/store-fixtures.ts';
+import { LIMITS } from '../limits.ts';
+
+const COST_NANOUSD = BigInt(USAGE.prompt_tokens) * PRICE.input + BigInt(USAGE.completion_tokens) * PRICE.output;
+const MINUTE_MS = 60_000;
+
+let fixture: JobsFixture;
+
+beforeEach(async () => {
+  fixture = await JobsFixture.open();
+});
+
+describe('a submitted job', () => {
+  test('is stored with its worst case reserved, and no hold', async () => {
+    const { accepted, replayed } = await fixture.submit();
+    expect(replayed).toBe(false);
+    expect(accepted).toMatchObject({ state: 'queued', effectiveModel: 'ferry', attempts: 0, callId: null });
+    expect(accepted.reservedNanousd).toBeGreaterThan(0n);
+    expect(await fixture.account()).toMatchObject({ heldNanousd: 0n, reservedNanousd: accepted.reservedNanousd });
+  });
+
+  test('is refused as its call would be, naming the field in the body, with nothing reserved', async () => {
+    await expect(fixture.submit(ask({ max_tokens: -1 }))).rejects.toMatchObject({
+      status: 400,
+      param: 'body.max_tokens',
+    });
+    await expect(fixture.submit(ask({ model: 'barge' }))).rejects.toMatchObject({ status: 404, param: 'body.model' });
+    await expect(fixture.submit(ask({ stream: true }))).rejects.toMatchObject({ status: 400, param: 'body.stream' });
+    expect(await fixture.account()).toMatchObject({ reservedNanousd: 0n });
+    expect(fixture.on.refusals).toHaveLength(3);
+  });
+
+  test('names the endpoints if it is for none of them', async () => {
+    const submitted = fixture.submit(ask(), {}, {}, { endpoint: '/v1/images' });
+    await expect(submitted).rejects.toMatchObject({
+      param: 'endpoint',
+      message: expect.stringContaining('/v1/messages'),
+    });
+  });
+
+  test('is refused for money now, and leaves nothing behind', async () => {
+    const poor = await JobsFixture.open({ creditNanousd: 10n });
+    await expect(poor.submit()).rejects.toMatchObject({ status: 402, kind: 'insufficient_allowance' });
+    await expect(fixture.submit(ask(), {}, { 'x-gateway-max-cost-nanousd': '5' })).rejects.toMatchObject({
+      kind: 'cost_ceiling_exceeded',
+    });
+    expect(await poor.jobs.list(ANY_READER, {}, { after: null, limit: 10 })).toEqual([]);
+    expect(await poor.account()).toMatchObject({ reservedNanousd: 0n });
+  });
+
+  test('is accepted once under an idempotency key', async () => {
+    const headers = { 'idempotency-key': 'one' };
+    const first = await fixture.submit(ask(), {}, headers);
+    const again = await fixture.submit(ask(), {}, headers);
+    expect([again.replayed, again.accepted.id]).toEqual([true, first.accepted.id]);
+    expect(await fixture.account()).toMatchObject({ reservedNanousd: first.accepted.reservedNanousd });
+    await expect(fixture.submit(ask({ max_tokens: 7 }), {}, headers)).rejects.toMatchObject({ status: 422 });
+  });
+});
+
+describe('a job that runs', () => {
+  test('starts from its reservation, is answered as a call is, and charges once', async () => {
+    const { balanceNanousd } = await fixture.account();
+    const { accepted } = await fixture.submit();
+    const { done } = await fixture.begin();
+    const asked = await fixture.on.hosts.next();
+    expect(await fixture.account()).toMatchObject({ heldNanousd: accepted.reservedNanousd, reservedNanousd: 0n });
+    asked.answer(200, chatAnswer());
+    expect(await done).toEqual({ kind: 'ended', state: 'succeeded' });
+    const job = await fixture.find(accepted.id);
+    expect(job).toMatchObject({ state: 'succeeded', attempts: 1, costNanousd: COST_NANOUSD, errorCode: null });
+    expect(await fixture.account()).toMatchObject({
+      balanceNanousd: balanceNanousd - COST_NANOUSD,
+      heldNanousd: 0n,
+      reservedNanousd: 0n,
+    });
+    const { status, lines, body } = await fixture.jobs.result(ANY_READER, accepted.id);
+    expect(status).toBe(200);
+    expect(JSON.parse(body.toString())).toMatchObject({ model: 'ferry', choices: [{ message: { content: 'Hello' } }] });
+    expect(lines).toContain(`x-gateway-cost-nanousd: ${COST_NANOUSD}\r\n`);
+    expect(await fixture.on.receipt({ id: job.callId! })).toMatchObject({
+      state: 'settled',
+      costNanousd: COST_NANOUSD,
+    });
+  });
+
+  test('goes back to its reservation after a failure that may pass, and later ends with its last error', async () => {
+    const expiresMs = fixture.on.clock.nowMs() + LIMITS.jobRetryMs + 1;
+    const { accepted } = await fixture.submit(ask({ model: 'raft' }), { expiresMs });
+    const first = await fixture.begin();
+    (await fixture.on.hosts.next()).answer(503, { error: { message: 'Busy.' } });
+    expect(await first.done).toEqual({ kind: 'returned', dueMs: expiresMs - 1 });
+    expect(await fixture.account()).toMatchObject({ heldNanousd: 0n, reservedNanousd: accepted.reservedNanousd });
+    expect(await fixture.find(accepted.id)).toMatchObject({ state: 'queued', attempts: 1 });
+    fixture.on.clock.advance(LIMITS.jobRetryMs);
+    const second = await fixture.begin();
+    (await fixture.on.hosts.next()).answer(503, { error: { message: 'Busy.' } });
+    expect(await second.done).toEqual({ kind: 'ended', state: 'failed' });
+    const job = await fixture.find(accepted.id);
+    expect(job).toMatchObject({ state: 'failed', attempts: 2, costNanousd: 0n, errorCode: 'overloaded' });
+    expect((await fixture.jobs.result(ANY_READER, accepted.id)).status).toBe(503);
+    expect(await fixture.account()).toMatchObject({ heldNanousd: 0n, reservedNanousd: 0n });
+  });
+
+  test('ends with the error of a request that the host refuses', async () => {
+    const { accepted } = await fixture.submit(ask({ model: 'raft' }));
+    const { done } = await fixture.begin();
+    (await fixture.on.hosts.next()).answer(400, { error: { message: 'No.', code: 'nope' } });
+    expect(await done).toEqual({ kind: 'ended', state: 'failed' });
+    expect(await fixture.find(accepted.id)).toMatchObject({ errorCode: 'nope', httpStatus: 400, costNanousd: 0n });
+    const { status, body } = await fixture.jobs.result(ANY_READER, accepted.id);
+    expect([status, JSON.parse(body.toString())]).toMatchObject([400, { error: { code: 'nope' } }]);
+  });
+
+  test('stops when it is cancelled, and costs what a call costs whose client has left', async () => {
+    const { accepted } = await fixture.submit();
+    const { done, sink } = await fixture.begin();
+    const asked = await fixture.on.hosts.next();
+    expect(await fixture.jobs.cancel(ANY_READER, accepted.id)).toMatchObject({ state: 'cancelling' });
+    expect(fixture.cancelled).toEqual([accepted.id]);
+    sink.leave();
+    asked.answer(200, chatAnswer());
+    expect(await done).toEqual({ kind: 'ended', state: 'cancelled' });
+    expect(await fixture.find(accepted.id)).toMatchObject({ state: 'cancelled', costNanousd: COST_NANOUSD });
+    await expect(fixture.jobs.result(ANY_READER, accepted.id)).rejects.toMatchObject({ kind: 'job_has_no_result' });
+  });
+
+  test('is charged by the prices of its acceptance', async () => {
+    const { accepted } = await fixture.submit();
+    const { catalog, priceId } = fixture.on.gateway.prices();
+    const json = catalog.pricesJson.replaceAll('0000000', '00000000');
+    const raised = catalog.pricedBy({ version: 'raised', json });
+    await fixture.on.store.registerPrices('raised', json);
+    Object.assign(fixture.on.gateway, { prices: () => ({ catalog: raised, priceId: priceId + 1 }) });
+    const { done } = await fixture.begin();
+    (await fixture.on.hosts.next()).answer(200, chatAnswer());
+    await done;
+    expect((await fixture.find(accepted.id)).costNanousd).toBe(COST_NANOUSD);
+  });
+
+  test('charges nothing for a response that cannot be stored', async () => {
+    const { accepted } = await fixture.submit();
+    Object.assign(fixture.services.store, { putChunks: () => Promise.reject(new Error('away')) });
+    const { done } = await fixture.begin();
+    (await fixture.on.hosts.next()).answer(200, chatAnswer());
+    expect(await done).toEqual({ kind: 'ended', state: 'failed' });
+    const job = await fixture.find(accepted.id);
+    expect(job).toMatchObject({ costNanousd: 0n, errorCode: 'store_unavailable' });
+    expect(await fixture.on.receipt({ id: job.callId! })).toMatchObject({ costNanousd: 0n, lossNanousd: COST_NANOUSD });
+  });
+});
+
+describe('a job cut short by a shutdown', () => {
+  test('ends as unknown if a host was asked', async () => {
+    const { accepted } = await fixture.submit();
+    const { done } = await fixture.begin();
+    await fixture.on.hosts.next();
+    fixture.on.gateway.shutdown.cutShort();
+    expect(await done).toEqual({ kind: 'ended', state: 'failed' });
+    expect(await fixture.find(accepted.id)).toMatchObject({ errorCode: 'job_outcome_unknown', costNanousd: 0n });
+  });
+
+  test('goes back to the queue if it may run twice', async () => {
+    const { accepted } = await fixture.submit(ask(), { onUnknown: 'retry' });
+    const { done } = await fixture.begin();
+    await fixture.on.hosts.next();
+    fixture.on.gateway.shutdown.cutShort();
+    expect(await done).toMatchObject({ kind: 'returned' });
+    expect(await fixture.find(accepted.id)).toMatchObject({ state: 'queued', attempts: 1 });
+  });
+});
+
+describe('a job that does not run', () => {
+  test('is cancelled at once, and its reservation is free', async () => {
+    const { accepted } = await fixture.submit();
+    expect(await fixture.jobs.cancel(ANY_READER, accepted.id)).toMatchObject({ state: 'cancelled', costNanousd: 0n });
+    expect(await fixture.account()).toMatchObject({ reservedNanousd: 0n });
+    await expect(fixture.begin()).rejects.toThrow('No job is due.');
+  });
+
+  test('expires after its latest start', async () => {
+    const { accepted } = await fixture.submit(ask(), { expiresMs: fixture.on.clock.nowMs() + MINUTE_MS });
+    await fixture.housekeeping.work();
+    expect(await fixture.find(accepted.id)).toMatchObject({ state: 'queued' });
+    fixture.on.clock.advance(MINUTE_MS + 1);
+    await fixture.housekeeping.work();
+    expect(await fixture.find(accepted.id)).toMatchObject({ state: 'expired', costNanousd: 0n });
+    expect(await fixture.account()).toMatchObject({ reservedNanousd: 0n });
+  });
+
+  test('waits for its time', async () => {
+    await fixture.submit(ask(), { notBeforeMs: fixture.on.clock.nowMs() + MINUTE_MS });
+    await expect(fixture.begin()).rejects.toThrow('No job is due.');
+    fixture.on.clock.advance(MINUTE_MS);
+    expect(await fixture.claim()).toMatchObject({ attempts: 0 });
+  });
+
+  test('fails if its model is gone, and says so', async () => {
+    const { accepted } = await fixture.submit(ask({ model: 'raft' }));
+    const { catalog, priceId } = fixture.on.gateway.prices();
+    const without = catalog.pricedBy({ version: 'less', json: catalog.pricesJson.replace('"raft"', '"gone"') });
+    Object.assign(without, { priceVersion: catalog.priceVersion });
+    Object.assign(fixture.on.gateway, { prices: () => ({ catalog: without, priceId }) });
+    const { done } = await fixture.begin();
+    expect(await done).toEqual({ kind: 'ended', state: 'failed' });
+    expect(await fixture.find(accepted.id)).toMatchObject({ errorCode: 'model_not_found', attempts: 0 });
+    expect((await fixture.jobs.result(ANY_READER, accepted.id)).status).toBe(404);
+  });
+
+  test('is cancelled if its key was revoked, and waits while it is disabled', async () => {
+    const { store, clock } = fixture.on;
+    await store.createKey(aKey(7n, 1n));
+    fixture.on.caller = { accountId: 1n, keyId: 7n, key: await store.findKey(7n) };
+    const { accepted } = await fixture.submit();
+    await store.updateKey(7n, { disabledMs: clock.nowMs() });
+    expect(await (await fixture.begin()).done).toMatchObject({ kind: 'returned' });
+    clock.advance(LIMITS.jobBlockedMs);
+    await store.updateKey(7n, { disabledMs: null, revokedMs: clock.nowMs() });
+    expect(await (await fixture.begin()).done).toEqual({ kind: 'ended', state: 'cancelled' });
+    expect(await fixture.find(accepted.id)).toMatchObject({ errorCode: 'key_revoked' });
+  });
+});
+
+describe('who may see a job', () => {
+  test('the account, and another key only if it may', async () => {
+    const { accepted } = await fixture.submit();
+    const stranger = { accountId: 2n, keyId: null, personId: null };
+    const otherKey = { accountId: 1n, keyId: 9n, personId: null };
+    for (const reader of [stranger, otherKey]) {
+      await expect(fixture.jobs.find(reader, accepted.id)).rejects.toMatchObject({ kind: 'job_not_found' });
+      await expect(fixture.jobs.cancel(reader, accepted.id)).rejects.toMatchObject({ kind: 'job_not_found' });
+    }
+    expect((await fixture.find(accepted.id)).id).toBe(accepted.id);
+  });
+
+  test('its result is not there before it has ended, nor after it was deleted', async () => {
+    const { accepted } = await fixture.submit();
+    await expect(fixture.jobs.result(ANY_READER, accepted.id)).rejects.toMatchObject({ kind: 'job_not_finished' });
+    await expect(fixture.jobs.remove(ANY_READER, accepted.id)).rejects.toMatchObject({ kind: 'job_not_finished' });
+    const { done } = await fixture.begin();
+    (await fixture.on.hosts.next()).answer(200, chatAnswer());
+    await done;
+    await fixture.jobs.remove(ANY_READER, accepted.id);
+    await expect(fixture.jobs.result(ANY_READER, accepted.id)).rejects.toMatchObject({ kind: 'result_expired' });
+  });
+});

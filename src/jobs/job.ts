@@ -1,0 +1,238 @@
+import type { Caller } from '../accounts/authenticate.ts';
+import type { GatewayError } from '../canonical/errors.ts';
+import { exchange } from '../gateway/exchange.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import { hangupFacts } from '../gateway/hangup-facts.ts';
+import { type HoldRefused, takeWorstCase } from '../gateway/take-money.ts';
+import type { HoldRequest, Ledger, ReserveResult } from '../ledger/ledger.ts';
+import { LIMITS } from '../limits.ts';
+import {
+  type FinalJobState,
+  type Job,
+  type JobChunk,
+  type JobStore,
+  type NewJob,
+  OUTCOME_UNKNOWN,
+  type ReleaseOperation,
+  type StartRefusal,
+} from '../store/jobs.ts';
+import type { IdempotencyMark, KeyRow } from '../store/store.ts';
+import { admitJob, type Endpoints, newJob } from './admit-job.ts';
+import { type AttemptEnd, AttemptLedger, codeOf } from './attempt-ledger.ts';
+import type { JobContents } from './contents.ts';
+import { callOf, errorAnswer, gatewayFor } from './job-call.ts';
+import type { JobSink } from './job-sink.ts';
+import type { PinnedPrices } from './pinned-prices.ts';
+import { asHoldRefused, noJob } from './refusals.ts';
+import { readMark, readRepeat } from './repeats.ts';
+import { isPassing, retryDelayMs } from './retry.ts';
+import type { Accepted, JobRequest, JobTerms, SingleSubmission } from './service.ts';
+
+/** What the life of a job needs. */
+export interface JobServices {
+  readonly gateway: Gateway;
+  /** Only this folder reserves, starts and ends jobs, and ends them with their attempts. */
+  readonly ledger: Pick<Ledger, 'reserve' | 'start' | 'settle' | 'releaseJob' | 'balance'>;
+  readonly store: JobStore;
+  readonly contents: JobContents;
+  readonly prices: PinnedPrices;
+  readonly endpoints: Endpoints;
+  findKey(id: bigint): Promise<KeyRow | null>;
+  /** From 0 to 1. */
+  random(): number;
+}
+
+/*
+ * The life of a job. It is *submitted*: checked as a call is, staged with its sealed request, and accepted by one
+ * operation that reserves its worst case. It waits, scheduled or queued, until a worker *claims* it with a lease, which
+ * moves no money. The same `exchange` as for a call *runs* it, over a ledger of its own: the hold *starts* the job, from
+ * its reservation, and the settlement *finishes* it or returns it to the queue. A job that does not run is *cancelled* or
+ * *expires*. Its money moves only by `services.ledger`.
+ */
+
+/** Accepts a job. It is durable, and its worst case is reserved, when this resolves. */
+export async function submit(
+  services: JobServices,
+  submission: SingleSubmission,
+  request: JobRequest,
+  terms: JobTerms,
+): Promise<Accepted<Job>> {
+  const { gateway, endpoints, contents, store } = services;
+  const mark = readMark(submission.headers, submission.bodySha256);
+  const admitted = await admitJob(gateway, endpoints, submission, request);
+  const id = gateway.ids.next();
+  const { content, chunks } = contents.sealRequest(id, request.body);
+  const place = { id, groupId: null, line: 0, nowMs: gateway.clock.nowMs() };
+  const job = newJob(admitted, request, terms, place, content);
+  const { taken } = await takeWorstCase(gateway, admitted, (hold) => reserve(services, job, chunks, hold, mark));
+  const isRepeat = taken.kind === 'idempotent';
+  const accepted = await store.find(isRepeat ? readRepeat(taken) : id, job.accountId);
+  if (accepted === null) throw noJob();
+  return { accepted, replayed: isRepeat };
+}
+
+type Taken = Exclude<ReserveResult, { kind: 'reserve_refused' }>;
+
+/** Stages the job with this amount and accepts it, or leaves nothing behind. */
+async function reserve(
+  { gateway, ledger, store }: JobServices,
+  job: NewJob,
+  chunks: readonly JobChunk[],
+  hold: HoldRequest,
+  idempotency: IdempotencyMark | null,
+): Promise<Taken | HoldRefused> {
+  if (await isCountRefused(gateway, hold)) return COUNT_REFUSED;
+  const { id, accountId, keyId, personId, expiresMs, resultTtlMs } = job;
+  const { amountNanousd, ceilingNanousd } = hold;
+  await store.stage([{ ...job, reservedNanousd: amountNanousd }], chunks);
+  const taken = await ledger.reserve({
+    ...{ id, isGroup: false, accountId, keyId, personId, amountNanousd, ceilingNanousd, idempotency },
+    keepKeyUntilMs: expiresMs + resultTtlMs,
+  });
+  if (taken.kind === 'reserved') return taken;
+  await store.dropStaged(id);
+  return taken.kind === 'reserve_refused' ? asHoldRefused(taken) : taken;
+}
+
+/** A count may fall short at the operator's expense, so an account without loss allowance goes by bytes. */
+async function isCountRefused(gateway: Gateway, { accountId, lossLimitNanousd }: HoldRequest): Promise<boolean> {
+  if (lossLimitNanousd == null) return false;
+  const account = (await gateway.ledger.balance(accountId, null))?.account;
+  const facts = account === undefined ? null : hangupFacts(gateway, account);
+  return facts !== null && facts.lostNanousd >= facts.allowanceNanousd;
+}
+
+const COUNT_REFUSED: HoldRefused = { kind: 'hold_refused', reason: 'loss_allowance', availableNanousd: null };
+
+/** What came of running a job. `left`: this process has nothing more to do with it. */
+export type RunEnd = AttemptEnd | { readonly kind: 'left' };
+
+/** Runs a job that this process has claimed, and ends it or puts it back. Throws if the store is away. */
+export async function run(services: JobServices, job: Job, sink: JobSink): Promise<RunEnd> {
+  const { gateway, contents, prices, endpoints } = services;
+  if (gateway.clock.nowMs() > job.expiresMs) return expire(services, job);
+  const body = await contents.readRequest(job);
+  const wire = endpoints.get(job.endpoint);
+  if (body === null || wire === undefined) {
+    await putBack(services, job, LIMITS.jobRetryMaxMs);
+    throw new Error('The request of a job cannot be decrypted; it is tried again. Has the master key changed?');
+  }
+  const call = callOf(gateway, job, wire, await callerOf(services, job), body);
+  const ledger = attemptLedger(services, job, (error) => errorAnswer(call, job, error));
+  const pinned = await prices.at(job.priceVersion);
+  let refused: GatewayError | null = null;
+  const attempting = gatewayFor(gateway, ledger, pinned, (error) => {
+    refused = error;
+  });
+  gateway.shutdown.callBegins();
+  try {
+    await exchange(attempting, call, sink);
+  } finally {
+    gateway.shutdown.callEnds();
+  }
+  if (ledger.hasStarted) return ledger.end ?? { kind: 'left' };
+  if (sink.gone) return cancel(services, job);
+  return ledger.refusal !== null ? afterRefusal(services, job, ledger.refusal) : afterError(services, job, refused);
+}
+
+async function callerOf({ findKey }: JobServices, { accountId, keyId }: Job): Promise<Caller> {
+  return { accountId, keyId, key: keyId === null ? null : await findKey(keyId) };
+}
+
+function attemptLedger(
+  { gateway, contents, store, ledger, random }: JobServices,
+  job: Job,
+  writeError: (error: GatewayError) => ReturnType<typeof errorAnswer>,
+): AttemptLedger {
+  return new AttemptLedger({
+    ledger,
+    job,
+    writeError,
+    random,
+    nowMs: () => gateway.clock.nowMs(),
+    storeAnswer: async (answer) => {
+      const { content, chunks } = contents.sealAnswer(job.id, job.attempts + 1, answer);
+      await store.putChunks(chunks);
+      return content;
+    },
+  });
+}
+
+/** The ledger did not start the job. */
+function afterRefusal(services: JobServices, job: Job, refusal: StartRefusal): Promise<RunEnd> | RunEnd {
+  switch (refusal) {
+    case 'stale_epoch':
+    case 'not_claimed':
+      return { kind: 'left' };
+    case 'expired':
+      return expire(services, job);
+    case 'key_inactive':
+    case 'account_suspended':
+      return putBack(services, job, LIMITS.jobBlockedMs);
+    case 'key_revoked':
+      return endClaimed(services, job, 'cancelled', {
+        code: refusal,
+        message: 'The key that submitted the job was revoked.',
+      });
+    case 'account_closed':
+      return endClaimed(services, job, 'cancelled', { code: refusal, message: 'The account of the job is closed.' });
+    case 'exceeds_reservation':
+      return endClaimed(services, job, 'failed', {
+        code: 'internal_error',
+        message: 'The job could cost more than was reserved for it, so it was not run. Nothing was charged.',
+      });
+  }
+}
+
+/** The call was refused before the job started, for a reason that did not exist when it was submitted. */
+function afterError(services: JobServices, job: Job, error: GatewayError | null): Promise<RunEnd> {
+  const failures = job.claim;
+  if (error === null || isPassing(error)) {
+    return putBack(services, job, retryDelayMs(failures, services.random()));
+  }
+  return endClaimed(services, job, 'failed', { code: codeOf(error), message: error.message });
+}
+
+/** Ends the lease; the job is tried again after this time. */
+export async function putBack({ gateway, store }: JobServices, job: Job, waitMs: number): Promise<RunEnd> {
+  const dueMs = gateway.clock.nowMs() + waitMs;
+  return (await store.postpone(job.id, job.claim, dueMs)) ? { kind: 'returned', dueMs } : { kind: 'left' };
+}
+
+/** The latest start has passed. */
+export function expire(services: JobServices, job: Job): Promise<RunEnd> {
+  return end(services, job, 'expired');
+}
+
+/** Ends a job that does not run. A job that another process has claimed and started meanwhile is left alone. */
+export function cancel(services: JobServices, job: Job): Promise<RunEnd> {
+  return end(services, job, 'cancelled');
+}
+
+/** Ends a job that may have run before the ledger was restored. */
+export function failRestored(services: JobServices, job: Job): Promise<RunEnd> {
+  return end(services, job, 'failed', {
+    errorCode: OUTCOME_UNKNOWN,
+    errorMessage: 'The ledger was restored from a backup, and the job may have run before; nothing was charged.',
+  });
+}
+
+/** Ends a job that this process has claimed, unless another one has claimed it since. */
+function endClaimed(
+  services: JobServices,
+  job: Job,
+  state: 'cancelled' | 'failed',
+  error: { readonly code: string; readonly message: string },
+): Promise<RunEnd> {
+  return end(services, job, state, { errorCode: error.code, errorMessage: error.message, claim: job.claim });
+}
+
+async function end(
+  { ledger }: JobServices,
+  { id, accountId }: Job,
+  state: Exclude<FinalJobState, 'succeeded'>,
+  more: Pick<ReleaseOperation, 'claim' | 'errorCode' | 'errorMessage'> = {},
+): Promise<RunEnd> {
+  const released = await ledger.releaseJob({ id, accountId, end: state, ...more });
+  return released.kind === 'released' ? { kind: 'ended', state: released.state } : { kind: 'left' };
+}

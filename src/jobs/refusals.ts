@@ -1,0 +1,36 @@
+import { GatewayError } from '../canonical/errors.ts';
+import type { HoldRefused } from '../gateway/take-money.ts';
+import type { ReserveResult } from '../ledger/ledger.ts';
+import { LIMITS } from '../limits.ts';
+
+type ReserveRefused = Extract<ReserveResult, { kind: 'reserve_refused' }>;
+
+/** A refusal for money is like that of a hold. Others are thrown. */
+export function asHoldRefused({ reason, availableNanousd }: ReserveRefused): HoldRefused {
+  switch (reason) {
+    case 'too_many_jobs':
+      throw new GatewayError('job_limit_exceeded', {
+        message: `This account has too many jobs waiting: at most ${LIMITS.jobsWaitingMax}. Submit more when some have ended.`,
+      });
+    case 'too_many_bytes':
+      throw new GatewayError('job_limit_exceeded', {
+        message: `The requests and results of this account's jobs take too much space: at most ${LIMITS.jobBytesMax} bytes. Delete results that you have read.`,
+      });
+    case 'not_staged':
+      throw new GatewayError('internal_error', { message: 'The job could not be stored. Submit it again.' });
+    default:
+      return { kind: 'hold_refused', reason, availableNanousd };
+  }
+}
+
+export function noJob(): GatewayError {
+  return new GatewayError('job_not_found', {
+    message: 'There is no job with this id that this key may see. GET /v1/jobs lists its jobs.',
+  });
+}
+
+export function noGroup(): GatewayError {
+  return new GatewayError('job_group_not_found', {
+    message: 'There is no group of jobs with this id that this key may see.',
+  });
+}

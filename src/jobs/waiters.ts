@@ -1,0 +1,32 @@
+/** Those who wait for a job to end. */
+export class JobWaiters {
+  readonly #byJob = new Map<bigint, Set<() => void>>();
+  #isClosed = false;
+
+  /** The process stops, so nobody should wait any longer. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Calls back once, when something has happened to the job in this process. Returns how to stop waiting. */
+  wait(id: bigint, wake: () => void): () => void {
+    const waiting = this.#byJob.get(id) ?? new Set();
+    this.#byJob.set(id, waiting.add(wake));
+    return () => {
+      waiting.delete(wake);
+      if (waiting.size === 0) this.#byJob.delete(id);
+    };
+  }
+
+  wake(id: bigint): void {
+    const waiting = this.#byJob.get(id);
+    if (waiting === undefined) return;
+    this.#byJob.delete(id);
+    for (const wake of waiting) wake();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const id of [...this.#byJob.keys()]) this.wake(id);
+  }
+}

@@ -1,0 +1,122 @@
+import type { Config } from '../config/config.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { Endpoints } from '../jobs/admit-job.ts';
+import { JobContents } from '../jobs/contents.ts';
+import { JobHousekeeping } from '../jobs/housekeeping.ts';
+import { type JobServices, type RunEnd, run } from '../jobs/job.ts';
+import { JobService } from '../jobs/job-service.ts';
+import { PinnedPrices } from '../jobs/pinned-prices.ts';
+import type { Job, Jobs } from '../jobs/service.ts';
+import { turnTaker } from '../jobs/turns.ts';
+import { JobWaiters } from '../jobs/waiters.ts';
+import { JobWorker } from '../jobs/worker.ts';
+import { errorFields, type Log } from '../kit/log.ts';
+import type { FinalJobState } from '../store/jobs.ts';
+import type { KeyRow } from '../store/store.ts';
+import type { Books } from './books.ts';
+
+/** How a job ended in this process. */
+export interface EndedJob {
+  readonly state: FinalJobState;
+  /** From when it could have started until it did; null if it did not run. */
+  readonly waitedMs: number | null;
+  readonly ranMs: number | null;
+}
+
+export interface JobParts {
+  readonly config: Pick<Config, 'jobs' | 'limits'>;
+  readonly log: Log;
+  readonly books: Pick<Books, 'store' | 'ledger'>;
+  readonly gateway: Gateway;
+  readonly endpoints: Endpoints;
+  findKey(id: bigint): Promise<KeyRow | null>;
+  /** Whether calls need all there is, so that no job may start; so many jobs run. */
+  isBusy(running: number): boolean;
+  onEnded(ended: EndedJob): void;
+}
+
+/** Deferred jobs, and what runs them. */
+export interface OpenJobs {
+  readonly jobs: Jobs;
+  start(): void;
+  /** Starts no more jobs; those that run are calls, which the shutdown waits for. */
+  stop(): void;
+  /** After the shutdown has waited for them: resolves when nothing of jobs is under way. */
+  idle(): Promise<void>;
+}
+
+export function openJobs(parts: JobParts): OpenJobs {
+  const { config, log, books, gateway, onEnded } = parts;
+  const isBusy = (): boolean => parts.isBusy(worker.running);
+  const { clock } = gateway;
+  const store = books.store.jobs;
+  const services: JobServices = {
+    gateway,
+    store,
+    ledger: books.ledger,
+    contents: new JobContents(gateway.sealer, store),
+    prices: new PinnedPrices(books.store, () => gateway.prices()),
+    endpoints: parts.endpoints,
+    findKey: (id) => parts.findKey(id),
+    random: () => Math.random(),
+  };
+  const waiters = new JobWaiters();
+  const failed = (error: unknown): void =>
+    log.warn(errorFields(error), 'Deferred jobs cannot be read or written; it is tried again.');
+  const startedMs = new Map<bigint, number>();
+  const endedWithoutRun = (id: bigint, state: FinalJobState): void => {
+    onEnded({ state, waitedMs: null, ranMs: null });
+    waiters.wake(id);
+  };
+  const worker: JobWorker = new JobWorker({
+    store,
+    clock,
+    settings: settingsOf(config),
+    isBusy,
+    run: (job, sink) => run(services, job, sink),
+    onStart: ({ id }) => void startedMs.set(id, clock.nowMs()),
+    onEnd: (job, end) => {
+      const beganMs = startedMs.get(job.id) ?? clock.nowMs();
+      startedMs.delete(job.id);
+      if (end?.kind === 'ended') onEnded(measured(job, end, beganMs, clock.nowMs()));
+      waiters.wake(job.id);
+    },
+    onError: failed,
+  });
+  const housekeeping = new JobHousekeeping({ services, store, clock, onEnded: endedWithoutRun, onError: failed });
+  const jobs = new JobService({
+    services,
+    worker,
+    waiters,
+    yieldToCalls: turnTaker({ clock, isBusy }),
+    onEnded: endedWithoutRun,
+  });
+  return {
+    jobs,
+    start: () => {
+      if (!config.jobs.enabled) return;
+      worker.start();
+      housekeeping.start();
+    },
+    stop: () => {
+      waiters.close();
+      housekeeping.stop();
+      worker.stop();
+    },
+    idle: async () => {
+      await housekeeping.idle();
+      await worker.idle();
+    },
+  };
+}
+
+/** Half of the connections to a host stay free for calls. */
+function settingsOf({ jobs, limits }: JobParts['config']): { concurrency: number; perAccount: number } {
+  const concurrency = Math.min(jobs.concurrency, Math.max(1, Math.floor(limits.callsPerHost / 2)));
+  return { concurrency, perAccount: Math.min(jobs.perAccount, concurrency) };
+}
+
+function measured(job: Job, { state }: Extract<RunEnd, { kind: 'ended' }>, beganMs: number, endedMs: number): EndedJob {
+  const dueMs = Math.max(job.createdMs, job.notBeforeMs ?? 0);
+  return { state, waitedMs: Math.max(0, beganMs - dueMs), ranMs: endedMs - beganMs };
+}
