@@ -7,6 +7,7 @@ import { FEED_MUTANTS } from '../campaigns/mutants/feed.ts';
 import { FRAME_MUTANTS } from '../campaigns/mutants/frames.ts';
 import { HOST_MUTANTS } from '../campaigns/mutants/hosts.ts';
 import { HTTP1_MUTANTS } from '../campaigns/mutants/http1.ts';
+import { JOB_LIFE_MUTANTS } from '../campaigns/mutants/job-life.ts';
 import { JOB_MUTANTS } from '../campaigns/mutants/jobs.ts';
 import { KEY_MUTANTS } from '../campaigns/mutants/keys.ts';
 import { LOSS_MUTANTS } from '../campaigns/mutants/losses.ts';
@@ -27,6 +28,7 @@ test.each([
   ...HOST_MUTANTS,
   ...HTTP1_MUTANTS,
   ...JOB_MUTANTS,
+  ...JOB_LIFE_MUTANTS,
   ...KEY_MUTANTS,
   ...LOSS_MUTANTS,
   ...MONTH_MUTANTS,

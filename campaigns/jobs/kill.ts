@@ -1,0 +1,215 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startSim } from '../../src/sim/sim.ts';
+import type { Sim } from '../../src/sim/sim-handle.ts';
+import { Random } from '../../test/random.ts';
+import { withinReason } from '../cycle-timeout.ts';
+import type { JobRow, PayerName, VictimAnswer, VictimRequest, VictimTerms } from './messages.ts';
+import { KILL_POINTS, type KillPoint } from './points.ts';
+
+export interface KillTerms {
+  readonly kills: number;
+  readonly seed: number;
+  /** A PostgreSQL database; absent: SQLite. */
+  readonly storeUrl?: string;
+  /** Gateways at a time; several need PostgreSQL. */
+  readonly replicas?: number;
+  onKill?(kill: Kill, number: number): void;
+}
+
+export interface Kill {
+  readonly point: KillPoint;
+  /** Jobs whose submission was answered before the kill. */
+  readonly acknowledged: number;
+}
+
+export interface KillReport {
+  readonly kills: readonly Kill[];
+  readonly jobs: number;
+  /** How many jobs ended in each state, by what was asked for if the outcome is unknown. */
+  readonly states: ReadonlyMap<string, number>;
+  readonly chargedNanousd: bigint;
+  readonly faults: readonly string[];
+}
+
+/** Jobs of one kill, half of which may be run twice. */
+const JOBS_PER_KILL = 6;
+
+/** Kills a gateway at each point of a job's life, again and again on the same ledger, and compares what is left. */
+export async function jobKillCampaign(terms: KillTerms): Promise<KillReport> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-jobs-'));
+  const sim = await startSim();
+  const campaign = new JobKillCampaign(terms, folder, sim);
+  try {
+    return await campaign.run();
+  } finally {
+    await campaign.end();
+    await sim.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+class JobKillCampaign {
+  readonly #terms: KillTerms;
+  readonly #sim: Sim;
+  readonly #random: Random;
+  readonly #victims: Victim[];
+  readonly #acknowledged: string[] = [];
+  readonly #kills: Kill[] = [];
+  readonly #faults: string[] = [];
+  #payer: PayerName = { accountId: '', keyId: '' };
+  #creditNanousd = 0n;
+
+  constructor(terms: KillTerms, folder: string, sim: Sim) {
+    const { replicas = 1, storeUrl = null } = terms;
+    this.#terms = terms;
+    this.#sim = sim;
+    this.#random = new Random(terms.seed);
+    const masterKey = randomBytes(32).toString('base64');
+    this.#victims = Array.from(
+      { length: replicas },
+      (_, at) => new Victim({ folder: mkdtempSync(join(folder, `${at}-`)), hostUrl: sim.url, storeUrl, masterKey }),
+    );
+  }
+
+  async run(): Promise<KillReport> {
+    for (const victim of this.#victims) await victim.start();
+    const opened = await this.#victims[0]!.ask({ kind: 'open' }, 'account');
+    this.#payer = opened.payer;
+    this.#creditNanousd = BigInt(opened.creditNanousd);
+    for (let number = 0; number < this.#terms.kills; number++) {
+      const kill = await withinReason(this.#cycle(number));
+      this.#kills.push(kill);
+      this.#terms.onKill?.(kill, number);
+    }
+    const { rows, balanceNanousd, boundNanousd, faults } = await withinReason(
+      this.#victims[0]!.ask({ kind: 'audit', accountId: this.#payer.accountId }, 'audit'),
+    );
+    this.#faults.push(...faults);
+    return this.#report(rows, BigInt(balanceNanousd), BigInt(boundNanousd));
+  }
+
+  async end(): Promise<void> {
+    for (const victim of this.#victims) await victim.stop();
+  }
+
+  /** Submits jobs to a gateway that will end itself, and starts it again. */
+  async #cycle(number: number): Promise<Kill> {
+    const point = KILL_POINTS[number % KILL_POINTS.length]!;
+    const victim = this.#victims[number % this.#victims.length]!;
+    await victim.ask({ kind: 'arm', point, left: this.#random.between(1, 2) }, 'armed');
+    let acknowledged = 0;
+    for (let at = 0; at < JOBS_PER_KILL && !victim.hasEnded; at++) {
+      const onUnknown = at % 2 === 0 ? 'fail' : 'retry';
+      const label = `${onUnknown} ${number}-${at}`;
+      const submitted = victim.ask({ kind: 'submit', payer: this.#payer, label, onUnknown }, 'accepted');
+      if ((await Promise.race([submitted.catch(() => null), victim.ended])) == null) break;
+      this.#acknowledged.push(label);
+      acknowledged++;
+    }
+    await victim.ended;
+    await victim.start();
+    return { point, acknowledged };
+  }
+
+  #report(rows: readonly JobRow[], balanceNanousd: bigint, boundNanousd: bigint): KillReport {
+    const states = new Map<string, number>();
+    let chargedNanousd = 0n;
+    const runs = this.#runsByLabel();
+    for (const row of rows) {
+      const kind = `${row.label.split(' ', 1)[0]}: ${row.state}`;
+      states.set(kind, (states.get(kind) ?? 0) + 1);
+      chargedNanousd += BigInt(row.costNanousd);
+      this.#faults.push(...faultsOf(row, runs.get(row.label) ?? 0));
+    }
+    const found = new Set(rows.map(({ label }) => label));
+    for (const label of this.#acknowledged) if (!found.has(label)) this.#faults.push(`${label} is lost`);
+    if (found.size < rows.length) this.#faults.push('A job was accepted twice');
+    if (boundNanousd !== 0n) this.#faults.push(`${boundNanousd} are held or reserved`);
+    if (balanceNanousd !== this.#creditNanousd - chargedNanousd) this.#faults.push(`The balance is ${balanceNanousd}`);
+    return { kills: this.#kills, jobs: rows.length, states, chargedNanousd, faults: this.#faults };
+  }
+
+  /** How often the host was asked for each job. */
+  #runsByLabel(): Map<string, number> {
+    const runs = new Map<string, number>();
+    for (const { body } of this.#sim.calls) {
+      const { messages } = JSON.parse(body) as { messages: { content: string }[] };
+      const label = messages[0]!.content;
+      runs.set(label, (runs.get(label) ?? 0) + 1);
+    }
+    return runs;
+  }
+}
+
+/** What is wrong about a job after all kills. */
+function faultsOf({ label, state, errorCode, costNanousd, resultNanousd }: JobRow, runs: number): string[] {
+  const mayRunTwice = label.startsWith('retry');
+  const faults: string[] = [];
+  const isUnknown = state === 'failed' && errorCode === 'job_outcome_unknown' && !mayRunTwice;
+  if (state !== 'succeeded' && !isUnknown) faults.push(`${label} is ${state} (${errorCode})`);
+  if (runs > 1 && !mayRunTwice) faults.push(`${label} was run ${runs} times`);
+  if (state === 'succeeded' && runs === 0) faults.push(`${label} succeeded without a host`);
+  if (state === 'succeeded' && resultNanousd !== costNanousd)
+    faults.push(`${label}: its response costs ${resultNanousd}`);
+  if (state !== 'succeeded' && costNanousd !== '0') faults.push(`${label} is charged without a response`);
+  return faults;
+}
+
+type AnswerOf<Kind extends VictimAnswer['kind']> = Extract<VictimAnswer, { kind: Kind }>;
+
+/** A gateway in a process of its own, which can be started again. */
+class Victim {
+  readonly #terms: VictimTerms;
+  #child: ChildProcess | null = null;
+  ended: Promise<void> = Promise.resolve();
+  hasEnded = true;
+
+  constructor(terms: VictimTerms) {
+    this.#terms = terms;
+  }
+
+  async start(): Promise<void> {
+    const child = fork(join(import.meta.dirname, 'victim.ts'), [JSON.stringify(this.#terms)]);
+    this.#child = child;
+    this.hasEnded = false;
+    this.ended = new Promise((done) => {
+      child.once('exit', () => {
+        this.hasEnded = true;
+        done();
+      });
+    });
+    const end = (): void => void child.kill('SIGKILL');
+    process.once('exit', end);
+    void this.ended.then(() => process.removeListener('exit', end));
+    await this.#next('ready');
+  }
+
+  /** One request at a time. */
+  ask<Kind extends VictimAnswer['kind']>(request: VictimRequest, kind: Kind): Promise<AnswerOf<Kind>> {
+    const answer = this.#next(kind);
+    this.#child!.send(request, () => {});
+    return answer;
+  }
+
+  #next<Kind extends VictimAnswer['kind']>(kind: Kind): Promise<AnswerOf<Kind>> {
+    const child = this.#child!;
+    return new Promise((done, fail) => {
+      const over = (): void => fail(new Error('The gateway ended.'));
+      child.once('exit', over);
+      child.once('message', (said: VictimAnswer) => {
+        child.removeListener('exit', over);
+        if (said.kind === kind) done(said as AnswerOf<Kind>);
+        else fail(new Error('message' in said ? said.message : `It answered ${said.kind}.`));
+      });
+    });
+  }
+
+  async stop(): Promise<void> {
+    if (!this.hasEnded) this.#child!.send({ kind: 'stop' } satisfies VictimRequest, () => {});
+    await this.ended;
+  }
+}

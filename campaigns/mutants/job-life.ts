@@ -1,0 +1,76 @@
+import type { Mutant } from './seeds.ts';
+
+function mutant(name: string, file: string, find: string, replace: string, ...tests: string[]): Mutant {
+  return { name: `job life: ${name}`, changes: [{ file, find, replace }], tests };
+}
+
+const LIFE = 'src/jobs/job.test.ts';
+const WORKER = 'src/jobs/worker.test.ts';
+const DEFERRED = 'src/gateway/deferred.test.ts';
+
+/** Faults by which a job would run twice, be charged wrongly, or keep others waiting. */
+export const JOB_LIFE_MUTANTS: readonly Mutant[] = [
+  mutant(
+    'a job cut short after its host was asked that runs again',
+    'src/jobs/attempt-ledger.ts',
+    "const mayRunAgain = settlement.attempts === 0 || job.onUnknown === 'retry';",
+    'const mayRunAgain = job !== null;',
+    LIFE,
+  ),
+  mutant(
+    'a response that is charged although it was not stored',
+    'src/jobs/attempt-ledger.ts',
+    '      return this.#drop(settlement, notStored());',
+    '      return { job: this.#endAs(end, error), stored: settlement };',
+    LIFE,
+  ),
+  mutant(
+    'a job priced by the list in force',
+    'src/jobs/pinned-prices.ts',
+    'if (catalog.priceVersion === version) return inForce;',
+    'if (catalog.priceVersion !== null) return inForce;',
+    LIFE,
+  ),
+  mutant(
+    'a failure that is tried again after the latest start',
+    'src/jobs/attempt-ledger.ts',
+    'return dueMs <= job.expiresMs ? dueMs : null;',
+    'return dueMs;',
+    LIFE,
+  ),
+  mutant(
+    'a deferred call that costs more than was reserved for it',
+    'src/gateway/exchange.ts',
+    'return call.deferred?.reservedNanousd ?? admission.worstNanousd;',
+    'return call === null ? 0n : admission.worstNanousd;',
+    DEFERRED,
+  ),
+  mutant(
+    'a deferred call of `auto` that runs another model',
+    'src/gateway/understand.ts',
+    'call.deferred?.modelId ?? peek.model',
+    'peek.model',
+    DEFERRED,
+  ),
+  mutant(
+    'turns that always begin with the first account',
+    'src/jobs/worker.ts',
+    '        this.#lastAccount = accountId;\n',
+    '',
+    WORKER,
+  ),
+  mutant(
+    'jobs that start although calls need all there is',
+    'src/jobs/worker.ts',
+    'if (!isBusy()) await this.#fill();',
+    'await this.#fill();',
+    WORKER,
+  ),
+  mutant(
+    'jobs of other keys that are shown to a key without permission',
+    'src/jobs/job-service.ts',
+    '(reader.keyId === null || owner.keyId === reader.keyId) &&',
+    '',
+    LIFE,
+  ),
+];

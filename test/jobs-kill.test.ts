@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { jobKillCampaign } from '../campaigns/jobs/kill.ts';
+import { KILL_POINTS } from '../campaigns/jobs/points.ts';
+import { seedFrom } from './random.ts';
+
+const PER_POINT = 2;
+const SEED = seedFrom(process.env, 15);
+
+/** `npm run campaign:jobs -- --kills N` does the same for as long as one likes. */
+test(`jobs survive kill -9, ${PER_POINT} times at each point of their life (TOLLGATE_SEED=${SEED})`, async () => {
+  const report = await jobKillCampaign({ kills: KILL_POINTS.length * PER_POINT, seed: SEED });
+  expect(report.faults).toEqual([]);
+  expect(new Set(report.kills.map(({ point }) => point)).size).toBe(KILL_POINTS.length);
+  expect(report.states.get('fail: failed')).toBeGreaterThan(0);
+  expect(report.states.get('retry: succeeded')).toBeGreaterThan(0);
+}, 240_000);
