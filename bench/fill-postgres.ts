@@ -9,24 +9,26 @@ export interface FillOptions {
   /** Settled calls, spread over the thirty days before yesterday and over the accounts. */
   readonly calls: number;
   readonly accounts: number;
+  /** How many days instead of thirty. */
+  readonly days?: number;
 }
 
 const DAY_MS = 86_400_000;
 const CREDIT_NANOUSD = 1_000_000_000_000_000n;
 
 /** Makes books that balance, by SQL alone: prepaid accounts with one uncapped key each, and a past. */
-export async function fillPostgres({ url, calls, accounts }: FillOptions): Promise<FilledAccount[]> {
+export async function fillPostgres({ url, calls, accounts, days = 30 }: FillOptions): Promise<FilledAccount[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  const filled = await fillAccounts(client, accounts);
-  if (calls > 0) await fillCalls(client, calls, accounts, filled[0]!.accountId);
+  const filled = await fillAccounts(client, accounts, days);
+  if (calls > 0) await fillCalls(client, calls, days, filled);
   await client.query('VACUUM ANALYZE');
   await client.end();
   return filled;
 }
 
-async function fillAccounts(client: pg.Client, accounts: number): Promise<FilledAccount[]> {
-  const createdMs = Date.now() - 40 * DAY_MS;
+async function fillAccounts(client: pg.Client, accounts: number, days: number): Promise<FilledAccount[]> {
+  const createdMs = Date.now() - (days + 10) * DAY_MS;
   const firstId = idFloorAt(createdMs);
   const filled = Array.from({ length: accounts }, (_, index) => ({ id: firstId + BigInt(index), ...mintSecret() }));
   const ids = filled.map(({ id }) => id);
@@ -59,9 +61,14 @@ async function fillAccounts(client: pg.Client, accounts: number): Promise<Filled
 }
 
 /** Call number n belongs to account n modulo accounts; key ids equal account ids. */
-async function fillCalls(client: pg.Client, calls: number, accounts: number, firstAccount: bigint): Promise<void> {
-  const firstMs = Date.now() - 31 * DAY_MS;
-  const stepIds = (idFloorAt(firstMs + 30 * DAY_MS) - idFloorAt(firstMs)) / BigInt(calls);
+async function fillCalls(
+  client: pg.Client,
+  calls: number,
+  days: number,
+  filled: readonly FilledAccount[],
+): Promise<void> {
+  const firstMs = Date.now() - (days + 1) * DAY_MS;
+  const stepIds = (idFloorAt(firstMs + days * DAY_MS) - idFloorAt(firstMs)) / BigInt(calls);
   await client.query(
     "INSERT INTO name (id, text) VALUES (-1, '/v1/chat/completions'), (-2, 'bench-model'), (-3, 'bench-host')",
   );
@@ -72,10 +79,10 @@ async function fillCalls(client: pg.Client, calls: number, accounts: number, fir
        fresh_tokens, cache_read_tokens, cache_write_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens,
        fresh, cache_write, cache_read, output, loss)
      SELECT $1::int8 + i * $2::int8, $3::int8 + i % $4::int8, $3::int8 + i % $4::int8, 0, 2000000, 900000 + i % 1000,
-       $5::int8 + i * (30 * 86400000::int8) / $6::int8, 1, 0, -1, -2, -2, 2, 0, 1, 200, 1, -3, 1,
-       $5::int8 + i * (30 * 86400000::int8) / $6::int8 + 900, 400, 0, 0, 0, 200, 0, 400000 + i % 1000, 0, 0, 500000, 0
+       $5::int8 + i * $7::int8 / $6::int8, 1, 0, -1, -2, -2, 2, 0, 1, 200, 1, -3, 1,
+       $5::int8 + i * $7::int8 / $6::int8 + 900, 400, 0, 0, 0, 200, 0, 400000 + i % 1000, 0, 0, 500000, 0
      FROM generate_series(0::int8, $6::int8 - 1) AS i`,
-    [idFloorAt(firstMs), stepIds, firstAccount, accounts, firstMs, calls],
+    [idFloorAt(firstMs), stepIds, filled[0]!.accountId, filled.length, firstMs, calls, days * DAY_MS],
   );
   const totals = 'SELECT account_id, sum(cost)::int8 AS cost FROM call GROUP BY account_id';
   await client.query(

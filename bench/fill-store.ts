@@ -9,6 +9,8 @@ export interface FillOptions {
   /** Settled calls, spread over the thirty days before yesterday and over the accounts. */
   readonly calls: number;
   readonly accounts: number;
+  /** How many days instead of thirty. */
+  readonly days?: number;
 }
 
 export interface FilledAccount {
@@ -26,21 +28,21 @@ const COUNT = `
 const CREDIT_NANOUSD = 1_000_000_000_000_000n;
 
 /** Makes a store whose books balance, by SQL alone: prepaid accounts with one uncapped key each, and a past. */
-export function fillStore({ folder, calls, accounts }: FillOptions): FilledAccount[] {
+export function fillStore({ folder, calls, accounts, days = 30 }: FillOptions): FilledAccount[] {
   createFiles(folder);
   const database = openToWrite(folder);
   migrate(database);
   database.exec('PRAGMA synchronous = OFF; BEGIN');
-  const filled = fillAccounts(database, accounts);
-  if (calls > 0) fillCalls(database, calls, accounts, filled[0]!.accountId);
+  const filled = fillAccounts(database, accounts, days);
+  if (calls > 0) fillCalls(database, calls, days, filled);
   database.exec(COUNT);
   database.exec('COMMIT; PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)');
   database.close();
   return filled;
 }
 
-function fillAccounts(database: DatabaseSync, accounts: number): FilledAccount[] {
-  const createdMs = BigInt(Date.now() - 40 * DAY_MS);
+function fillAccounts(database: DatabaseSync, accounts: number, days: number): FilledAccount[] {
+  const createdMs = BigInt(Date.now() - (days + 10) * DAY_MS);
   const firstId = idFloorAt(Number(createdMs));
   const account = database.prepare('INSERT INTO account (id, name, kind, created_ms) VALUES (?, ?, 1, ?)');
   const balance = database.prepare('INSERT INTO balance (account_id, kind, balance, spent) VALUES (?, 1, ?, 0)');
@@ -60,9 +62,9 @@ function fillAccounts(database: DatabaseSync, accounts: number): FilledAccount[]
 }
 
 /** Call number n belongs to account n modulo accounts; key ids equal account ids. */
-function fillCalls(database: DatabaseSync, calls: number, accounts: number, firstAccount: bigint): void {
-  const firstMs = Date.now() - 31 * DAY_MS;
-  const stepIds = (idFloorAt(firstMs + 30 * DAY_MS) - idFloorAt(firstMs)) / BigInt(calls);
+function fillCalls(database: DatabaseSync, calls: number, days: number, filled: readonly FilledAccount[]): void {
+  const firstMs = Date.now() - (days + 1) * DAY_MS;
+  const stepIds = (idFloorAt(firstMs + days * DAY_MS) - idFloorAt(firstMs)) / BigInt(calls);
   database.exec(`
     INSERT INTO name (id, text) VALUES (1, '/v1/chat/completions'), (2, 'bench-model'), (3, 'bench-host');
     INSERT INTO price_list VALUES (1, 'bench', '{}');`);
@@ -74,16 +76,17 @@ function fillCalls(database: DatabaseSync, calls: number, accounts: number, firs
         cache_read_tokens, cache_write_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens, fresh, cache_write,
         cache_read, output, host, attempts, loss)
       SELECT :firstId + i * :step, 2, 1, :firstAccount + i % :accounts, :firstAccount + i % :accounts, 0,
-        2000000, 900000 + i % 1000, 1, 1, 0, 2, 2, :firstMs + i * (30 * 86400000) / :calls,
-        :firstMs + i * (30 * 86400000) / :calls + 900, 1, 200, 1, 400, 0, 0, 0, 200, 0,
+        2000000, 900000 + i % 1000, 1, 1, 0, 2, 2, :firstMs + i * :spanMs / :calls,
+        :firstMs + i * :spanMs / :calls + 900, 1, 200, 1, 400, 0, 0, 0, 200, 0,
         400000 + i % 1000, 0, 0, 500000, 3, 1, 0
       FROM n`)
     .run({
       calls: BigInt(calls),
-      accounts: BigInt(accounts),
+      accounts: BigInt(filled.length),
+      spanMs: BigInt(days * DAY_MS),
       firstId: idFloorAt(firstMs),
       step: stepIds,
-      firstAccount,
+      firstAccount: filled[0]!.accountId,
       firstMs: BigInt(firstMs),
     });
   database.exec(`

@@ -386,6 +386,10 @@ export const LIMITS = {
   copyPageRows: 2_000,
   copyPageBytes: 8 * 1024 * 1024,
   copyFaultsTold: 20,
+  /** Receipts of one block of an archive file, its size when it is read, and the manifests that are kept in memory. */
+  archiveBlockReceipts: 500,
+  archiveBlockBytesMax: 256 * 1024 * 1024,
+  archiveManifestsKept: 24,
   /** Longest file path that an operator may give. */
   filePathCharsMax: 4_096,
 } as const;

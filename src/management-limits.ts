@@ -43,6 +43,9 @@ export const MANAGEMENT_LIMITS = {
   keyUseMs: 30_000,
   keyNoteCharsMax: 500,
   managementSecretCharsMax: 200,
+  /** Longest name of a verb, and how often a command asks the server how far a verb is. */
+  verbCharsMax: 64,
+  operatorProgressMs: 1_000,
   /** How exactly the last use of a management key is known. */
   managementUseMs: 60_000,
   passwordCharsMin: 12,

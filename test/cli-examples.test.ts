@@ -96,8 +96,9 @@ const ELSEWHERE = [
   'store check',
   'store migrate',
   'store backup',
+  'store archive',
 ];
-const ONLY_FOLDERS = ['store restore', 'store accept-loss', 'store copy'];
+const ONLY_FOLDERS = ['store restore', 'store accept-loss', 'store copy', 'store compact'];
 
 test('every command is run here, or named as run elsewhere', () => {
   const word = ({ name }: { name: string }): string => name.split(' ', 1)[0]!;

@@ -87,6 +87,7 @@ export class CliFixture {
       openServices: () => this.#open(),
       copyStore: async () => ({ refused: 'These books are in memory.' }),
       acceptLoss: async () => ({ refused: 'Nothing is missing.' }),
+      compactStore: async () => ({ refused: 'These books are in memory.' }),
       restoreStore: async () => ({ refused: 'These books are in memory.' }),
       examineDatabase: async ({ name }) => [{ check: 'server', status: 'ok', detail: name, remedy: null }],
       migrateDatabase: async () => ['1 ledger'],

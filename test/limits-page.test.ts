@@ -57,7 +57,7 @@ test('every time, rate and load that the config file sets has a row', () => {
 
 /** Bounds of the inside that nobody meets as a refusal: what they are for stands beside them in src/limits.ts. */
 const INSIDE =
-  /^(store|copy|sim|trace[A-Z]|postgres|instance|cached|folder|token[A-Z]|prompt|message|part|plain|framing|tool(Bytes|Framing|Preamble)|(bash|textEditor|memory|computer)Tool|operator|socket|bookkeeping|closing|hostError|localHost|callerUrl|callerOrigin|callerAnswer|idempotency(Kept|Sweep)|master|seal|unreadable|host(Json|Keep|Probe|Header|Linger|Models|Connect|Name|Fields))/;
+  /^(store|copy|sim|trace[A-Z]|postgres|instance|cached|folder|token[A-Z]|prompt|message|part|plain|framing|tool(Bytes|Framing|Preamble)|(bash|textEditor|memory|computer)Tool|operator|archive|verbChars|socket|bookkeeping|closing|hostError|localHost|callerUrl|callerOrigin|callerAnswer|idempotency(Kept|Sweep)|master|seal|unreadable|host(Json|Keep|Probe|Header|Linger|Models|Connect|Name|Fields))/;
 const INSIDE_BY_NAME = [
   'managementSecretCharsMax',
   ...['usagePartRowsMax', 'refusalsWaitingMax', 'refusalsWaitingPerAccountMax', 'refusalCountsMax'],

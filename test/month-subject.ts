@@ -29,13 +29,16 @@ export interface MonthSubject {
 export const FIRST_MS = Date.UTC(2026, 0, 20);
 const DAY_MS = 86_400_000;
 
-export async function openSubject(engine: MonthSubject['engine']): Promise<MonthSubject> {
+export async function openSubject(
+  engine: MonthSubject['engine'],
+  archiveFolder: string | null = null,
+): Promise<MonthSubject> {
   const clock = new ManualClock(FIRST_MS);
   const place = engine === 'sqlite' ? mkdtempSync(join(tmpdir(), 'tollgate-months-')) : await freshSchema();
   const open = (): Promise<Store> =>
     engine === 'sqlite'
-      ? openSqliteStore({ folder: place, clock, threads: false })
-      : openPostgresStore({ url: place, clock, databaseTime: false });
+      ? openSqliteStore({ folder: place, clock, threads: false, archiveFolder })
+      : openPostgresStore({ url: place, clock, databaseTime: false, archiveFolder });
   let store = await open();
   return {
     engine,

@@ -44,7 +44,12 @@ describe('a folder whose ledger was copied', () => {
   const copyTo = (to: string) => copyStore({ from: folder, to, progress: silent }, systemClock);
   const copy = () => copyTo(url);
   const open = () =>
-    openBooks({ config: { dataFolder: folder, store: null }, clock: systemClock, socketPath: null, onFatal: silent });
+    openBooks({
+      config: { dataFolder: folder, store: null, retention: { receiptsDays: null, archiveFolder: null } },
+      clock: systemClock,
+      socketPath: null,
+      onFatal: silent,
+    });
 
   /** The command as typed. */
   const tollgate = (...args: string[]) =>

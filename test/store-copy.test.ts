@@ -170,6 +170,7 @@ describe('copying a ledger from SQLite to PostgreSQL', () => {
       'webhook_secret',
       'webhook_delivery',
       'alert',
+      'archive_file',
       'alert_setting',
       'job',
       'job_group',

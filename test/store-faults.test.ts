@@ -37,6 +37,8 @@ const OPENING: readonly (readonly string[])[] = [
   ['ledger', 'verify'],
   ['store', 'backup', 'backup.sqlite'],
   ['store', 'accept-loss'],
+  ['store', 'archive', '--before', '2020-01-01', '--to', 'archive'],
+  ['store', 'compact'],
   ['seal', 'status'],
   ['seal', 'rotate'],
   ['people', 'invite', 'ada@example.com', '--operator'],

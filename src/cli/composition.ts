@@ -3,7 +3,14 @@ import type { Config } from '../config/config.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { VerifyProgress } from '../ledger/ledger.ts';
 import type { OperatorServices } from '../operator/operator.ts';
-import type { AcceptLossView, CopiedView, CopyProgress, CopyView, RestoreView } from '../operator/store.ts';
+import type {
+  AcceptLossView,
+  CompactView,
+  CopiedView,
+  CopyProgress,
+  CopyView,
+  RestoreView,
+} from '../operator/store.ts';
 import type { Finding } from './finding.ts';
 
 /** The process that has locked a data folder, as it described itself. */
@@ -37,6 +44,8 @@ export interface Composition {
   restoreStore(terms: RestoreTerms): Promise<RestoreView | Refused>;
   /** Lets the ledger in a folder go on without what it has lost, or says why not. */
   acceptLoss(terms: AcceptLossTerms): Promise<AcceptLossView | Refused>;
+  /** Gives the space of deleted rows back, or says why not. */
+  compactStore(terms: CompactTerms): Promise<CompactView | Refused>;
   /** Checks whether processes can share that database; changes nothing in it. */
   examineDatabase(place: NonNullable<Config['store']>): Promise<Finding[]>;
   /** Creates or upgrades the tables of that database; returns the steps taken. */
@@ -83,6 +92,14 @@ export interface AcceptLossTerms {
   readonly folder: string;
   /** How many receipts the operator says are missing; null only asks. */
   readonly receipts: bigint | null;
+}
+
+export interface CompactTerms {
+  /** Null: the ledger is in the folder. */
+  readonly store: Config['store'];
+  /** Absolute. */
+  readonly folder: string;
+  progress(done: VerifyProgress): void;
 }
 
 /** Nothing was done, for this reason. */

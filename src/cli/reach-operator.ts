@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
 import { stringifyJson } from '../json/stringify.ts';
-import type { Clock } from '../kit/clock.ts';
+import type { Clock, Timer } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 import type { OperatorServices, Progress, VerbInput, VerbName, VerbResult } from '../operator/operator.ts';
 import type { Composition, Holder, OpenServices } from './composition.ts';
@@ -78,8 +78,39 @@ function serverOf(clock: Clock, { dataFolder }: Config, { pid }: Holder, socketP
 function throughServer(holder: Holder, server: OperatorServer): Operator {
   return {
     server: holder,
-    async run(name, input) {
-      return answer(await callServer(server, name, input));
+    async run(name, input, progress) {
+      const watch = progress === undefined ? null : watchProgress(server, name, progress);
+      try {
+        return answer(await callServer(server, name, input));
+      } finally {
+        watch?.cancel();
+      }
+    },
+  };
+}
+
+/** Asks the server every second how far it is. A server that does not say so does the work nevertheless. */
+function watchProgress(server: OperatorServer, verb: VerbName, progress: Progress): { cancel(): void } {
+  const ask = async (): Promise<void> => {
+    const text = await callServer(server, 'progress.show', { verb } satisfies VerbInput<'progress.show'>);
+    const { rows_read, rows_total } = answer<'progress.show'>(text).result;
+    if (isEnded || rows_read === null || rows_total === null) return;
+    progress({ rowsRead: Number(rows_read), rowsTotal: Number(rows_total) });
+  };
+  let isEnded = false;
+  const later = (): Timer => server.clock.after(LIMITS.operatorProgressMs, again, { unref: true });
+  let timer = later();
+  function again(): void {
+    void ask()
+      .catch(() => undefined)
+      .then(() => {
+        if (!isEnded) timer = later();
+      });
+  }
+  return {
+    cancel: () => {
+      isEnded = true;
+      timer.cancel();
     },
   };
 }

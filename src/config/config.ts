@@ -23,6 +23,7 @@ import { consolePortProblems, ownAddressProblems } from './ports.ts';
 import { ConfigError, type ConfigProblem, problemsOf } from './problems.ts';
 import { withProxies } from './proxies.ts';
 import { type ConfigSso, readSso } from './read-sso.ts';
+import { type ConfigRetention, readRetention } from './retention.ts';
 import {
   addressSchema,
   type ConfigFile,
@@ -101,7 +102,7 @@ export interface Config {
   /** When hosts are ejected. */
   readonly health: HealthSettings;
   readonly loadLimits: ConfigLoadLimits;
-  readonly retention: { readonly receiptsDays: number | null };
+  readonly retention: ConfigRetention;
   /** Null: calls are not traced. */
   readonly tracing: ConfigTracing | null;
   /** When somebody is alerted. */
@@ -185,7 +186,7 @@ function assemble(
     rateLimit: readRateLimit(draft.rate_limit),
     health: readHealth(draft.health),
     loadLimits: readLoadLimits(draft.load_limits),
-    retention: { receiptsDays: draft.retention.receipts_days },
+    retention: readRetention(draft.retention, file),
     tracing: readTracing(env, problems),
     alerts: readAlerts(draft.alerts),
     metrics: { perAccount: draft.metrics.per_account, perKey: draft.metrics.per_key },

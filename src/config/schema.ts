@@ -7,6 +7,7 @@ import { alertsSchema } from './alerts.ts';
 import { healthSchema } from './health.ts';
 import { jobsSchema } from './jobs.ts';
 import { loadLimitsSchema, rateLimitSchema } from './load-limits.ts';
+import { retentionSchema } from './retention.ts';
 import { ssoSchema } from './sso.ts';
 import { storeUrlSchema } from './store.ts';
 
@@ -105,16 +106,6 @@ const limitsSchema = z.strictObject({
 const metricsSchema = z.strictObject({
   per_account: z.boolean().default(false).describe('Count calls and costs by account, for at most 1,000 accounts.'),
   per_key: z.boolean().default(false).describe('Count calls and costs by key, for at most 1,000 keys.'),
-});
-
-const retentionSchema = z.strictObject({
-  receipts_days: z
-    .int()
-    .min(32)
-    .max(36_500)
-    .nullable()
-    .default(null)
-    .describe('Delete settled receipts older than this, once a monthly closing covers them; null keeps all.'),
 });
 
 /** `tollgate.config.json`. Every field is optional; unknown fields are refused. */

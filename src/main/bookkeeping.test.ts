@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { ManualClock } from '../kit/clock.ts';
+import { IdSource } from '../kit/ids.ts';
 import { createLog } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
 import { MemoryStore } from '../store/memory/memory-store.ts';
@@ -29,11 +30,11 @@ function start(failures: number, receiptsDays: number | null = null) {
   };
   const keeper = keepBooks(
     {
-      config: { retention: { receiptsDays } },
+      config: { retention: { receiptsDays, archiveFolder: null } },
       clock,
       log: createLog({ level: 'info', destination: { write: (line) => void log.push(JSON.parse(line)) } }),
     },
-    store,
+    { store, ids: new IdSource(clock, 1) },
   );
   /** Lets a closing end, which takes some promises, before time goes on. */
   const advance = async (ms: number): Promise<void> => {

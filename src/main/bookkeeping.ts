@@ -3,6 +3,8 @@ import type { Clock, Timer } from '../kit/clock.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
 import type { Store } from '../store/store.ts';
+import { archiveOld } from './archive-old.ts';
+import type { Books } from './books.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -13,12 +15,17 @@ export interface BookkeepingTerms {
 }
 
 /** Maintenance while the server runs: closes receipts about every ten minutes, deletes old idempotency keys and sessions every hour. */
-export function keepBooks({ config, clock, log }: BookkeepingTerms, store: Store): { stop(): void } {
+export function keepBooks(
+  { config, clock, log }: BookkeepingTerms,
+  { store, ids }: Pick<Books, 'store' | 'ids'>,
+): { stop(): void } {
   const close = async (): Promise<void> => {
-    const { receiptsDays } = config.retention;
+    const { receiptsDays, archiveFolder } = config.retention;
     const keptSinceMs = receiptsDays === null ? null : clock.nowMs() - receiptsDays * DAY_MS;
-    const { closed, forgotten } = await store.closeBooks(keptSinceMs);
+    const { closed, forgotten } = await store.closeBooks(archiveFolder === null ? keptSinceMs : null);
     log[closed + forgotten > 0 ? 'info' : 'debug']({ closed, forgotten }, 'Ledger closed.');
+    if (archiveFolder !== null && keptSinceMs !== null)
+      await archiveOld({ store, ids, clock, log, folder: archiveFolder, keptSinceMs });
     if (keptSinceMs !== null) await forgetAudit(store, keptSinceMs);
   };
   const sweep = async (): Promise<void> => {

@@ -53,7 +53,7 @@ export class FolderMoved extends Error {
 }
 
 export interface BooksTerms {
-  readonly config: Pick<Config, 'dataFolder' | 'store'>;
+  readonly config: Pick<Config, 'dataFolder' | 'store' | 'retention'>;
   readonly clock: Clock;
   /** Where commands reach this process; null for a command. */
   readonly socketPath: string | null;
@@ -87,7 +87,9 @@ function openFolder(terms: BooksTerms): Promise<Books> {
     if (moved !== null && mayHaveMoved !== true) throw new FolderMoved(moved);
     // Loaded on demand: a command that finds a running server does not need it, and starts faster without it.
     const { openSqliteStore } = await import('../store/sqlite/sqlite-store.ts');
-    const store = await openSqliteStore({ folder, clock, threads, onFatal, ...(onNotice && { onNotice }) });
+    const { archiveFolder } = config.retention;
+    const options = { folder, clock, threads, archiveFolder, onFatal };
+    const store = await openSqliteStore({ ...options, ...(onNotice && { onNotice }) });
     cleanup.add(() => store.close());
     const instance = moved === null ? await store.beginInstance() : NO_INSTANCE;
     const { epoch } = instance;
@@ -118,11 +120,12 @@ function openFolder(terms: BooksTerms): Promise<Books> {
 const NO_INSTANCE: Instance = { epoch: 0n, number: 0, lastCallId: 0n, voidedHolds: 0, replaced: null };
 
 /** Opens a database that several processes share, each registered separately. */
-async function openShared({ clock, onInstanceEvent = () => undefined }: BooksTerms, url: string): Promise<Books> {
+async function openShared(terms: BooksTerms, url: string): Promise<Books> {
+  const { config, clock, onInstanceEvent = () => undefined } = terms;
   // Loaded on demand, because most commands do not need it and start faster without it.
   const { openPostgresStore } = await import('../store/postgres/postgres-store.ts');
   return openAll(async (cleanup) => {
-    const store = await openPostgresStore({ url, clock });
+    const store = await openPostgresStore({ url, clock, archiveFolder: config.retention.archiveFolder });
     cleanup.add(() => store.close());
     const forgetting: (() => void)[] = [];
     const onEvent = (event: InstanceEvent): void => {

@@ -35,6 +35,8 @@ export function compose({ program, terminal, cwd, clock }: ComposeTerms): Compos
       refusingFaults(terms.folder, async () => (await import('./restore-store.ts')).restoreStore(terms, clock)),
     acceptLoss: (terms) =>
       refusingFaults(terms.folder, async () => (await import('./accept-loss.ts')).acceptStoreLoss(terms, clock)),
+    compactStore: (terms) =>
+      refusingFaults(terms.folder, async () => (await import('./compact-store.ts')).compactStore(terms, clock)),
     examineDatabase: async (place) => (await import('./examine-store.ts')).examinePostgres(place, clock),
     migrateDatabase: async (place) => (await import('./examine-store.ts')).migrateDatabase(place),
     lookForHosts: (config) => withLocalHosts(config, clock, null),
@@ -73,6 +75,7 @@ async function openServices(config: Config, clock: Clock, terminal: Terminal): P
         catalog: () => (catalog ??= catalogFor(config, hosts)),
         hangups: (account: Account) => hangupFacts({ limits: callLimits(config.limits), clock }, account),
         directory: null,
+        archiveFolder: config.retention.archiveFolder,
         actor: commandLine(),
         publicUrl: config.publicUrl,
         masterKeys: () => new MasterKeyring(config.masterKey),

@@ -23,6 +23,7 @@ export function liveServices({ config, clock, custody, alerts, health }: LivePar
     custody,
     alerts,
     verification: new VerifyTask(clock),
+    running: new Map(),
     hosts: () => health.report(),
     settings: () => settingsView(config),
   };

@@ -128,7 +128,7 @@ async function serveBooks(
   for (const url of [listeners.url, listeners.operationsUrl, listeners.consoleUrl])
     if (url !== null) core.entrusted.ownPorts.add(portOf(url));
   books.announce(listeners.url);
-  const bookkeeping = keepBooks(terms, books.store);
+  const bookkeeping = keepBooks(terms, books);
   cleanup.add(() => bookkeeping.stop());
   core.webhooks.deliverer.start();
   core.alerts.watch.start();
@@ -299,6 +299,7 @@ function operatorServices(
     clock,
     ids,
     backUp,
+    archiveFolder: config.retention.archiveFolder,
     hangups: (account) => hangupFacts(core.gateway, account),
     moved: null,
     catalog: () => core.gateway.prices().catalog,

@@ -1,6 +1,7 @@
 import type { Alerts } from '../alerts/alerts.ts';
 import type { Custody } from '../custody/custody.ts';
 import type { HostReport } from '../hosts/hosts-health.ts';
+import type { VerifyProgress } from '../ledger/ledger.ts';
 import { OperatorError } from './error.ts';
 import type { VerifyTask } from './verify-task.ts';
 
@@ -11,6 +12,8 @@ export interface LiveServices {
   readonly alerts: Alerts;
   /** The ledger's verification that runs in this process, or the last one. */
   readonly verification: VerifyTask;
+  /** How far each verb is that a command has sent to this server. */
+  readonly running: Map<string, VerifyProgress>;
   hosts(): readonly HostReport[];
   /** The configuration in force, without secrets. */
   settings(): Readonly<Record<string, unknown>>;

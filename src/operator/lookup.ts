@@ -3,6 +3,7 @@ import { KEY_PREFIX, PERSON_PREFIX } from '../canonical/id-prefixes.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import { parseId } from '../kit/ids.ts';
 import type { Person } from '../store/people.ts';
+import { ArchiveUnreadable } from '../store/receipt-archive.ts';
 import type { Account, KeyRow, Store } from '../store/store.ts';
 import { OperatorError } from './error.ts';
 
@@ -25,9 +26,19 @@ export async function keyNamed({ store }: Books, idText: string): Promise<KeyRow
 
 export async function receiptNamed({ store }: Books, idText: string): Promise<Receipt> {
   const id = parseId('req_', idText);
-  const receipt = id === null ? null : await store.findReceipt(id, null);
+  const receipt = id === null ? null : ((await store.findReceipt(id, null)) ?? (await archived(store, id)));
   if (receipt !== null) return receipt;
   throw new OperatorError('not_found', `There is no receipt "${idText}".`, 'tollgate receipts list');
+}
+
+/** Says why a receipt that was archived cannot be shown. */
+async function archived(store: Store, id: bigint): Promise<Receipt | null> {
+  try {
+    return await store.archive.find(id, null);
+  } catch (error) {
+    if (error instanceof ArchiveUnreadable) throw new OperatorError('not_found', error.message);
+    throw error;
+  }
 }
 
 export function unknownAccount(idOrName: string): OperatorError {

@@ -5,6 +5,7 @@ import { StoreUnavailable } from '../ledger/ledger.ts';
 import * as accountStates from './account-states.ts';
 import * as accounts from './accounts.ts';
 import * as alerts from './alerts.ts';
+import { archiveInput, archivePlace, archiveStore, checkStoreArchive } from './archive.ts';
 import { auditPage, listAudit } from './audit.ts';
 import { credit } from './credit.ts';
 import { listEntries } from './entries.ts';
@@ -24,6 +25,7 @@ import {
 } from './management-keys.ts';
 import { parseInput } from './parse-input.ts';
 import * as people from './people.ts';
+import { followProgress, progressChoice, showProgress } from './progress.ts';
 import * as providerKeys from './provider-keys.ts';
 import * as receipts from './receipts.ts';
 import { refundReceipt } from './refund.ts';
@@ -124,11 +126,14 @@ export const VERBS = {
   'usage.report': reading(usageInput, reportUsage),
   'ledger.verify': reading(inputs.verification, verify),
   'store.backup': reading(backupPlace, backUpBooks),
+  'store.archive': verb(archiveInput, archiveStore),
+  'store.checkarchive': reading(archivePlace, checkStoreArchive),
   'seal.status': reading(inputs.nothing, showSeals),
   'seal.rotate': verb(sealRotation, rotateSeals),
   'system.show': reading(inputs.nothing, showSystem),
   'system.verify': reading(inputs.verification, startVerification),
   'system.verification': reading(inputs.nothing, showVerification),
+  'progress.show': reading(progressChoice, showProgress),
   status: reading(inputs.nothing, showStatus),
 } as const satisfies Record<string, Verb>;
 
@@ -162,7 +167,8 @@ export async function answerOperator(
   bodyText: string,
 ): Promise<{ status: number; body: string }> {
   try {
-    const result = await runVerb(services, name, bodyText === '' ? {} : parseJson(bodyText));
+    const input = bodyText === '' ? {} : parseJson(bodyText);
+    const result = await followProgress(services, name, (progress) => runVerb(services, name, input, progress));
     return { status: 200, body: stringifyJson(result) };
   } catch (error) {
     const known = error instanceof JsonError ? new OperatorError('invalid_input', error.message) : error;

@@ -27,6 +27,8 @@ export interface OperatorServices
   readonly directory: { refresh(): Promise<void> } | null;
   /** The URLs that are told of events. Fails with a MasterKeyError if there is no master key. */
   webhooks(): Promise<WebhookTargets>;
+  /** Where receipts are archived unless a command names another folder. */
+  readonly archiveFolder?: string | null;
   /** Absent if no server runs. */
   readonly live?: LiveServices;
   /** Null if no server runs. */

@@ -8,6 +8,7 @@ import {
   type BackupReport,
   type RestoreReport,
 } from '../store/backup.ts';
+import type { CompactReport } from '../store/compact.ts';
 import { COPIED_BEFORE, type CopyReport } from '../store/copy.ts';
 import type { VerifyProgress } from '../store/store.ts';
 import { OperatorError } from './error.ts';
@@ -90,6 +91,18 @@ export interface AcceptLossView {
   readonly kept_in: string | null;
   readonly receipts: number;
   readonly spent_nanousd: bigint;
+}
+
+/** How much space a ledger takes. */
+export interface CompactView {
+  readonly object: 'store_compact';
+  readonly engine: 'sqlite' | 'postgres';
+  readonly bytes_before: number;
+  readonly bytes_after: number;
+}
+
+export function compactView(engine: CompactView['engine'], { bytesBefore, bytesAfter }: CompactReport): CompactView {
+  return { object: 'store_compact', engine, bytes_before: bytesBefore, bytes_after: bytesAfter };
 }
 
 export const backupPlace = z.strictObject({

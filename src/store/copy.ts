@@ -53,6 +53,7 @@ export const LEDGER_TABLES: readonly LedgerTable[] = [
     key: ['month_ms', 'account_id', 'part'],
     sums: ['calls', 'spent', 'loss'],
   },
+  { name: 'archive_file', key: ['month_ms', 'number'], sums: ['receipts'] },
   { name: 'usage_hour', key: USAGE_KEY, sums: ['requests', 'cost'] },
   { name: 'usage_day', key: USAGE_KEY, sums: ['requests', 'cost'] },
   { name: 'usage_state', key: ['id'], sums: [] },

@@ -20,6 +20,7 @@ import type {
   Session,
   SsoIdentity,
 } from './people.ts';
+import type { ArchiveFile } from './receipt-archive.ts';
 import type { TokenOverrun } from './token-overruns.ts';
 import type { WebhookRows } from './webhooks.ts';
 
@@ -145,6 +146,12 @@ export interface Directory extends WebhookRows, AlertRows {
   listTokenOverruns(): Promise<TokenOverrun[]>;
   /** Returns how many accounts had overruns with the model. */
   forgetTokenOverruns(model: string, audit: AuditRow): Promise<number>;
+
+  /** Files with archived receipts, in the order of these. */
+  listArchiveFiles(): Promise<ArchiveFile[]>;
+  /** The file that has this receipt if it was archived: the ids of receipts that were not may lie between those of others. */
+  archiveFileOf(id: bigint): Promise<ArchiveFile | null>;
+  noteArchiveFile(file: ArchiveFile, audit: AuditRow): Promise<void>;
 
   /** Reads every balance and every open hold. */
   bookSums(): Promise<BookSums>;

@@ -28,3 +28,13 @@ export async function inSlices<Slice extends { readonly rows: number }>(terms: S
 function pause(): Promise<void> {
   return new Promise((resolve) => void systemClock.after(LIMITS.closingPauseMs, resolve));
 }
+
+/** Repeats a step until nothing is left to do, and returns the sum. */
+export async function untilDone(step: () => Promise<number>): Promise<number> {
+  let total = 0;
+  for (;;) {
+    const done = await step();
+    if (done === 0) return total;
+    total += done;
+  }
+}

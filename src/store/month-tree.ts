@@ -1,4 +1,4 @@
-import { HashTree } from '../kit/hash-tree.ts';
+import { type HashText, HashTree } from '../kit/hash-tree.ts';
 import { LIMITS } from '../limits.ts';
 import { CALL_STATE } from './codes.ts';
 import { INT64_MAX } from './int64.ts';
@@ -60,9 +60,17 @@ export class MonthTree {
     this.#loss = row?.loss ?? 0n;
   }
 
+  get calls(): number {
+    return this.#tree.leaves;
+  }
+
   append(row: FormRow, form: ReceiptForm): void {
     const [, , , cost, held, loss] = row;
-    this.#tree.append(form.hashOf(row));
+    this.appendLeaf(form.hashOf(row), cost, held, loss);
+  }
+
+  appendLeaf(leaf: HashText, cost: bigint, held: bigint, loss: bigint): void {
+    this.#tree.append(leaf);
     this.#spent += cost;
     this.#held += held;
     this.#loss += loss;

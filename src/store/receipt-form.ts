@@ -137,6 +137,31 @@ export class ReceiptForm {
     const found = this.#find(table, id);
     if (found === null) return '';
     const text = table === 'name' ? storableName(found, id) : found;
-    return `\n${name}=${text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}`;
+    return `\n${name}=${escaped(text)}`;
   }
+}
+
+/** The lines of a form by name, with their values unescaped. */
+export function linesOfForm(form: string): Record<string, string> {
+  const lines: Record<string, string> = {};
+  for (const line of form.split('\n').slice(1)) {
+    const end = line.indexOf('=');
+    lines[line.slice(0, end)] = unescaped(line.slice(end + 1));
+  }
+  return lines;
+}
+
+/** The form with these lines, in the same order. */
+export function formOfLines(lines: Readonly<Record<string, string>>): string {
+  let form = '';
+  for (const name in lines) form += `${form === '' ? '' : '\n'}${name}=${escaped(String(lines[name]))}`;
+  return FIRST_LINE + form;
+}
+
+function escaped(value: string): string {
+  return value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
+}
+
+function unescaped(value: string): string {
+  return value.includes('\\') ? value.replace(/\\(.)/g, (_, next: string) => (next === 'n' ? '\n' : next)) : value;
 }

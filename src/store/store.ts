@@ -19,6 +19,7 @@ import type {
 } from './operation-fields.ts';
 import type { AuditRow } from './people.ts';
 import type { NewProviderKey, ProviderKeyPut, ProviderKeyRow, ProviderKeyUse } from './provider-key-rows.ts';
+import type { ReceiptArchive } from './receipt-archive.ts';
 import type { UsageStore } from './usage-store.ts';
 import type { VerifyProgress, VerifyReport } from './verify-report.ts';
 
@@ -57,6 +58,7 @@ export interface Store extends KeyRotation, KeyUses, EntryReads {
   readonly callFeed: FeedReads;
   readonly usage: UsageStore;
   readonly jobs: JobStore;
+  readonly archive: ReceiptArchive;
 
   /**
    * Applies the operations in order, in one commit, which is on disk when this resolves. A refusal is an outcome, never
@@ -121,7 +123,7 @@ export interface Store extends KeyRotation, KeyUses, EntryReads {
   /** False, without a change, if the row is gone or was encrypted again meanwhile. */
   resealProviderKey(id: bigint, before: Uint8Array, after: Uint8Array): Promise<boolean>;
 
-  /** Finds only receipts of this account; null, for the operator, finds any. */
+  /** Finds only receipts of this account; null, for the operator, finds any. Also looks in the folder of the archive. */
   findReceipt(id: bigint, accountId: bigint | null): Promise<Receipt | null>;
   listReceipts(filter: ReceiptFilter, page: Page): Promise<Receipt[]>;
   /** One account's receipts, newest first. Uses an index, so the size of the ledger does not matter. */

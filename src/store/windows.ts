@@ -1,4 +1,4 @@
-import type { CapWindow } from './store.ts';
+import type { CapWindow } from './cap-window.ts';
 
 /** A spend cap's window in UTC; weeks begin on Monday, a lifetime begins in 1970 and never ends. */
 export interface WindowSpan {

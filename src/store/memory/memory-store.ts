@@ -10,6 +10,7 @@ import type { Rotation, RotationOutcome } from '../key-secrets.ts';
 import type { KeySpending } from '../key-uses.ts';
 import { NO_LOSS } from '../loss-allowance.ts';
 import { countExpired } from '../month-tree.ts';
+import type { ReceiptArchive } from '../receipt-archive.ts';
 import { MoneyRules } from '../rules/money-rules.ts';
 import { windowNameOf } from '../rules/rows.ts';
 import {
@@ -53,6 +54,12 @@ import { keyRefusal, memoryDirectory } from './memory-directory.ts';
 import { memoryJobs, reservedOf } from './memory-jobs.ts';
 import { byId, MemoryRows, pageOf } from './memory-rows.ts';
 
+const NO_ARCHIVE: ReceiptArchive = {
+  run: () => Promise.reject(new Error('The memory driver has no archive.')),
+  check: () => Promise.reject(new Error('The memory driver has no archive.')),
+  find: async () => null,
+};
+
 /** Reports and lists of refused calls are SQL. Tests of them use the other engines. */
 const NO_USAGE: UsageStore = {
   report: () => Promise.reject(new Error('The memory driver has no usage reports.')),
@@ -69,6 +76,7 @@ export class MemoryStore implements Store {
   readonly callFeed: FeedReads;
   readonly usage: UsageStore = NO_USAGE;
   readonly jobs: JobStore;
+  readonly archive: ReceiptArchive = NO_ARCHIVE;
 
   constructor(clock: Clock) {
     this.#clock = clock;

@@ -26,6 +26,7 @@ import { usageSums } from './0025-usage.ts';
 import { refusals } from './0026-refusals.ts';
 import { alerts } from './0027-alerts.ts';
 import { jobs } from './0028-jobs.ts';
+import { archive } from './0029-archive.ts';
 import type { Migration } from './migration.ts';
 
 /** In order, numbered from 1 without gaps. */
@@ -58,4 +59,5 @@ export const MIGRATIONS: readonly Migration[] = [
   refusals,
   alerts,
   jobs,
+  archive,
 ];

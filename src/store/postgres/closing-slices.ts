@@ -76,6 +76,14 @@ export class ClosingSlices {
     });
   }
 
+  /** Receipts up to this one, which are in a file of the archive. */
+  nextArchived(upTo: bigint): Promise<ClosingSlice | null> {
+    return this.#atOnce(async (sql) => {
+      const rows = await this.#reader.rows(sql, 0n, upTo, ROWS_MAX);
+      return this.#slice(sql, 0n, rows, [], findMonths(rows, await this.#reader.months(sql)), MONTH_PART.deleted);
+    });
+  }
+
   async #grow(sql: RunSql, after: bigint, rows: readonly FormRow[]): Promise<ClosingSlice | null> {
     const months = await this.#reader.months(sql);
     const placed = placeInMonths(rows, months.at(-1) ?? null);

@@ -55,6 +55,15 @@ export async function tryLock(sql: RunSql, name: LockName): Promise<boolean> {
   return row!.free;
 }
 
+/** The lock of whoever archives. Other than the locks above, it is one for each schema: nobody waits for it. */
+export async function tryArchiveLock(sql: RunSql): Promise<boolean> {
+  const [row] = await sql<{ free: boolean }>(
+    "SELECT pg_try_advisory_xact_lock($1::int4, hashtext('archive ' || current_schema())) AS free",
+    [NAMESPACE],
+  );
+  return row!.free;
+}
+
 /** Holds a lock while longer work runs in separate transactions. */
 export function underLock<Result>(
   connections: Connections,

@@ -1,16 +1,19 @@
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
+import { findArchived, openArchive } from '../archive/open-archive.ts';
 import type { FeedReads } from '../call-feed.ts';
 import { type AcceptedLossColumns, acceptedLossOf } from '../columns.ts';
 import type { Directory } from '../directory.ts';
 import type { Credit, Entry, EntryPage } from '../entries.ts';
+import { untilDone } from '../in-slices.ts';
 import type { JobStore } from '../jobs.ts';
 import type { Rotation, RotationOutcome } from '../key-secrets.ts';
 import type { KeySpending } from '../key-uses.ts';
 import type { AuditRow } from '../people.ts';
 import { endedCalls, endedReceipts, openCalls } from '../programs/call-feed.ts';
 import { findCredit, listEntries, refundsOf } from '../programs/entries.ts';
+import type { ReceiptArchive } from '../receipt-archive.ts';
 import {
   type AcceptedLoss,
   type Account,
@@ -43,6 +46,7 @@ import {
 } from '../store.ts';
 import type { UsageStore } from '../usage-store.ts';
 import { Accounts } from './accounts.ts';
+import { postgresArchive } from './archive.ts';
 import { BatchRunner } from './batch.ts';
 import { closeInSlices, sweepSlice } from './closing.ts';
 import { Connections } from './connections.ts';
@@ -51,7 +55,7 @@ import { postgresDirectory, postgresJobs, readProgram } from './directory.ts';
 import { asUnavailable } from './faults.ts';
 import { Instances } from './instances.ts';
 import { Keys } from './keys.ts';
-import { takeLock, takeSharedLock, underLock } from './locks.ts';
+import { takeLock, takeSharedLock, tryArchiveLock, underLock } from './locks.ts';
 import { migrate } from './migrate.ts';
 import { checkUrl } from './pipeline.ts';
 import { PriceLists } from './price-lists.ts';
@@ -71,11 +75,13 @@ export interface PostgresStoreOptions {
   readonly lines?: number;
   /** False takes the time from the clock instead of the database, for tests. */
   readonly databaseTime?: boolean;
+  /** Where archived receipts are looked for; null: nowhere. */
+  readonly archiveFolder?: string | null;
 }
 
 /** Opens the ledger in that database, creating or migrating its tables. Several processes may open it at once. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
-  const { url, clock, databaseTime = true, lines = LIMITS.postgresLedgerLines } = options;
+  const { url, clock, databaseTime = true, lines = LIMITS.postgresLedgerLines, archiveFolder = null } = options;
   checkUrl(url);
   const connections = new Connections(url, clock, lines);
   try {
@@ -85,7 +91,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     const time = new DatabaseTime(clock, databaseTime);
     const [now] = await connections.query<{ now_ms: bigint }>(`SELECT ${NOW_MS}`);
     time.set(now!.now_ms);
-    return new PostgresStore(connections, time, clock);
+    return new PostgresStore(connections, time, clock, archiveFolder);
   } catch (error) {
     await connections.close();
     throw error;
@@ -107,8 +113,9 @@ class PostgresStore implements Store {
   readonly callFeed: FeedReads;
   readonly usage: UsageStore;
   readonly jobs: JobStore;
+  readonly archive: ReceiptArchive;
 
-  constructor(connections: Connections, time: DatabaseTime, clock: Clock) {
+  constructor(connections: Connections, time: DatabaseTime, clock: Clock, archiveFolder: string | null) {
     const nowMs = () => time.nowMs();
     this.#connections = connections;
     this.#time = time;
@@ -130,6 +137,7 @@ class PostgresStore implements Store {
       endedReceipts: (ids) => readProgram(connections, endedReceipts(ids)),
     };
     this.usage = postgresUsage(connections, clock, nowMs);
+    this.archive = openArchive(postgresArchive(connections, this.directory), archiveFolder);
   }
 
   async apply(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]> {
@@ -248,8 +256,8 @@ class PostgresStore implements Store {
     return this.#providerKeys.reseal(id, before, after);
   }
 
-  findReceipt(id: bigint, accountId: bigint | null): Promise<Receipt | null> {
-    return this.#receipts.find(id, accountId);
+  async findReceipt(id: bigint, accountId: bigint | null): Promise<Receipt | null> {
+    return (await this.#receipts.find(id, accountId)) ?? findArchived(this.archive, id, accountId);
   }
 
   listReceipts(filter: ReceiptFilter, page: Page): Promise<Receipt[]> {
@@ -282,8 +290,12 @@ class PostgresStore implements Store {
   closeBooks(forgetBeforeMs: number | null): Promise<{ closed: number; forgotten: number }> {
     const connections = this.#connections;
     const nowMs = this.#time.nowMs();
-    const run = () => closeInSlices(connections, nowMs, forgetBeforeMs);
-    return underLock(connections, (sql) => takeLock(sql, 'bookkeeping'), run);
+    return connections.transaction(async (sql) => {
+      await sql('SET LOCAL idle_in_transaction_session_timeout = 0');
+      await takeLock(sql, 'bookkeeping');
+      const mayForget = forgetBeforeMs !== null && (await tryArchiveLock(sql));
+      return closeInSlices(connections, nowMs, mayForget ? forgetBeforeMs : null);
+    });
   }
 
   sweepIdempotencyKeys(): Promise<number> {
@@ -304,15 +316,5 @@ class PostgresStore implements Store {
   async close(): Promise<void> {
     await this.#instances.leave();
     await this.#connections.close();
-  }
-}
-
-/** Repeats a step until nothing is left to do, and returns the sum. */
-async function untilDone(step: () => Promise<number>): Promise<number> {
-  let total = 0;
-  for (;;) {
-    const done = await step();
-    if (done === 0) return total;
-    total += done;
   }
 }

@@ -13,6 +13,7 @@ import {
   raiseAlert,
   resolveAlert,
 } from './alerts.ts';
+import { archiveFileOf, listArchiveFiles, noteArchiveFile } from './archive-files.ts';
 import { forgetAudit, listAudit } from './audit.ts';
 import { bookSums } from './book-sums.ts';
 import {
@@ -115,6 +116,8 @@ export const DIRECTORY_READS = {
   alertSettings,
   lossesAfter,
   bookSums,
+  listArchiveFiles,
+  archiveFileOf,
 };
 
 /** Programs that change rows, each in one commit together with its row in the audit. */
@@ -158,6 +161,7 @@ export const DIRECTORY_CHANGES = {
   acknowledgeAlert,
   forgetAlerts,
   putAlertSettings,
+  noteArchiveFile,
 };
 
 type Programs = { readonly [name: string]: (...args: never[]) => Program<unknown> };

@@ -86,6 +86,14 @@ export class ClosingSlices {
     });
   }
 
+  /** Receipts up to this one, which are in a file of the archive. */
+  nextArchived(upTo: bigint): ClosingSlice | null {
+    return atOneMoment(this.#database, () => {
+      const rows = this.#reader.rows(0n, upTo, ROWS_MAX);
+      return this.#slice(0n, rows, [], findMonths(rows, this.#reader.months()), MONTH_PART.deleted);
+    });
+  }
+
   #grow(after: bigint, rows: readonly FormRow[]): ClosingSlice | null {
     const placed = placeInMonths(rows, this.#reader.months().at(-1) ?? null);
     const months = placed.months.flatMap(({ month_ms, up_to, latest_ms }) => [month_ms, up_to, latest_ms]);

@@ -23,7 +23,7 @@ import { readProgress } from './progress.ts';
 interface Intent {
   /** Of the database that takes the place of the one that is there. */
   readonly generation: string;
-  /** Where the files of that one go; null if there is none. */
+  /** Where the files of that one go; null if there is none, or if it is not kept. */
   readonly keptIn: string | null;
 }
 
@@ -54,10 +54,10 @@ export function raiseGeneration(database: DatabaseSync, folder: string): bigint 
   return generation;
 }
 
-/** Puts the closed draft into the ledger's place; returns where the old files are kept. */
-export function replaceLedger(folder: string, generation: bigint, keptAs: string): string | null {
-  const isThere = existsSync(databaseFile(folder));
-  const intent: Intent = { generation: generation.toString(), keptIn: isThere ? join(folder, keptAs) : null };
+/** Puts the closed draft into the ledger's place; returns where the old files are kept. Null for the name deletes them. */
+export function replaceLedger(folder: string, generation: bigint, keptAs: string | null): string | null {
+  const isKept = keptAs !== null && existsSync(databaseFile(folder));
+  const intent: Intent = { generation: generation.toString(), keptIn: isKept ? join(folder, keptAs) : null };
   syncPath(draftPath(folder));
   const written = `${intentPath(folder)}.new`;
   writeFileSync(written, `${JSON.stringify(intent)}\n`, { mode: 0o600 });

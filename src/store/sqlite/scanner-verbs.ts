@@ -1,5 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { MonthPart } from '../month-tree.ts';
+import { ArchiveReader } from '../programs/archive-reader.ts';
 import { endedCalls, endedReceipts, openCalls } from '../programs/call-feed.ts';
+import type { Program } from '../programs/program.ts';
 import { listRefusals } from '../programs/refusals.ts';
 import { reportUsage } from '../programs/usage-report.ts';
 import type { RefusalFilter, RefusalPage } from '../refusals.ts';
@@ -30,6 +33,9 @@ export function scannerVerbs(database: DatabaseSync) {
   const keys = new KeyReader(database);
   const receipts = new ReceiptReader(database);
   const closing = new ClosingSlices(database);
+  const archive = new ArchiveReader();
+  const reading = <Result>(program: Program<Result>): Result =>
+    atOneMoment(database, () => runProgram(database, program));
   let verification: Verification | null = null;
   return {
     listAccounts: (page: Page) => accounts.list(page),
@@ -45,8 +51,14 @@ export function scannerVerbs(database: DatabaseSync) {
     nextWithoutUsage: () => closing.nextWithoutUsage(),
     nextSettled: (nowMs: number) => closing.nextSettled(nowMs),
     nextExpired: (beforeMs: number, nowMs: number) => closing.nextExpired(beforeMs, nowMs),
-    reportUsage: (query: UsageQuery) =>
-      atOneMoment(database, () => runProgram(database, reportUsage(query, listedCalls))),
+    nextArchived: (upTo: bigint) => closing.nextArchived(upTo),
+    archiveMonth: () => reading(archive.oldestMonth()),
+    archiveCount: (beforeMs: number) => reading(archive.countBefore(beforeMs)),
+    archiveStarts: (monthMs: number) => reading(archive.starts(monthMs)),
+    archiveDigest: (monthMs: number, part: MonthPart) => reading(archive.digest(monthMs, part)),
+    archiveSlice: (after: bigint, upTo: bigint, beforeMs: number, nowMs: number) =>
+      reading(archive.slice(after, upTo, beforeMs, nowMs)),
+    reportUsage: (query: UsageQuery) => reading(reportUsage(query, listedCalls)),
     listRefusals: (filter: RefusalFilter, page: RefusalPage) => runProgram(database, listRefusals(filter, page)),
     beginVerify: (nowMs: number, sinceMonthMs: number | null, usage: boolean): void => {
       verification = new Verification(database, nowMs, sinceMonthMs, usage);

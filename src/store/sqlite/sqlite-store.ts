@@ -1,12 +1,13 @@
-import { statfs } from 'node:fs/promises';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
+import { findArchived, openArchive } from '../archive/open-archive.ts';
 import type { FeedReads } from '../call-feed.ts';
 import { type AcceptedLossColumns, acceptedLossOf } from '../columns.ts';
 import type { Directory } from '../directory.ts';
 import type { Credit, Entry, EntryPage } from '../entries.ts';
+import { untilDone } from '../in-slices.ts';
 import type { JobStore } from '../jobs.ts';
 import type { Rotation, RotationOutcome } from '../key-secrets.ts';
 import type { KeySpending } from '../key-uses.ts';
@@ -14,6 +15,7 @@ import type { AuditRow } from '../people.ts';
 import { directoryOver, programOf } from '../programs/directory-programs.ts';
 import { findCredit, listEntries, refundsOf } from '../programs/entries.ts';
 import { jobProgramOf, jobsOver } from '../programs/job-programs.ts';
+import type { ReceiptArchive } from '../receipt-archive.ts';
 import { ReportSlots } from '../report-slots.ts';
 import {
   type AcceptedLoss,
@@ -47,11 +49,13 @@ import {
 } from '../store.ts';
 import type { UsageStore } from '../usage-store.ts';
 import { AccountReader } from './accounts.ts';
+import { ArchiveTurn, sqliteArchive } from './archive.ts';
 import { isBroken } from './batch.ts';
 import { fillBatchBuffer } from './batch-buffer.ts';
 import { closeBooks } from './close-books.ts';
 import { createFiles, openToRead, openToWrite } from './database.ts';
 import { runProgram } from './directory.ts';
+import { diskHealth } from './disk-health.ts';
 import { lastCallId } from './instances.ts';
 import { KeyReader } from './keys.ts';
 import { faultOf, InlineLink, type Link, unavailable } from './link.ts';
@@ -64,7 +68,7 @@ import { ReceiptReader } from './receipts.ts';
 import { finishReplacement } from './replace-ledger.ts';
 import { openScanner, type ScannerVerbs } from './scanner-verbs.ts';
 import { Thread } from './thread.ts';
-import { VIOLATIONS_MAX } from './verification.ts';
+import { withViolations } from './verification.ts';
 import { fullOutcome, openWriter, type WriterVerbs } from './writer-verbs.ts';
 
 export interface SqliteStoreOptions {
@@ -72,6 +76,8 @@ export interface SqliteStoreOptions {
   readonly clock: Clock;
   /** False does all work in this thread, which is faster for a command that does one thing and exits. */
   readonly threads?: boolean;
+  /** Where archived receipts are looked for; null: nowhere. */
+  readonly archiveFolder?: string | null;
   /**
    * The disk or a thread failed. Commits so far are safe, but no more are possible; the process should exit. After a
    * `StoreVanished` it should stay, because a restart would create an empty ledger.
@@ -119,14 +125,16 @@ class SqliteStore implements Store {
   readonly callFeed: FeedReads;
   readonly usage: UsageStore;
   readonly jobs: JobStore;
+  readonly archive: ReceiptArchive;
   /** Started on first use. */
   #scanner: Link<ScannerVerbs> | null = null;
   /** Verifying and closing exclude each other, because closing changes what verifying reads. */
   #bookkeeping: Promise<unknown> = Promise.resolve();
+  readonly #archiving = new ArchiveTurn();
   #epoch = 0n;
   #closed = false;
 
-  constructor({ folder, clock, onFatal, threads = true }: SqliteStoreOptions) {
+  constructor({ folder, clock, onFatal, threads = true, archiveFolder = null }: SqliteStoreOptions) {
     this.#folder = folder;
     this.#clock = clock;
     this.#reader = openToRead(folder);
@@ -160,6 +168,16 @@ class SqliteStore implements Store {
       : new InlineLink(openWriter(folder), onBroken);
     this.#openScanner = () =>
       threads ? new Thread<ScannerVerbs>('scanner', folder, onBroken) : new InlineLink(openScanner(folder), onBroken);
+    const engine = sqliteArchive({
+      directory: this.directory,
+      inThread: threads,
+      scan: this.#scan,
+      writer: this.#writer,
+      nowMs: () => clock.nowMs(),
+      inTurn: (run) => this.#inTurn(run),
+      alone: (run) => this.#archiving.take(this.#bookkeeping, run),
+    });
+    this.archive = openArchive(engine, archiveFolder);
   }
 
   async ready(): Promise<void> {
@@ -291,7 +309,8 @@ class SqliteStore implements Store {
   }
 
   async findReceipt(id: bigint, accountId: bigint | null): Promise<Receipt | null> {
-    return this.#read(() => this.#receipts.find(id, accountId));
+    const kept = this.#read(() => this.#receipts.find(id, accountId));
+    return kept ?? findArchived(this.archive, id, accountId);
   }
 
   listReceipts(filter: ReceiptFilter, page: Page): Promise<Receipt[]> {
@@ -314,7 +333,7 @@ class SqliteStore implements Store {
       for (;;) {
         const step = await this.#scan('stepVerify');
         progress?.(step.progress);
-        if (step.report !== null) return withMore(step.report, drift);
+        if (step.report !== null) return withViolations(step.report, drift);
       }
     });
   }
@@ -329,9 +348,10 @@ class SqliteStore implements Store {
   }
 
   closeBooks(forgetBeforeMs: number | null): Promise<{ closed: number; forgotten: number }> {
-    return this.#inTurn(() =>
-      closeBooks({ scan: this.#scan, writer: this.#writer, nowMs: this.#clock.nowMs(), forgetBeforeMs }),
-    );
+    return this.#inTurn(() => {
+      const terms = { scan: this.#scan, writer: this.#writer, nowMs: this.#clock.nowMs() };
+      return closeBooks({ ...terms, forgetBeforeMs: this.#archiving.isTaken ? null : forgetBeforeMs });
+    });
   }
 
   sweepIdempotencyKeys(): Promise<number> {
@@ -346,9 +366,7 @@ class SqliteStore implements Store {
     } catch (error) {
       return { ok: false, reason: error instanceof Error ? error.message : String(error), mayAdmit: false };
     }
-    const { bavail, bsize } = await statfs(this.#folder);
-    if (bavail * bsize >= LIMITS.diskFreeBytesMin) return { ok: true, reason: null, mayAdmit: true };
-    return { ok: true, reason: 'The disk is nearly full.', mayAdmit: false };
+    return diskHealth(this.#folder);
   }
 
   /**
@@ -380,19 +398,5 @@ class SqliteStore implements Store {
     const turn = this.#bookkeeping.then(run);
     this.#bookkeeping = turn.catch(() => undefined);
     return turn;
-  }
-}
-
-function withMore(report: VerifyReport, violations: readonly string[]): VerifyReport {
-  return { ...report, violations: [...violations, ...report.violations].slice(0, VIOLATIONS_MAX) };
-}
-
-/** Repeats a step until nothing is left to do, and returns the sum. */
-async function untilDone(step: () => Promise<number>): Promise<number> {
-  let total = 0;
-  for (;;) {
-    const done = await step();
-    if (done === 0) return total;
-    total += done;
   }
 }

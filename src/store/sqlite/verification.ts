@@ -17,7 +17,7 @@ import { nextSettledSlice, nextSlice, type Slice } from './slices.ts';
 
 const { open, settled, voided } = CALL_STATE.of;
 /** Naming more rows than this would not help. */
-export const VIOLATIONS_MAX = 100;
+const VIOLATIONS_MAX = 100;
 
 /** The condition that a row must meet in each state; 1 if it does. */
 const VALID = `CASE state
@@ -261,4 +261,8 @@ function addTo<Name>(sums: Map<Name, Sums>, name: Name, spent: bigint, held: big
   }
   entry.spent += spent;
   entry.held += held;
+}
+
+export function withViolations(report: VerifyReport, violations: readonly string[]): VerifyReport {
+  return { ...report, violations: [...violations, ...report.violations].slice(0, VIOLATIONS_MAX) };
 }

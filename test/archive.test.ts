@@ -1,0 +1,238 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import { fillStore } from '../bench/fill-store.ts';
+import { systemClock } from '../src/kit/clock.ts';
+import type { AuditRow } from '../src/store/people.ts';
+import {
+  ARCHIVE_STEPS,
+  type ArchiveFile,
+  type ArchiveReport,
+  type ArchiveStep,
+  type ArchiveTerms,
+} from '../src/store/receipt-archive.ts';
+import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { FIRST_MS, type MonthSubject, makeCalls, openAccounts, openSubject } from './month-subject.ts';
+import { Random } from './random.ts';
+
+const DAY_MS = 86_400_000;
+const MARCH_MS = Date.UTC(2026, 2, 1);
+
+const ANY = { accountId: null, actorId: null, action: null, subject: null, sinceMs: null, untilMs: null };
+let audits = 1_000n;
+const audit = (file: ArchiveFile): AuditRow => ({
+  id: ++audits,
+  atMs: 1,
+  actorKind: 'command_line',
+  actorId: null,
+  actorName: 'test',
+  action: 'store.archive',
+  subject: file.name,
+  accountId: null,
+  before: null,
+  after: null,
+  address: null,
+});
+
+describe.each(['sqlite', 'postgres'] as const)('archiving receipts on %s', (engine) => {
+  let subject: MonthSubject;
+  let folder: string;
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'tollgate-archive-'));
+    subject = await openSubject(engine, folder);
+    await openAccounts(subject);
+  });
+  afterEach(async () => {
+    await subject.dispose();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** Calls since January, by default to April, all closed. */
+  const fill = async (calls = 40, days = 100): Promise<void> => {
+    await makeCalls(subject, new Random(1), calls, days);
+    await subject.store.closeBooks(null);
+  };
+  const archive = (over: Partial<ArchiveTerms> = {}): Promise<ArchiveReport> =>
+    subject.store.archive.run({ folder, beforeMs: MARCH_MS, clock: subject.clock, audit, ...over });
+  const kept = async (): Promise<bigint[]> =>
+    (await subject.sql('SELECT id FROM call ORDER BY id')).map(({ id }) => BigInt(id as bigint));
+  const files = () => subject.store.directory.listArchiveFiles();
+  const problems = async () => (await subject.store.archive.check(folder)).problems;
+  const violations = async () => (await subject.store.verify()).violations;
+  const dataOf = (file: ArchiveFile) => join(folder, `${file.name}.jsonl.gz`);
+
+  /** Nothing is tidied up after these steps, so the disk is left as by a process that was killed. */
+  const killAt =
+    (step: ArchiveStep): Required<ArchiveTerms>['reached'] =>
+    async (at) => {
+      if (at === step) throw new Error('killed');
+    };
+
+  /** The ids in all files that the ledger knows of. */
+  const archived = async (): Promise<bigint[]> =>
+    (await files()).flatMap((file) =>
+      gunzipSync(readFileSync(dataOf(file)))
+        .toString()
+        .split('\n')
+        .flatMap((line) => (line.includes('"leaf"') ? [BigInt(JSON.parse(line).id)] : [])),
+    );
+
+  it('moves whole months into files, in which each receipt is found as it was, by its own account', async () => {
+    await fill();
+    const before = await kept();
+    const receipts = await Promise.all(before.map((id) => subject.store.findReceipt(id, null)));
+    const report = await archive();
+    expect(report.files.map(({ monthMs }) => new Date(monthMs).getUTCMonth())).toEqual([0, 1]);
+    const left = await kept();
+    expect(left.length).toBeGreaterThan(10);
+    expect([...(await archived()), ...left]).toEqual(before);
+    expect(report.forgotten).toBe(before.length - left.length);
+    expect(await Promise.all(before.map((id) => subject.store.findReceipt(id, null)))).toEqual(receipts);
+    const { id, accountId } = receipts[0]!;
+    expect((await subject.store.findReceipt(id, accountId))?.id).toBe(id);
+    expect(await subject.store.findReceipt(id, accountId + 1n)).toBeNull();
+    expect(await subject.store.findReceipt(id + 1n, null)).toBeNull();
+    expect(await violations()).toEqual([]);
+    expect(await subject.store.archive.check(folder)).toEqual({
+      files: 2,
+      receipts: report.forgotten,
+      notArchived: 0,
+      problems: [],
+    });
+    const [entry] = await subject.store.directory.listAudit(ANY, { before: null, limit: 1 });
+    expect(entry).toMatchObject({ action: 'store.archive', subject: report.files[1]!.name });
+  });
+
+  it('loses nothing and has nothing twice wherever it is killed, and goes on when it is run again', async () => {
+    await fill(80, 240);
+    const before = await kept();
+    for (const [at, step] of ARCHIVE_STEPS.entries()) {
+      const beforeMs = Date.UTC(2026, at + 1, 1);
+      await expect(archive({ beforeMs, reached: killAt(step) })).rejects.toThrow('killed');
+      await subject.reopen();
+      const found = new Set([...(await archived()), ...(await kept())]);
+      expect([...found].toSorted((a, b) => (a < b ? -1 : 1))).toEqual(before);
+      expect(await violations()).toEqual([]);
+      expect(await problems()).toEqual([]);
+      await archive({ beforeMs });
+      expect([...(await archived()), ...(await kept())]).toEqual(before);
+    }
+    expect(await violations()).toEqual([]);
+    expect(await problems()).toEqual([]);
+    expect(await files()).toHaveLength(ARCHIVE_STEPS.length);
+    expect(readdirSync(folder)).toHaveLength(2 * ARCHIVE_STEPS.length);
+  });
+
+  it('archives a part of a month, and the rest of it later in a file that continues the first', async () => {
+    await fill();
+    const before = await kept();
+    await archive({ beforeMs: FIRST_MS + 20 * DAY_MS });
+    expect(await problems()).toEqual([]);
+    expect(await violations()).toEqual([]);
+    await archive();
+    const names = (await files()).map(({ name }) => name.slice(0, 20));
+    expect(names).toEqual(['receipts-2026-01-001', 'receipts-2026-02-001', 'receipts-2026-02-002']);
+    expect([...(await archived()), ...(await kept())]).toEqual(before);
+    expect(await problems()).toEqual([]);
+    expect(await violations()).toEqual([]);
+    expect((await subject.store.verify(undefined, MARCH_MS)).violations).toEqual([]);
+  });
+
+  it('does nothing if no receipt is old enough, and counts those that were deleted without an archive', async () => {
+    await fill();
+    expect(await archive({ beforeMs: FIRST_MS - 40 * DAY_MS })).toEqual({ files: [], forgotten: 0 });
+    expect(readdirSync(folder)).toEqual([]);
+    const { forgotten } = await subject.store.closeBooks(FIRST_MS + 15 * DAY_MS);
+    expect(forgotten).toBeGreaterThan(3);
+    await archive();
+    const check = await subject.store.archive.check(folder);
+    expect(check.problems).toEqual([]);
+    expect(check.notArchived).toBeGreaterThan(0);
+  });
+
+  it('names every file that has changed or is missing, and shows no receipt of it', async () => {
+    await fill();
+    const [first] = await kept();
+    await archive();
+    const [january, february] = await files();
+    const manifest = join(folder, `${january!.name}.json`);
+    const [data, text] = [readFileSync(dataOf(january!)), readFileSync(manifest)];
+    const damaged = Buffer.from(data);
+    damaged[damaged.length - 20]! ^= 1;
+    writeFileSync(dataOf(january!), damaged);
+    expect(await problems()).toEqual([expect.stringMatching(`^${january!.name}: it has changed since`)]);
+    await expect(subject.store.archive.find(first!, null)).rejects.toThrow(/has changed since it was written/);
+    expect(await subject.store.findReceipt(first!, null)).toBeNull();
+    writeFileSync(dataOf(january!), data.subarray(0, -50));
+    expect(await problems()).toEqual([expect.stringMatching('cut short')]);
+    writeFileSync(dataOf(january!), data);
+    writeFileSync(manifest, text.toString().replace('"receipts": ', '"receipts":  '));
+    expect(await problems()).toEqual([`${january!.name}: its manifest has changed since it was archived.`]);
+    writeFileSync(manifest, text);
+    rmSync(dataOf(february!));
+    expect(await problems()).toEqual([`${february!.name}: the file or its manifest is missing.`]);
+  });
+
+  it('refuses a month whose receipts have changed since they were closed, and deletes none of them', async () => {
+    await fill();
+    const before = await kept();
+    await subject.sql(`UPDATE call SET http_status = 299 WHERE id = ${before[0]}`);
+    await expect(archive()).rejects.toThrow(/are not those that were closed\. Nothing was deleted/);
+    expect(await kept()).toEqual(before);
+    expect(await files()).toEqual([]);
+  });
+
+  it('does not delete receipts whose file is not in the folder', async () => {
+    await fill();
+    await expect(archive({ reached: killAt('noted') })).rejects.toThrow('killed');
+    await subject.reopen();
+    const before = await kept();
+    const elsewhere = mkdtempSync(join(tmpdir(), 'tollgate-archive-'));
+    await expect(archive({ folder: elsewhere })).rejects.toThrow(/Name the folder that has it/);
+    expect(await kept()).toEqual(before);
+    rmSync(elsewhere, { recursive: true });
+  });
+
+  it('refuses a second run, and lets nothing else delete receipts meanwhile', async () => {
+    await fill();
+    const before = await kept();
+    const { promise: going, resolve: resume } = Promise.withResolvers<void>();
+    const { promise: isWritten, resolve: written } = Promise.withResolvers<void>();
+    const begun = archive({
+      reached: async (step) => {
+        if (step !== 'written') return;
+        written();
+        await going;
+      },
+    });
+    await isWritten;
+    await expect(archive()).rejects.toThrow(/being archived already/);
+    expect(await subject.store.closeBooks(subject.clock.nowMs())).toEqual({ closed: 0, forgotten: 0 });
+    resume();
+    await begun;
+    expect([...(await archived()), ...(await kept())]).toEqual(before);
+  });
+});
+
+test('50,000 receipts are archived to 10,000, while the ledger stays exact', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'tollgate-archive-'));
+  const [folder, to] = [join(home, 'books'), join(home, 'archive')];
+  fillStore({ folder, calls: 50_000, accounts: 10, days: 150 });
+  const store = await openSqliteStore({ folder, clock: systemClock, threads: false, archiveFolder: to });
+  expect((await store.closeBooks(null)).closed).toBe(50_000);
+  const beforeMs = Date.now() - 31 * DAY_MS;
+  const { files, forgotten } = await store.archive.run({ folder: to, beforeMs, clock: systemClock, audit });
+  expect(files.reduce((sum, file) => sum + file.receipts, 0)).toBe(forgotten);
+  expect(forgotten).toBeGreaterThan(39_900);
+  expect(await store.verify(undefined, null, false)).toMatchObject({
+    receipts: 50_000,
+    notKept: forgotten,
+    violations: [],
+  });
+  expect(await store.archive.check(to)).toMatchObject({ receipts: forgotten, problems: [] });
+  await store.close();
+  rmSync(home, { recursive: true });
+});
