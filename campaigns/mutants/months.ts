@@ -6,6 +6,7 @@ function mutant(name: string, file: string, find: string, replace: string, ...te
 
 const CLOSED = 'test/month-trees.test.ts';
 const KEPT = 'test/month-trees-kept.test.ts';
+const ARCHIVE = 'test/archive.test.ts';
 const FORM = 'src/store/receipt-form.ts';
 const TREE = 'src/store/month-tree.ts';
 const CHECK = 'src/store/month-check.ts';
@@ -16,8 +17,8 @@ export const MONTH_MUTANTS: readonly Mutant[] = [
   mutant(
     'line feeds that are not escaped',
     FORM,
-    "text.replaceAll('\\\\', '\\\\\\\\').replaceAll('\\n', '\\\\n')",
-    'text',
+    "return value.replaceAll('\\\\', '\\\\\\\\').replaceAll('\\n', '\\\\n')",
+    'return value',
     'test/receipt-form.test.ts',
   ),
   mutant('names as only SQLite stores them', FORM, "table === 'name' ? storableName(found, id) : found", 'found', KEPT),
@@ -57,5 +58,33 @@ export const MONTH_MUTANTS: readonly Mutant[] = [
     'return Number(found?.rows) === rows;',
     'return Number(found?.rows) >= rows;',
     KEPT,
+  ),
+  mutant(
+    'receipts deleted before their file is noted',
+    'src/store/archive/archive-receipts.ts',
+    '      await this.#engine.directory.noteArchiveFile(draft.file, this.#terms.audit(draft.file));\n',
+    '',
+    ARCHIVE,
+  ),
+  mutant(
+    'an archived month that is not compared with its root',
+    'src/store/archive/archive-receipts.ts',
+    'file.upTo !== upTo || digest',
+    'file.upTo === upTo || digest',
+    ARCHIVE,
+  ),
+  mutant(
+    'an archived receipt that is shown although it was changed',
+    'src/store/archive/find-archived.ts',
+    'if (sha256(zipped) !== hash) throw changed(name + DATA_SUFFIX);',
+    '',
+    ARCHIVE,
+  ),
+  mutant(
+    'archived receipts shown to other accounts',
+    'src/store/archive/find-archived.ts',
+    ' || (accountId !== null && receipt.accountId !== accountId)',
+    '',
+    ARCHIVE,
   ),
 ];

@@ -168,6 +168,7 @@ test('a ledger that has moved can be read but not changed', async () => {
     ['providerkeys.put', { account: 'ada', provider: 'cloud', api_key: 'k', base_url: 'https://example.com' }],
     ['providerkeys.verify', { account: 'ada', provider: 'cloud' }],
     ['providerkeys.remove', { account: 'ada', provider: 'cloud' }],
+    ['store.archive', { before: 0, to: '/archive' }],
   ];
   for (const [name, input] of changes) {
     await expect(runVerb(services, name, input), name).rejects.toMatchObject({ code: 'moved' });
@@ -329,12 +330,13 @@ test('every verb the command line needs is in the table', () => {
       'receipts.refund',
       'usage.report',
       'ledger.verify',
-      'store.backup',
+      ...['store.backup', 'store.archive', 'store.checkarchive'],
       'seal.status',
       'seal.rotate',
       'system.show',
       'system.verify',
       'system.verification',
+      'progress.show',
       'status',
     ],
   ]);

@@ -1,10 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../kit/clock.ts';
-import { LIMITS } from '../../limits.ts';
 import { findArchived, openArchive } from '../archive/open-archive.ts';
 import type { FeedReads } from '../call-feed.ts';
-import { type AcceptedLossColumns, acceptedLossOf } from '../columns.ts';
 import type { Directory } from '../directory.ts';
 import type { Credit, Entry, EntryPage } from '../entries.ts';
 import { untilDone } from '../in-slices.ts';
@@ -48,6 +46,7 @@ import {
   type VerifyReport,
 } from '../store.ts';
 import type { UsageStore } from '../usage-store.ts';
+import { acceptedLosses } from './accepted-losses.ts';
 import { AccountReader } from './accounts.ts';
 import { ArchiveTurn, sqliteArchive } from './archive.ts';
 import { isBroken } from './batch.ts';
@@ -339,12 +338,7 @@ class SqliteStore implements Store {
   }
 
   async acceptedLosses(): Promise<AcceptedLoss[]> {
-    const rows = this.#read(() =>
-      this.#reader
-        .prepare('SELECT * FROM accepted_loss ORDER BY generation LIMIT ?')
-        .all(BigInt(LIMITS.storePageRowsMax)),
-    );
-    return rows.map((row) => acceptedLossOf(row as unknown as AcceptedLossColumns));
+    return this.#read(() => acceptedLosses(this.#reader));
   }
 
   closeBooks(forgetBeforeMs: number | null): Promise<{ closed: number; forgotten: number }> {
