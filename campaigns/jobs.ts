@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../test/postgres-server.ts';
+import { badSubmissions } from './jobs/bad.ts';
 import { jobKillCampaign, type KillReport } from './jobs/kill.ts';
 import { type MoneyReport, moneyCampaign } from './jobs/money.ts';
 
@@ -11,16 +12,19 @@ async function main(): Promise<number> {
     options: {
       money: { type: 'string', default: '0' },
       kills: { type: 'string', default: '0' },
+      bad: { type: 'string', default: '0' },
       postgres: { type: 'boolean', default: false },
       seed: { type: 'string', default: '1' },
     },
   });
   const seed = readCount(values.seed, 'seed');
   const [jobs, kills] = [readCount(values.money, 'money'), readCount(values.kills, 'kills')];
-  if (jobs + kills === 0)
-    throw new RangeError('Say what to do: --money JOBS, or --kills N with or without --postgres.');
+  const bad = readCount(values.bad, 'bad');
+  if (jobs + kills + bad === 0)
+    throw new RangeError('Say what to do: --money JOBS, --bad SUBMISSIONS, or --kills N with or without --postgres.');
   const faults: string[] = [];
   if (jobs > 0) faults.push(...sayMoney(await moneyCampaign({ jobs, accounts: 200, seed, onProgress: sayCount })));
+  if (bad > 0) faults.push(...(await badSubmissions(bad, seed)));
   if (kills > 0) faults.push(...sayKills(await killJobs(kills, seed, values.postgres)));
   process.stdout.write(faults.length === 0 ? 'The books are exact, and no job was lost.\n' : `${faults.join('\n')}\n`);
   return faults.length === 0 ? 0 : 1;

@@ -51,4 +51,28 @@ export const JOB_LIMITS = {
   jobLagMs: 100,
   /** Price lists, besides the one in force, that are kept in memory for jobs accepted under them. */
   jobPriceListsKept: 16,
+  /** Lines and bytes of a group, and the bytes of one line. */
+  groupLinesMax: 50_000,
+  groupBytesMax: 200 * 1024 * 1024,
+  groupLineBytesMax: 8 * 1024 * 1024,
+  /** Bytes of a group that may have arrived before they are read; then its client has to wait. */
+  groupUnreadBytesMax: 256 * 1024,
+  /** Groups that are taken in at the same time: of one account, and of all. */
+  groupIntakesPerAccountMax: 4,
+  groupIntakesMax: 16,
+  /** Longest wait of one request for the end of a job. */
+  jobWaitMaxMs: 30_000,
+  /** Metadata of a job: its entries, and the length of a name and of a value. */
+  jobMetadataMax: 16,
+  jobMetadataNameCharsMax: 64,
+  jobMetadataCharsMax: 512,
+  jobCustomIdCharsMax: 64,
+  /** How long a command waits without any byte from the gateway, and how often it sends a file whose answer was lost. */
+  jobClientSilenceMs: 120_000,
+  jobUploadAttemptsMax: 3,
+  /** How often a command asks whether a job has ended, and how often it goes on without an answer. */
+  jobPollMs: 1_000,
+  jobPollMissesMax: 60,
+  /** Ends of jobs and groups that are handed to the webhooks at a time. */
+  jobEventsAtOnce: 100,
 } as const;

@@ -9,6 +9,7 @@ import { KEY_PERMISSIONS, type KeyPermission } from '../src/store/store.ts';
 import { ACCESS, type AccessRow, OUTSIDE, type Refused, type World } from './authorisation/rows.ts';
 import { EVERY_ROUTE } from './every-route.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
+import { batchLine, CHAT, JobCaller } from './job-caller.ts';
 import { audit } from './people-fixtures.ts';
 import { callRaw, type RawAnswer } from './raw-client.ts';
 
@@ -48,8 +49,8 @@ beforeAll(async () => {
   restricted = await hosted.mintFor(owner.accountId, { ...EVERYTHING, models: ['sim-gpt-mini'] });
   unprivileged = await hosted.mintFor(owner.accountId);
   await hosted.running.books.store.updateKey(revoked.keyId, { revokedMs: NOW_MS });
-  hostedWorld = await makeReceipt(hosted, bearer(owner));
-  localWorld = await makeReceipt(local, {});
+  hostedWorld = await makeWorld(hosted, owner.secret);
+  localWorld = await makeWorld(local, null);
   localAccountId = (await local.newestReceipt()).accountId;
 });
 beforeEach(() => Promise.all([storeOwned(hosted, owner.accountId), storeOwned(local, localAccountId)]));
@@ -59,9 +60,14 @@ afterEach(async () => {
 });
 afterAll(() => Promise.all([hosted.stop(), local.stop()]));
 
-async function makeReceipt(harness: Harness, headers: Record<string, string>): Promise<World> {
-  const response = await harness.post(CALL, headers);
-  return { receiptId: response.headers.get('x-gateway-request-id')! };
+async function makeWorld(harness: Harness, secret: string | null): Promise<World> {
+  const caller = new JobCaller(harness, secret);
+  const job = { endpoint: CHAT, body: CALL };
+  const [jobId, deletedJobId] = [await caller.submit(job), await caller.submit(job)];
+  const groupId = await caller.submitLines([batchLine('one')]);
+  for (const id of [jobId, deletedJobId, groupId]) await caller.ended(id);
+  const response = await harness.post(CALL, secret === null ? {} : { authorization: `Bearer ${secret}` });
+  return { receiptId: response.headers.get('x-gateway-request-id')!, jobId, deletedJobId, groupId };
 }
 
 /** Rows that cannot be decrypted; they exist and belong to the owner. */

@@ -1,5 +1,6 @@
 import type { Gateway } from '../src/gateway/gateway.ts';
 import type { Route } from '../src/http/routes.ts';
+import type { Jobs } from '../src/jobs/service.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
 import { routeTable } from '../src/main/routes.ts';
 
@@ -8,4 +9,5 @@ export const EVERY_ROUTE: readonly Route[] = routeTable(
   {} as Gateway,
   {} as Ledger,
   {} as Parameters<typeof routeTable>[2],
+  {} as Jobs,
 );

@@ -80,6 +80,8 @@ const INSIDE_BY_NAME = [
   ...['jobRetryMaxMs', 'jobWorkerPollMs', 'jobLeaseMs', 'jobBlockedMs', 'jobAccountsAtOnce', 'jobWaitPollMs'],
   ...['jobActivationsMax', 'jobSweepMs', 'jobSweepStepsMax', 'jobTurnMs', 'jobBusyPauseMs', 'jobLagMs'],
   'jobPriceListsKept',
+  ...['groupUnreadBytesMax', 'jobClientSilenceMs', 'jobUploadAttemptsMax', 'jobPollMs'],
+  ...['jobPollMissesMax', 'jobEventsAtOnce'],
   'unreadRequestBytesMax',
   'storeTickMs',
   ...['frameMetadataBytesMax', 'frameExtraBytesMax', 'frameOpeningBytesMax'],

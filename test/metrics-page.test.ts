@@ -75,6 +75,10 @@ async function metricsText(): Promise<string> {
       }),
       clock: new ManualClock(),
     },
+    jobs: {
+      sums: async () => ({ waiting: 1, running: 1, paused: 1, storedBytes: 1, oldestDueMs: 0 }),
+      clock: new ManualClock(),
+    },
     payers: { perAccount: true, perKey: true },
     spansDropped: () => 1,
     hosts: () => [{ host: 'one', state: 'well', firstByteMs: 1 }],
@@ -83,6 +87,7 @@ async function metricsText(): Promise<string> {
   metrics.observe({ ...recordOfEverything(), ended: 'refused', errorCode: 'model_not_found' });
   metrics.turnedAway('rate');
   metrics.notices.alertRaised('balance');
+  metrics.jobs.ended({ state: 'succeeded', waitedMs: 1, ranMs: 1 });
   metrics.notices.webhookAttempt('delivered');
   metrics.signIn('failed');
   metrics.hosts.ejected('one', 'failures');
@@ -156,7 +161,8 @@ describe('series of single accounts and keys', () => {
     const more = ['bodyBytes', 'timerErrors', 'eventLoopLagMs', 'logLinesDropped', 'spansDropped'];
     const sources = Object.fromEntries([...zeros, ...more].map((name) => [name, zero]));
     const books = { sums: read, clock: new ManualClock() };
-    return new Metrics({ ...sources, hosts: () => [], books, payers } as unknown as ConstructorParameters<
+    const jobs = { sums: () => Promise.reject(new Error('away')), clock: new ManualClock() };
+    return new Metrics({ ...sources, hosts: () => [], books, jobs, payers } as unknown as ConstructorParameters<
       typeof Metrics
     >[0]);
   };

@@ -22,4 +22,4 @@ export const ALERT_PREFIX = 'alert_';
 export const JOB_PREFIX = 'job_';
 
 /** Of a group of jobs. */
-export const GROUP_PREFIX = 'group_';
+export const GROUP_PREFIX = 'grp_';

@@ -36,15 +36,7 @@ const GAUGES: readonly (readonly [name: string, help: string, read: Read])[] = [
 
 /** Sums over the whole store. They are read when they are scraped, at most every few seconds; none is shown if that fails. */
 export function gaugeBooks(registry: Registry, { sums, clock }: BookSources): void {
-  let last: Promise<BookSums | null> = Promise.resolve(null);
-  let readAtMs = Number.NEGATIVE_INFINITY;
-  const read = (): Promise<BookSums | null> => {
-    const nowMs = clock.monotonicMs();
-    if (nowMs - readAtMs < LIMITS.bookSumsMs) return last;
-    readAtMs = nowMs;
-    last = sums().catch(() => null);
-    return last;
-  };
+  const read = atMostOften(clock, sums);
   for (const [name, help, figureOf] of GAUGES)
     new Gauge({
       name,
@@ -56,4 +48,17 @@ export function gaugeBooks(registry: Registry, { sums, clock }: BookSources): vo
         else this.set(figureOf(found));
       },
     });
+}
+
+/** Reads something at most every few seconds, and gives what was read last in between; null if that failed. */
+export function atMostOften<Result>(clock: Clock, read: () => Promise<Result>): () => Promise<Result | null> {
+  let last: Promise<Result | null> = Promise.resolve(null);
+  let readAtMs = Number.NEGATIVE_INFINITY;
+  return () => {
+    const nowMs = clock.monotonicMs();
+    if (nowMs - readAtMs < LIMITS.bookSumsMs) return last;
+    readAtMs = nowMs;
+    last = read().catch(() => null);
+    return last;
+  };
 }

@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { ExchangeRecord } from '../gateway/exchange-record.ts';
 import { type BookSources, gaugeBooks } from './book-metrics.ts';
 import { HostMetrics, type HostReading } from './host-metrics.ts';
+import { gaugeJobs, JobMetrics, type JobSources } from './job-metrics.ts';
 import { NoticeMetrics } from './notice-metrics.ts';
 import { PayerMetrics, type PayerSeries } from './payer-metrics.ts';
 import { CounterTally, HistogramTally } from './tally.ts';
@@ -19,6 +20,7 @@ export interface MetricSources {
   hosts(): readonly HostReading[];
   logLinesDropped(): number;
   readonly books: BookSources;
+  readonly jobs: JobSources;
   readonly payers: PayerSeries;
   spansDropped(): number;
 }
@@ -33,6 +35,7 @@ type ModelCounts = Record<'cost' | 'fresh' | 'cacheRead' | 'cacheWrite' | 'outpu
 export class Metrics {
   readonly hosts: HostMetrics;
   readonly notices: NoticeMetrics;
+  readonly jobs: JobMetrics;
   readonly #registry = new Registry();
   readonly #calls: CounterTally;
   readonly #cost: CounterTally;
@@ -78,6 +81,8 @@ export class Metrics {
     this.#payers = new PayerMetrics(this.#registry, sources.payers);
     this.notices = new NoticeMetrics(this.#registry);
     gaugeBooks(this.#registry, sources.books);
+    this.jobs = new JobMetrics(this.#registry);
+    gaugeJobs(this.#registry, sources.jobs);
     this.#turnedAway = new Counter({
       name: 'tollgate_turned_away_total',
       help: 'Requests refused because their key, or everyone together, asked for too much.',

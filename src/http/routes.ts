@@ -77,6 +77,9 @@ export interface CallRoute {
   readonly run: (gateway: Gateway, call: Call, sink: ClientSink) => Promise<void>;
 }
 
+const DEFERRED =
+  'Batches are deferred jobs here: send the batch file to POST /v1/jobs/groups, or use "tollgate jobs submit FILE.jsonl".';
+
 /**
  * Routes of other services, refused by name with the nearest equivalent. A path that ends in a slash matches only paths
  * below it.
@@ -86,13 +89,14 @@ export const REFUSED_ROUTES: readonly { readonly path: string; readonly instead:
   { path: '/rerank', instead: 'Reranking is not offered; embeddings come closest.' },
   { path: '/moderations', instead: 'Moderation is not run here; call your own before this gateway.' },
   { path: '/audio', instead: 'Audio is not offered.' },
-  { path: '/files', instead: 'Files are not stored; send their text in the request.' },
-  { path: '/uploads', instead: 'Files are not stored; send their text in the request.' },
-  { path: '/batches', instead: 'There are no batches; deferred jobs at /v1/jobs will be the nearest equivalent.' },
   {
-    path: '/messages/batches',
-    instead: 'There are no batches; deferred jobs at /v1/jobs will be the nearest equivalent.',
+    path: '/files',
+    instead:
+      'Files are not stored; send their text in the request. A batch file goes to POST /v1/jobs/groups, or use "tollgate jobs submit FILE.jsonl".',
   },
+  { path: '/uploads', instead: 'Files are not stored; send their text in the request.' },
+  { path: '/batches', instead: DEFERRED },
+  { path: '/messages/batches', instead: DEFERRED },
   { path: '/fine_tuning', instead: 'Models are not tuned here.' },
   {
     path: '/assistants',

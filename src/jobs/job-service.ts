@@ -90,10 +90,10 @@ export class JobService implements Jobs {
 
   async list(reader: JobReader, { status = null, groupId = null }: JobQuery, page: JobPage): Promise<Job[]> {
     const nowMs = this.#clock.nowMs();
-    const jobs = await this.#services.store.list({ ...reader, groupId, states: statesOf(status) }, page);
-    return status === 'scheduled' || status === 'queued'
-      ? jobs.filter((job) => jobStatusOf(job, nowMs) === status)
-      : jobs;
+    const filter = { ...reader, groupId, states: statesOf(status) };
+    const read = (part: JobPage): Promise<Job[]> => this.#services.store.list(filter, part);
+    if (status !== 'scheduled' && status !== 'queued') return read(page);
+    return fullPage(page, read, (job) => jobStatusOf(job, nowMs) === status);
   }
 
   async wait(reader: JobReader, id: bigint, waitMs: number, gone?: AbortSignal): Promise<Job> {
@@ -184,8 +184,8 @@ export class JobService implements Jobs {
   }
 
   async listGroups(reader: JobReader, page: JobPage): Promise<JobGroup[]> {
-    const groups = await this.#services.store.listGroups(reader.accountId, page);
-    return groups.filter((group) => group.acceptedMs !== null && maySee(reader, group));
+    const read = (part: JobPage): Promise<JobGroup[]> => this.#services.store.listGroups(reader.accountId, part);
+    return fullPage(page, read, (group) => group.acceptedMs !== null && maySee(reader, group));
   }
 
   async cancelGroup(reader: JobReader, id: bigint): Promise<JobGroup> {
@@ -242,6 +242,25 @@ export class JobService implements Jobs {
 const RESULTS_AT_ONCE = 20;
 const WAITING: readonly JobState[] = ['queued', 'paused'];
 const UNFINISHED: readonly JobState[] = [...WAITING, 'running'];
+
+const ROWS_AT_ONCE = 100;
+
+/** A whole page of the rows that are shown, unless there are no more: a shorter one would look like the last. */
+async function fullPage<Row extends { readonly id: bigint }>(
+  { after, limit }: JobPage,
+  read: (part: JobPage) => Promise<Row[]>,
+  isShown: (row: Row) => boolean,
+): Promise<Row[]> {
+  const part = Math.max(limit, ROWS_AT_ONCE);
+  const shown: Row[] = [];
+  let last = after;
+  for (;;) {
+    const rows = await read({ after: last, limit: part });
+    shown.push(...rows.filter(isShown));
+    if (rows.length < part || shown.length >= limit) return shown.slice(0, limit);
+    last = rows.at(-1)!.id;
+  }
+}
 
 function statesOf(status: JobQuery['status']): readonly JobState[] | null {
   if (status == null) return null;

@@ -95,6 +95,7 @@ export function buildCore(
     logLinesDropped: () => log.dropped ?? 0,
     spansDropped: () => tracing?.dropped ?? 0,
     books: { sums: () => books.store.directory.bookSums(), clock },
+    jobs: { sums: (nowMs) => books.store.jobs.sums(nowMs), clock },
     payers: config.metrics,
   });
   const guards = buildGuards({ config, clock, log, ledger, shutdown, count: (reason) => metrics.turnedAway(reason) });

@@ -13,7 +13,9 @@ import { JobWorker } from '../jobs/worker.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import type { FinalJobState } from '../store/jobs.ts';
 import type { KeyRow } from '../store/store.ts';
+import { JobEvents } from '../webhooks/job-events.ts';
 import type { Books } from './books.ts';
+import type { Webhooks } from './webhooks.ts';
 
 /** How a job ended in this process. */
 export interface EndedJob {
@@ -26,9 +28,10 @@ export interface EndedJob {
 export interface JobParts {
   readonly config: Pick<Config, 'jobs' | 'limits'>;
   readonly log: Log;
-  readonly books: Pick<Books, 'store' | 'ledger'>;
+  readonly books: Pick<Books, 'store' | 'ledger' | 'ids'>;
   readonly gateway: Gateway;
   readonly endpoints: Endpoints;
+  readonly webhooks: Pick<Webhooks, 'deliverer'>;
   findKey(id: bigint): Promise<KeyRow | null>;
   /** Whether calls need all there is, so that no job may start; so many jobs run. */
   isBusy(running: number): boolean;
@@ -84,6 +87,7 @@ export function openJobs(parts: JobParts): OpenJobs {
     onError: failed,
   });
   const housekeeping = new JobHousekeeping({ services, store, clock, onEnded: endedWithoutRun, onError: failed });
+  const events = jobEvents(parts, failed);
   const jobs = new JobService({
     services,
     worker,
@@ -94,6 +98,7 @@ export function openJobs(parts: JobParts): OpenJobs {
   return {
     jobs,
     start: () => {
+      events.start();
       if (!config.jobs.enabled) return;
       worker.start();
       housekeeping.start();
@@ -106,8 +111,17 @@ export function openJobs(parts: JobParts): OpenJobs {
     idle: async () => {
       await housekeeping.idle();
       await worker.idle();
+      await events.stop();
     },
   };
+}
+
+/** Tells webhooks of jobs and groups that have ended. */
+function jobEvents({ books, gateway, webhooks }: JobParts, onError: (error: unknown) => void): JobEvents {
+  const { store, ids } = books;
+  const { clock } = gateway;
+  const nudge = (): void => webhooks.deliverer.nudge();
+  return new JobEvents({ jobs: store.jobs, webhooks: store.directory, ids, clock, nudge, onError });
 }
 
 /** Half of the connections to a host stay free for calls. */

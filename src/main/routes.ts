@@ -4,11 +4,14 @@ import { exchange } from '../gateway/exchange.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { hangupFacts } from '../gateway/hangup-facts.ts';
 import { type QuotableRoute, type QuotableRoutes, quote } from '../gateway/quote.ts';
+import { IntakePlaces } from '../http/jobs/intake-places.ts';
+import { jobRoutes } from '../http/jobs/job-routes.ts';
 import { keyRoutes } from '../http/key-routes.ts';
 import { PREFIXES, readDeploymentPath } from '../http/path-aliases.ts';
 import { plainRoutes } from '../http/plain-routes.ts';
 import type { Route } from '../http/routes.ts';
 import { type WebhookRouteServices, webhookRoutes } from '../http/webhook-routes.ts';
+import type { Jobs } from '../jobs/service.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { readVersion } from '../wires/messages/vendor-headers.ts';
 import { WIRES } from '../wires/registry.ts';
@@ -45,7 +48,7 @@ const QUOTABLE: QuotableRoutes = {
 };
 
 /** Everything the gateway answers. */
-export function routeTable(gateway: Gateway, ledger: Ledger, webhooks: WebhookRouteServices): Route[] {
+export function routeTable(gateway: Gateway, ledger: Ledger, webhooks: WebhookRouteServices, jobs: Jobs): Route[] {
   const { prices, custody, clock, usage } = gateway;
   const billed = BILLED.map(
     ({ path, wire }): Route => ({
@@ -76,5 +79,12 @@ export function routeTable(gateway: Gateway, ledger: Ledger, webhooks: WebhookRo
     ...plainRoutes({ ledger, prices, hangups: (account) => hangupFacts(gateway, account), messages, clock, usage }),
     ...keyRoutes(custody),
     ...webhookRoutes(webhooks),
+    ...jobRoutes({
+      jobs,
+      clock,
+      endpoints: QUOTABLE.names,
+      intakePlaces: new IntakePlaces(),
+      webhooks: webhooks.targets,
+    }),
   ];
 }

@@ -123,7 +123,7 @@ async function serveBooks(
   const jobs = jobsOf(terms, books, core, egress);
   // After the listeners have drained: what a job writes at its end comes before the store is closed.
   cleanup.add(() => jobs.idle());
-  const listeners = await openListeners(terms, books, core, gate, socketPath);
+  const listeners = await openListeners(terms, books, core, gate, jobs.jobs, socketPath);
   cleanup.add(() => listeners.close());
   for (const url of [listeners.url, listeners.operationsUrl, listeners.consoleUrl])
     if (url !== null) core.entrusted.ownPorts.add(portOf(url));
@@ -164,10 +164,10 @@ async function serveBooks(
 
 function jobsOf({ config, log }: StartTerms, books: Books, core: Core, egress: HostSenders): OpenJobs {
   return openJobs({
-    ...{ config, log, books, gateway: core.gateway, endpoints: ENDPOINTS },
+    ...{ config, log, books, gateway: core.gateway, endpoints: ENDPOINTS, webhooks: core.webhooks },
     findKey: (id) => books.store.findKey(id),
     isBusy: (running) => needAllThereIs(core, egress, running),
-    onEnded: () => {},
+    onEnded: (ended) => core.metrics.jobs.ended(ended),
   });
 }
 
@@ -194,6 +194,7 @@ async function openListeners(
   books: Books,
   core: Core,
   gate: AuthGate,
+  jobs: Jobs,
   socketPath: string | null,
 ): Promise<Listeners> {
   const { config, log } = terms;
@@ -209,7 +210,7 @@ async function openListeners(
     clock: terms.clock,
     ids: books.ids,
     log,
-    servicesFor: (actor) => ({ ...operatorServices(terms, books, core, gate, listening ?? NOWHERE), actor }),
+    servicesFor: (actor) => ({ ...operatorServices(terms, books, core, gate, jobs, listening ?? NOWHERE), actor }),
     url: () => listening?.manageUrl ?? null,
     connectionLimit: core.connectionLimit,
     countSignIn: (outcome) => metrics.signIn(outcome),
@@ -220,7 +221,7 @@ async function openListeners(
   const server = buildServer({
     createHttpServer: HTTP_SERVERS[config.transport],
     gateway,
-    routes: routeTable(gateway, books.ledger, { ...core.webhooks, clock: terms.clock, ids: books.ids }),
+    routes: routeTable(gateway, books.ledger, { ...core.webhooks, clock: terms.clock, ids: books.ids }, jobs),
     operations: config.hosted ? new Map(health) : all,
     authenticate: (request) => authenticate(request, gate),
     turnAway: core.guards.turnAway,
@@ -251,7 +252,7 @@ async function openListeners(
     const operationsUrl = (await operations?.listen({ host: operationsHost, port: operationsPort })) ?? null;
     const consoleUrl = (await management.server?.listen({ host, port: consolePort ?? 0 })) ?? null;
     listening = { url, manageUrl: consoleUrl ?? url };
-    const operator = { ...operatorServices(terms, books, core, gate, listening), actor: commandLine() };
+    const operator = { ...operatorServices(terms, books, core, gate, jobs, listening), actor: commandLine() };
     const runVerb: RunVerb = (verb, input) => answerOperator(operator, verb, input);
     if (socketPath !== null) control = await openControlSocket(socketPath, runVerb);
     return { url, operationsUrl, consoleUrl, close };
@@ -289,6 +290,7 @@ function operatorServices(
   books: Books,
   core: Core,
   gate: AuthGate,
+  jobs: Jobs,
   { url, manageUrl }: Addresses,
 ): Omit<OperatorServices, 'actor'> {
   const { clock, config } = terms;
@@ -306,6 +308,7 @@ function operatorServices(
     directory: gate.directory,
     masterKeys: () => core.entrusted.keyring,
     webhooks: async () => core.webhooks.targets,
+    jobs: async () => jobs,
     live: core.live,
     server: { url, pid: process.pid, hosted: config.hosted, startedMs: clock.nowMs() },
     publicUrl: config.publicUrl ?? (config.hosted ? null : manageUrl),

@@ -9,6 +9,10 @@ import type { KeyPermission } from '../../src/store/store.ts';
 export interface World {
   /** A receipt of the owner's account. */
   readonly receiptId: string;
+  /** Jobs of the owner's key that have ended, and a group of them. */
+  readonly jobId: string;
+  readonly deletedJobId: string;
+  readonly groupId: string;
 }
 
 export interface Ask {
@@ -42,6 +46,9 @@ const MESSAGES = [{ role: 'user', content: 'hello' }];
 const NO_MODEL: Refused = { status: 404, code: 'model_not_found' };
 const NO_PROVIDER_KEY: Refused = { status: 404, code: 'provider_key_not_found' };
 const NO_WEBHOOK: Refused = { status: 404, code: 'webhook_not_found' };
+const NO_JOB: Refused = { status: 404, code: 'job_not_found' };
+const NO_GROUP: Refused = { status: 404, code: 'job_group_not_found' };
+const DENIED: Refused = { status: 403, code: 'permission_denied' };
 
 /** A call: every key that may use the model may make it, and its own account pays. */
 function call(body: object): AccessRow {
@@ -49,6 +56,10 @@ function call(body: object): AccessRow {
 }
 
 const CHAT = { model: 'sim-gpt', messages: MESSAGES };
+/** So late that it does not run meanwhile. */
+const LATER = new Date(Date.now() + 86_400_000 / 2).toISOString();
+const LATER_JOB = { endpoint: '/v1/chat/completions', body: CHAT, not_before: LATER };
+const LINE = { custom_id: 'one', method: 'POST', url: '/v1/chat/completions', body: CHAT };
 
 export const ACCESS: Readonly<Record<string, AccessRow>> = {
   'POST /chat/completions': call(CHAT),
@@ -103,7 +114,29 @@ export const ACCESS: Readonly<Record<string, AccessRow>> = {
   'POST /webhooks/*/test': webhook({ param: 'hook', body: {} }, 202),
   'GET /webhooks/*/deliveries': webhook({ param: 'hook' }, 200),
   'DELETE /webhooks/*': webhook({ param: 'hook' }, 200),
+  'POST /jobs': { ...call(LATER_JOB), owner: 202 },
+  'POST /jobs/groups': { ...call({ requests: [LINE], not_before: LATER }), owner: 202 },
+  'GET /jobs': { ask: () => ({}), owner: 200, stranger: 'own', restricted: 'same' },
+  'GET /jobs/groups': { ask: () => ({}), owner: 200, stranger: 'own', restricted: 'same' },
+  'GET /jobs/*': ownJob(({ jobId }) => jobId),
+  'GET /jobs/*/result': ownJob(({ jobId }) => jobId),
+  'POST /jobs/*/cancel': { ...ownJob(({ jobId }) => jobId), restricted: DENIED },
+  'DELETE /jobs/*': { ...ownJob(({ deletedJobId }) => deletedJobId), restricted: DENIED },
+  'GET /jobs/groups/*': ownJob(({ groupId }) => groupId, NO_GROUP),
+  'GET /jobs/groups/*/results': ownJob(({ groupId }) => groupId, NO_GROUP),
+  'POST /jobs/groups/*/cancel': { ...ownJob(({ groupId }) => groupId, NO_GROUP), restricted: DENIED },
 };
+
+/** A job is for the key that submitted it; keys that may read the account see it too. */
+function ownJob(param: (world: World) => string, none: Refused = NO_JOB): AccessRow {
+  return {
+    ask: (world) => ({ param: param(world) }),
+    owner: 200,
+    stranger: none,
+    restricted: 'same',
+    unprivileged: none,
+  };
+}
 
 /** Webhooks are for keys that may manage them, reading included. */
 function webhook(ask: Ask, owner: number, stranger: AccessRow['stranger'] = NO_WEBHOOK): AccessRow {

@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest';
+import { GatewayError } from '../../canonical/errors.ts';
+import type { GroupRequest, JobGroup, Submission } from '../../jobs/service.ts';
+import { ManualClock } from '../../kit/clock.ts';
+import { LIMITS } from '../../limits.ts';
+import { BodyLines } from '../body-lines.ts';
+import type { PlainRequest } from '../routes.ts';
+import { takeGroup } from './group-intake.ts';
+import { IntakePlaces } from './intake-places.ts';
+import type { JobRouteServices } from './route-services.ts';
+
+const SUBMISSION = { caller: { accountId: 7n } } as unknown as Submission;
+const JSONL = 'application/jsonl';
+
+/** The service's side of an intake: what it was given, and how it ended. */
+function openServices(refusedLine = 0) {
+  const slices: GroupRequest[][] = [];
+  const ends: string[] = [];
+  const terms: unknown[] = [];
+  const hashes: string[] = [];
+  const jobs = {
+    openGroup: async (_: Submission, given: unknown) => {
+      terms.push(given);
+      return {
+        add: async (requests: readonly GroupRequest[]) => {
+          slices.push([...requests]);
+          const refused = requests.find(({ line }) => line === refusedLine);
+          if (refused !== undefined)
+            throw new GatewayError('model_not_found', { message: `Line ${refused.line}: no.` });
+        },
+        accept: async (hash: Uint8Array) => {
+          ends.push('accepted');
+          hashes.push(Buffer.from(hash).toString('hex'));
+          return { accepted: { id: 1n } as JobGroup, replayed: false };
+        },
+        abandon: async () => void ends.push('abandoned'),
+      };
+    },
+  };
+  const services = {
+    jobs,
+    endpoints: ['/v1/messages'],
+    intakePlaces: new IntakePlaces(),
+    clock: new ManualClock(0),
+  } as unknown as JobRouteServices;
+  return { services, slices, ends, terms, hashes };
+}
+
+function request(body: string, type: string, query = ''): PlainRequest {
+  const source = {
+    read: (reader: { data(piece: Buffer): void; end(): void }) => {
+      reader.data(Buffer.from(body));
+      reader.end();
+    },
+    pause: () => {},
+    resume: () => {},
+  };
+  return {
+    headers: { 'content-type': type },
+    query,
+    incoming: {
+      lines: (limits: ConstructorParameters<typeof BodyLines>[1]) => new BodyLines(source, limits),
+      whole: async () => Buffer.from(body),
+    },
+  } as unknown as PlainRequest;
+}
+
+const lineOf = (id: string | number): string =>
+  JSON.stringify({ custom_id: String(id), method: 'POST', url: '/v1/messages', body: { at: id } });
+const linesOf = (count: number): string => Array.from({ length: count }, (_, at) => `${lineOf(at + 1)}\n`).join('');
+
+describe('a group', () => {
+  test('is stored in slices, in the order of its lines, and accepted at the end', async () => {
+    const { services, slices, ends } = openServices();
+    await takeGroup(services, request(linesOf(1_100), JSONL), SUBMISSION);
+    expect(slices.map(({ length }) => length)).toEqual([LIMITS.jobStageRowsMax, LIMITS.jobStageRowsMax, 76]);
+    expect(slices.flat().map(({ line }) => line)).toEqual(Array.from({ length: 1_100 }, (_, at) => at + 1));
+    expect(slices[0]![0]).toMatchObject({ customId: '1', endpoint: '/v1/messages', body: Buffer.from('{"at":1}') });
+    expect(ends).toEqual(['accepted']);
+  });
+
+  test('is the same as JSON Lines and in one object, with the same hash', async () => {
+    const lines = openServices();
+    await takeGroup(lines.services, request(linesOf(2), JSONL, 'result_ttl_seconds=60'), SUBMISSION);
+    const whole = openServices();
+    const body = `{"requests":[${lineOf(1)},${lineOf(2)}],"result_ttl_seconds":60}`;
+    await takeGroup(whole.services, request(body, 'application/json'), SUBMISSION);
+    expect(whole.slices).toEqual(lines.slices);
+    expect(whole.terms).toEqual(lines.terms);
+    expect(whole.hashes).toEqual(lines.hashes);
+    const others = openServices();
+    await takeGroup(others.services, request(linesOf(3), JSONL, 'result_ttl_seconds=60'), SUBMISSION);
+    expect(others.hashes).not.toEqual(lines.hashes);
+  });
+
+  test.each<[string, string, string, string, string | null]>([
+    ['a line that is not JSON', `${lineOf(1)}\n{\n`, 'invalid_request_body', 'Line 2: ', null],
+    [
+      'an id twice',
+      `${lineOf(1)}\n\n${lineOf(1)}\n`,
+      'invalid_value',
+      'Line 3: `custom_id` is the same as that of line 1',
+      'custom_id',
+    ],
+    ['a line for another route', lineOf(1).replace('messages', 'images'), 'invalid_value', 'Line 1: `url`', 'url'],
+    ['no lines', '\n \n', 'invalid_request_body', 'no requests', null],
+  ])('with %s is refused, and nothing of it is kept', async (_, body, kind, message, param) => {
+    const { services, ends } = openServices();
+    const taken = takeGroup(services, request(body, JSONL), SUBMISSION);
+    await expect(taken).rejects.toMatchObject({ kind, param, message: expect.stringContaining(message) });
+    expect(ends).toEqual(['abandoned']);
+  });
+
+  test('that the jobs refuse is abandoned, and the next one finds a place', async () => {
+    const { services, ends } = openServices(2);
+    for (let round = 0; round < LIMITS.groupIntakesMax + 1; round++)
+      await expect(takeGroup(services, request(linesOf(3), JSONL), SUBMISSION)).rejects.toMatchObject({
+        kind: 'model_not_found',
+      });
+    expect(new Set(ends)).toEqual(new Set(['abandoned']));
+  });
+
+  test.each<[string, string, string, string]>([
+    ['an unknown member', '{"requests":[],"priority":1}', 'unsupported_parameter', 'priority'],
+    ['no requests', '{}', 'missing_required_parameter', 'requests'],
+    ['requests that are no list', '{"requests":{}}', 'invalid_value', 'requests'],
+    ['a term in query and body', `{"requests":[${lineOf(1)}],"webhook":"a"}`, 'invalid_value', 'webhook'],
+  ])('in one object with %s is refused', async (_, body, kind, param) => {
+    const { services } = openServices();
+    const given = request(body, 'application/json', 'webhook=b');
+    await expect(takeGroup(services, given, SUBMISSION)).rejects.toMatchObject({ kind, param });
+  });
+
+  test('waits for a place: only so many of one account, and of all, are taken in at once', () => {
+    const places = new IntakePlaces();
+    const back: (() => void)[] = [];
+    const fill = (account: bigint): void => {
+      for (let at = 0; at < LIMITS.groupIntakesPerAccountMax; at++) back.push(places.take(account));
+    };
+    fill(1n);
+    expect(() => places.take(1n)).toThrow(expect.objectContaining({ kind: 'rate_limit_exceeded' }));
+    for (let account = 2n; back.length < LIMITS.groupIntakesMax; account++) fill(account);
+    expect(() => places.take(99n)).toThrow(expect.objectContaining({ kind: 'overloaded' }));
+    for (const give of back) give();
+    expect(() => places.take(1n)).not.toThrow();
+  });
+});

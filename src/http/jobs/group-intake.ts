@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import { GatewayError } from '../../canonical/errors.ts';
+import { readBody } from '../../gateway/read-call.ts';
+import type { Accepted, GroupRequest, JobGroup, JobTerms, Submission } from '../../jobs/service.ts';
+import { stringifyJson } from '../../json/stringify.ts';
+import { LIMITS } from '../../limits.ts';
+import type { BodyLine } from '../body-lines.ts';
+import { readQuery } from '../query-parameters.ts';
+import type { IncomingBody, PlainRequest } from '../routes.ts';
+import { asObject, type Fields, invalid, missing, readTerms, refuseUnknown, TERM_FIELDS } from './read-fields.ts';
+import { readLine } from './read-submission.ts';
+import { checkWebhook, type JobRouteServices } from './route-services.ts';
+
+/** Metadata is an object, so it cannot be in a query. */
+const QUERY_FIELDS = TERM_FIELDS.filter((name) => name !== 'metadata');
+const GROUP_FIELDS = ['requests', ...TERM_FIELDS];
+const LINE_LIMITS = {
+  bytesMax: LIMITS.groupBytesMax,
+  linesMax: LIMITS.groupLinesMax,
+  lineBytesMax: LIMITS.groupLineBytesMax,
+  sliceLines: LIMITS.jobStageRowsMax,
+  sliceBytes: LIMITS.jobSliceBytesMax,
+  unreadBytesMax: LIMITS.groupUnreadBytesMax,
+};
+
+/** Lines in slices; an empty slice is the end. */
+interface LineSource {
+  next(): Promise<readonly BodyLine[]>;
+}
+
+/** Takes in a group while its body arrives: every line is checked and stored, and then all become jobs, or none. */
+export async function takeGroup(
+  services: JobRouteServices,
+  request: PlainRequest,
+  submission: Submission,
+): Promise<Accepted<JobGroup>> {
+  const incoming = request.incoming!;
+  const givePlaceBack = services.intakePlaces.take(submission.caller.accountId);
+  try {
+    const { terms, lines } = await openLines(services, request, incoming);
+    await checkWebhook(services, submission.caller, terms.webhook);
+    return await storeLines(services, submission, terms, lines);
+  } finally {
+    givePlaceBack();
+  }
+}
+
+const JSONL_TYPE = /^application\/(?:jsonl|x-jsonlines|x-ndjson)[ \t]*(?:;.*)?$/i;
+
+async function openLines(
+  { clock }: JobRouteServices,
+  { headers, query }: PlainRequest,
+  incoming: IncomingBody,
+): Promise<{ terms: JobTerms; lines: LineSource }> {
+  const inQuery = readQueryFields(query);
+  if (JSONL_TYPE.test(headers['content-type'] ?? ''))
+    return { terms: readTerms(inQuery, clock.nowMs()), lines: incoming.lines(LINE_LIMITS) };
+  const { fields, lines } = readWholeGroup(await incoming.whole(LIMITS.requestBodyBytesMax));
+  const twice = Object.keys(inQuery).find((name) => name in fields);
+  if (twice !== undefined) throw invalid(twice, 'must be in the query or in the body, not in both');
+  return { terms: readTerms({ ...inQuery, ...fields }, clock.nowMs()), lines };
+}
+
+function readQueryFields(query: string): Fields {
+  const given = Object.fromEntries(readQuery(query, QUERY_FIELDS));
+  const { result_ttl_seconds: ttl } = given;
+  return ttl === undefined ? given : { ...given, result_ttl_seconds: /^\d{1,9}$/.test(ttl) ? Number(ttl) : ttl };
+}
+
+/** A group in one JSON object. Its lines are the bytes of the requests. */
+function readWholeGroup(bytes: Buffer): { fields: Fields; lines: LineSource } {
+  const text = readBody(bytes);
+  const fields = asObject(text.value);
+  if (fields === null)
+    throw new GatewayError('invalid_request_body', {
+      message: 'The body must be JSON Lines (content-type: application/jsonl), or a JSON object with `requests`.',
+    });
+  refuseUnknown(fields, GROUP_FIELDS, 'A group');
+  const { requests } = fields;
+  if (requests === undefined || requests === null) throw missing('requests', 'list the requests of the group');
+  if (!Array.isArray(requests)) throw invalid('requests', 'must be a list');
+  const { groupLinesMax } = LIMITS;
+  if (requests.length > groupLinesMax) throw invalid('requests', `must have at most ${groupLinesMax} entries`);
+  let at = 0;
+  const next = async (): Promise<BodyLine[]> => {
+    const slice: BodyLine[] = [];
+    for (; at < requests.length && slice.length < LIMITS.jobStageRowsMax; at++) {
+      const { start, end } = text.locate(['requests', at])!;
+      slice.push({ number: at + 1, bytes: text.bytes.subarray(start, end) });
+    }
+    return slice;
+  };
+  return { fields, lines: { next } };
+}
+
+async function storeLines(
+  services: JobRouteServices,
+  submission: Submission,
+  terms: JobTerms,
+  lines: LineSource,
+): Promise<Accepted<JobGroup>> {
+  const intake = await services.jobs.openGroup(submission, terms);
+  const hash = createHash('sha256').update(`/v1/jobs/groups\n${stringifyJson(terms)}\n`);
+  const customIds = new Map<string, number>();
+  try {
+    for (let slice = await lines.next(); slice.length > 0; slice = await lines.next()) {
+      for (const { bytes } of slice) hash.update(bytes).update('\n');
+      await intake.add(await readSlice(services, slice, customIds));
+    }
+    if (customIds.size === 0)
+      throw new GatewayError('invalid_request_body', { message: 'The group has no requests. Send at least one line.' });
+    return await intake.accept(hash.digest());
+  } catch (error) {
+    await intake.abandon();
+    throw error;
+  }
+}
+
+/** Parses lines for a few milliseconds at a time: live calls get their turns in between. */
+async function readSlice(
+  { clock, endpoints }: JobRouteServices,
+  slice: readonly BodyLine[],
+  customIds: Map<string, number>,
+): Promise<GroupRequest[]> {
+  const requests: GroupRequest[] = [];
+  let turnStartedMs = clock.monotonicMs();
+  for (const { number, bytes } of slice) {
+    requests.push(readNumbered(number, bytes, endpoints, customIds));
+    if (clock.monotonicMs() - turnStartedMs < LIMITS.jobTurnMs) continue;
+    await new Promise<void>((resolve) => void setImmediate(resolve));
+    turnStartedMs = clock.monotonicMs();
+  }
+  return requests;
+}
+
+function readNumbered(
+  line: number,
+  bytes: Buffer,
+  endpoints: readonly string[],
+  customIds: Map<string, number>,
+): GroupRequest {
+  try {
+    const request = readLine(bytes, endpoints);
+    const before = customIds.get(request.customId);
+    if (before !== undefined) throw invalid('custom_id', `is the same as that of line ${before}; each must be unique`);
+    customIds.set(request.customId, line);
+    return { ...request, line };
+  } catch (error) {
+    throw error instanceof GatewayError ? ofLine(line, error) : error;
+  }
+}
+
+/** The same error, with the number of the line in front of its message. */
+function ofLine(line: number, { kind, message, param, code }: GatewayError): GatewayError {
+  return new GatewayError(kind, { message: `Line ${line}: ${message}`, param, code });
+}

@@ -1,0 +1,228 @@
+import { createHash } from 'node:crypto';
+import type { Caller } from '../../accounts/authenticate.ts';
+import { missingPermission } from '../../accounts/permissions.ts';
+import { GatewayError } from '../../canonical/errors.ts';
+import { GROUP_PREFIX, JOB_PREFIX } from '../../canonical/id-prefixes.ts';
+import { headerLine } from '../../http1/headers.ts';
+import type { Job, JobReader, JobStatus, Submission } from '../../jobs/service.ts';
+import { stringifyJson } from '../../json/stringify.ts';
+import { formatId, parseId } from '../../kit/ids.ts';
+import { LIMITS } from '../../limits.ts';
+import { JOB_STATUSES, jobGroupView, jobView } from '../../operator/job-view.ts';
+import { listView } from '../../operator/view.ts';
+import { invalid, readQuery } from '../query-parameters.ts';
+import type { PlainAnswer, PlainHandler, PlainRequest, Route } from '../routes.ts';
+import { takeGroup } from './group-intake.ts';
+import { readJob } from './read-submission.ts';
+import { resultLines } from './result-lines.ts';
+import { checkWebhook, type JobRouteServices } from './route-services.ts';
+
+type Answer = (services: JobRouteServices, request: PlainRequest) => Promise<PlainAnswer>;
+
+/** Deferred jobs. A route with more parts stands before those that would match its path too. */
+export function jobRoutes(services: JobRouteServices): Route[] {
+  const bind =
+    (answer: Answer): PlainHandler =>
+    (request) =>
+      answer(services, request);
+  const route = (
+    method: Route['method'],
+    path: string,
+    answer: Answer,
+    more: Partial<SubmissionRoute> = {},
+  ): Route => ({
+    method,
+    path,
+    access: 'key',
+    answer: bind(answer),
+    ...more,
+  });
+  return [
+    route('POST', '/jobs', submit, { isWork: true, bodyBytesMax: LIMITS.requestBodyBytesMax }),
+    route('POST', '/jobs/groups', submitGroup, { isWork: true, readsBody: true }),
+    route('GET', '/jobs', list),
+    route('GET', '/jobs/groups', listGroups),
+    route('GET', '/jobs/groups/*/results', groupResults),
+    route('POST', '/jobs/groups/*/cancel', cancelGroup),
+    route('GET', '/jobs/groups/*', showGroup),
+    route('GET', '/jobs/*/result', result),
+    route('POST', '/jobs/*/cancel', cancel),
+    route('GET', '/jobs/*', show),
+    route('DELETE', '/jobs/*', remove),
+  ];
+}
+
+interface SubmissionRoute {
+  readonly isWork: true;
+  readonly readsBody: true;
+  readonly bodyBytesMax: number;
+}
+
+function submissionOf({ id, requestId, caller, headers, startedMs }: PlainRequest): Submission {
+  return { id, requestId, caller: caller!, headers, startedMs };
+}
+
+async function submit(services: JobRouteServices, request: PlainRequest): Promise<PlainAnswer> {
+  const { jobs, endpoints, clock } = services;
+  const { body, caller } = request;
+  const { request: job, terms } = readJob(body, endpoints, clock.nowMs());
+  await checkWebhook(services, caller!, terms.webhook);
+  const bodySha256 = createHash('sha256').update('/v1/jobs\n').update(body).digest();
+  const { accepted, replayed } = await jobs.submit({ ...submissionOf(request), bodySha256 }, job, terms);
+  return acceptedAnswer(`/v1/jobs/${formatId(JOB_PREFIX, accepted.id)}`, jobView(accepted, clock.nowMs()), replayed);
+}
+
+async function submitGroup(services: JobRouteServices, request: PlainRequest): Promise<PlainAnswer> {
+  const { accepted, replayed } = await takeGroup(services, request, submissionOf(request));
+  return acceptedAnswer(`/v1/jobs/groups/${formatId(GROUP_PREFIX, accepted.id)}`, jobGroupView(accepted), replayed);
+}
+
+function acceptedAnswer(location: string, view: object, isReplayed: boolean): PlainAnswer {
+  const replayed = isReplayed ? headerLine('idempotency-replayed', 'true') : '';
+  return { status: 202, body: stringifyJson(view), lines: headerLine('location', location) + replayed };
+}
+
+async function list({ jobs, clock }: JobRouteServices, { caller, query }: PlainRequest): Promise<PlainAnswer> {
+  const given = readQuery(query, ['status', 'group', 'after', 'limit']);
+  const group = given.get('group');
+  const groupId = group === undefined ? null : parseId(GROUP_PREFIX, group);
+  if (group !== undefined && groupId === null)
+    throw invalid('group', `must be the id of a group, like ${GROUP_PREFIX}…`);
+  const page = readPage(given, JOB_PREFIX);
+  const found = await jobs.list(readerOf(caller!), { status: readStatus(given), groupId }, page);
+  return ok(
+    listView(
+      found.map((job) => jobView(job, clock.nowMs())),
+      page.limit,
+    ),
+  );
+}
+
+async function listGroups({ jobs }: JobRouteServices, { caller, query }: PlainRequest): Promise<PlainAnswer> {
+  const page = readPage(readQuery(query, ['after', 'limit']), GROUP_PREFIX);
+  const found = await jobs.listGroups(readerOf(caller!), page);
+  return ok(listView(found.map(jobGroupView), page.limit));
+}
+
+async function show(
+  { jobs, clock }: JobRouteServices,
+  { caller, param, query, gone }: PlainRequest,
+): Promise<PlainAnswer> {
+  const given = readQuery(query, ['wait']);
+  const waitMs = readWait(given.get('wait'));
+  const reader = readerOf(caller!);
+  const id = jobId(param);
+  const job = waitMs === 0 ? await jobs.find(reader, id) : await jobs.wait(reader, id, waitMs, gone);
+  return ok(jobView(job, clock.nowMs()));
+}
+
+async function showGroup({ jobs }: JobRouteServices, { caller, param, query }: PlainRequest): Promise<PlainAnswer> {
+  readQuery(query, []);
+  return ok(jobGroupView(await jobs.findGroup(readerOf(caller!), groupIdOf(param))));
+}
+
+/** The response that the call had, with its status and its receipt headers. */
+async function result({ jobs }: JobRouteServices, { caller, param, query }: PlainRequest): Promise<PlainAnswer> {
+  readQuery(query, []);
+  return { ...(await jobs.result(readerOf(caller!), jobId(param))), hasIds: true };
+}
+
+async function groupResults({ jobs }: JobRouteServices, { caller, param, query }: PlainRequest): Promise<PlainAnswer> {
+  const after = readQuery(query, ['after']).get('after');
+  const afterId = after === undefined ? null : parseId(JOB_PREFIX, after);
+  if (after !== undefined && afterId === null)
+    throw invalid('after', 'must be the `id` of the last line that was read');
+  const reader = readerOf(caller!);
+  const group = await jobs.findGroup(reader, groupIdOf(param));
+  if (group.finishedMs === null) throw groupNotFinished();
+  const lines = resultLines(jobs.groupResults(reader, group.id, afterId));
+  return { status: 200, body: lines, lines: 'content-type: application/jsonl; charset=utf-8\r\n' };
+}
+
+async function cancel({ jobs, clock }: JobRouteServices, { caller, param }: PlainRequest): Promise<PlainAnswer> {
+  const reader = readerOf(caller!);
+  const job = await jobs.find(reader, jobId(param));
+  refuseStranger(caller!, job);
+  return ok(jobView(await jobs.cancel(reader, job.id), clock.nowMs()));
+}
+
+async function cancelGroup({ jobs }: JobRouteServices, { caller, param }: PlainRequest): Promise<PlainAnswer> {
+  const reader = readerOf(caller!);
+  const group = await jobs.findGroup(reader, groupIdOf(param));
+  refuseStranger(caller!, group);
+  return ok(jobGroupView(await jobs.cancelGroup(reader, group.id)));
+}
+
+async function remove({ jobs, clock }: JobRouteServices, { caller, param }: PlainRequest): Promise<PlainAnswer> {
+  const reader = readerOf(caller!);
+  const job = await jobs.find(reader, jobId(param));
+  refuseStranger(caller!, job);
+  return ok(jobView(await jobs.remove(reader, job.id), clock.nowMs()));
+}
+
+/** A key sees its own jobs and those of its person; all of the account if it may read that. */
+function readerOf(caller: Caller): JobReader {
+  const { accountId, keyId, key } = caller;
+  if (missingPermission(caller, 'account_read') === null) return { accountId, keyId: null, personId: null };
+  const personId = key?.personId ?? null;
+  return { accountId, keyId: personId === null ? keyId : null, personId };
+}
+
+/** A key that may read the whole account does not therefore end what others submitted. */
+function refuseStranger({ keyId, key }: Caller, job: Pick<Job, 'keyId' | 'personId'>): void {
+  const isOwn = key === null || job.keyId === keyId || (job.personId !== null && job.personId === key.personId);
+  if (isOwn) return;
+  throw new GatewayError('permission_denied', {
+    message: 'This job was submitted with another key, which must be used to cancel or delete it.',
+  });
+}
+
+function jobId(param: string): bigint {
+  const id = parseId(JOB_PREFIX, param);
+  if (id !== null) return id;
+  throw new GatewayError('job_not_found', { param: 'id', message: 'There is no job with this id.' });
+}
+
+function groupIdOf(param: string): bigint {
+  const id = parseId(GROUP_PREFIX, param);
+  if (id !== null) return id;
+  throw new GatewayError('job_group_not_found', { param: 'id', message: 'There is no group of jobs with this id.' });
+}
+
+function groupNotFinished(): GatewayError {
+  return new GatewayError('job_not_finished', {
+    message: 'Jobs of this group have not ended yet. GET /v1/jobs/groups/{id} counts them by status.',
+    retryAfterS: 5,
+  });
+}
+
+function readStatus(given: ReadonlyMap<string, string>): JobStatus | null {
+  const typed = given.get('status');
+  const status = JOB_STATUSES.find((each) => each === typed);
+  if (typed === undefined || status !== undefined) return status ?? null;
+  throw invalid('status', `must be one of ${JOB_STATUSES.join(', ')}`);
+}
+
+const LIMIT_DEFAULT = 100;
+
+function readPage(given: ReadonlyMap<string, string>, prefix: string): { limit: number; after: bigint | null } {
+  const text = given.get('limit') ?? String(LIMIT_DEFAULT);
+  const limit = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > LIMITS.storePageRowsMax)
+    throw invalid('limit', `must be a whole number from 1 to ${LIMITS.storePageRowsMax}`);
+  const after = given.get('after');
+  const id = after === undefined ? null : parseId(prefix, after);
+  if (after !== undefined && id === null) throw invalid('after', 'must be the `next` of the page before');
+  return { limit, after: id };
+}
+
+function readWait(text: string | undefined): number {
+  const secondsMax = LIMITS.jobWaitMaxMs / 1000;
+  const seconds = text === undefined ? 0 : /^\d{1,3}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
+  if (seconds <= secondsMax) return seconds * 1000;
+  throw invalid('wait', `must be a whole number of seconds from 0 to ${secondsMax}`);
+}
+
+function ok(value: unknown): PlainAnswer {
+  return { status: 200, body: stringifyJson(value) };
+}

@@ -1,0 +1,31 @@
+import type { Caller } from '../../accounts/authenticate.ts';
+import { GatewayError } from '../../canonical/errors.ts';
+import type { Jobs } from '../../jobs/service.ts';
+import type { Clock } from '../../kit/clock.ts';
+import type { WebhookTargets } from '../../webhooks/targets.ts';
+import { invalid } from '../query-parameters.ts';
+import type { IntakePlaces } from './intake-places.ts';
+
+export interface JobRouteServices {
+  readonly jobs: Jobs;
+  /** The billed routes, like `/v1/messages`. */
+  readonly endpoints: readonly string[];
+  readonly intakePlaces: IntakePlaces;
+  readonly webhooks: Pick<WebhookTargets, 'find'>;
+  readonly clock: Clock;
+}
+
+/** Refuses a name that no webhook of the account has: nobody would be told. */
+export async function checkWebhook(
+  { webhooks }: Pick<JobRouteServices, 'webhooks'>,
+  { accountId }: Caller,
+  name: string | null,
+): Promise<void> {
+  if (name === null) return;
+  try {
+    await webhooks.find(accountId, name);
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.kind !== 'webhook_not_found') throw error;
+    throw invalid('webhook', "must be the name of one of the account's webhooks; see GET /v1/webhooks");
+  }
+}

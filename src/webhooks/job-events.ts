@@ -1,0 +1,113 @@
+import { GROUP_PREFIX, JOB_PREFIX } from '../canonical/id-prefixes.ts';
+import { stringifyJson } from '../json/stringify.ts';
+import type { Clock, Timer } from '../kit/clock.ts';
+import { formatId } from '../kit/ids.ts';
+import { LIMITS } from '../limits.ts';
+import type { HandedEvent, Job, JobEvent, JobGroup, JobStore } from '../store/jobs.ts';
+import type { WebhookEvent } from '../store/webhooks.ts';
+import type { WebhookStore } from './targets.ts';
+
+export interface JobEventTerms {
+  readonly jobs: Pick<JobStore, 'events' | 'handOver' | 'find' | 'findGroup'>;
+  readonly webhooks: Pick<WebhookStore, 'findWebhook'>;
+  readonly ids: { next(): bigint };
+  readonly clock: Clock;
+  /** Something waits to be delivered. */
+  nudge(): void;
+  /** The store could not be read or written; it is tried again. */
+  onError(error: unknown): void;
+}
+
+/**
+ * Turns the ends of jobs and groups, which the ledger wrote in the commit that ended them, into deliveries of webhooks.
+ * Several processes may do so: each event is handed over once.
+ */
+export class JobEvents {
+  readonly #terms: JobEventTerms;
+  #timer: Timer | null = null;
+  #running: Promise<void> | null = null;
+  #stopped = false;
+
+  constructor(terms: JobEventTerms) {
+    this.#terms = terms;
+  }
+
+  start(): void {
+    this.#wakeIn(LIMITS.webhookPollMs);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    await this.#running;
+  }
+
+  /** Hands over what has ended since; at most one page. Returns how many events there were. */
+  async handOver(): Promise<number> {
+    const events = await this.#terms.jobs.events(LIMITS.jobEventsAtOnce);
+    if (events.length === 0) return 0;
+    const handed: HandedEvent[] = [];
+    for (const event of events) handed.push({ subjectId: event.subjectId, event: await this.#eventOf(event) });
+    if ((await this.#terms.jobs.handOver(handed)) > 0) this.#terms.nudge();
+    return events.length;
+  }
+
+  #wakeIn(ms: number): void {
+    if (this.#stopped) return;
+    this.#timer = this.#terms.clock.after(ms, () => void this.#work(), { unref: true });
+  }
+
+  async #work(): Promise<void> {
+    this.#running = this.handOver()
+      .catch((error: unknown) => {
+        this.#terms.onError(error);
+        return 0;
+      })
+      .then((events) => this.#wakeIn(events === LIMITS.jobEventsAtOnce ? 0 : LIMITS.webhookPollMs));
+    await this.#running;
+  }
+
+  /** Null if nobody is told: a job of a group has its group's event, and a webhook may have been removed. */
+  async #eventOf({ subjectId, accountId, type, createdMs }: JobEvent): Promise<WebhookEvent | null> {
+    const { jobs, webhooks, ids } = this.#terms;
+    const isOfGroup = type === 'group.finished';
+    const subject = isOfGroup ? await jobs.findGroup(subjectId, accountId) : await jobs.find(subjectId, accountId);
+    if (subject === null || ('groupId' in subject && subject.groupId !== null)) return null;
+    const dataJson = stringifyJson('groupId' in subject ? jobData(subject) : groupData(subject));
+    const event = { id: ids.next(), accountId, type, dataJson, createdMs };
+    if (subject.webhook === null) return event;
+    const webhook = await webhooks.findWebhook(accountId, subject.webhook);
+    return webhook === null ? null : { ...event, webhookId: webhook.id };
+  }
+}
+
+/** Ids, state and cost; nothing of what was asked or answered. */
+function jobData(job: Job): object {
+  return {
+    job: formatId(JOB_PREFIX, job.id),
+    status: job.state,
+    custom_id: job.customId,
+    endpoint: job.endpoint,
+    model: job.effectiveModel,
+    attempts: job.attempts,
+    cost_nanousd: job.costNanousd ?? 0n,
+    request_id: job.callId === null ? null : formatId('req_', job.callId),
+    error_code: job.errorCode,
+    finished_at: timeOr(job.finishedMs),
+    result_expires_at: timeOr(job.resultExpiresMs),
+  };
+}
+
+function groupData({ id, counts, lines, chargedNanousd, finishedMs }: JobGroup): object {
+  return {
+    group: formatId(GROUP_PREFIX, id),
+    status: 'finished',
+    counts: { total: lines, ...counts },
+    cost_nanousd: chargedNanousd,
+    finished_at: timeOr(finishedMs),
+  };
+}
+
+function timeOr(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
