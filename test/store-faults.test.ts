@@ -62,12 +62,15 @@ const OPENING: readonly (readonly string[])[] = [
   ['webhooks', 'rotate', 'pager'],
   ['webhooks', 'test', 'pager'],
   ['webhooks', 'remove', 'pager'],
+  ['jobs', 'resume', '--restored'],
+  ['jobs', 'fail', '--restored'],
   ['audit', 'list'],
   ['usage'],
 ];
 /** They do not open the ledger, or open PostgreSQL first, or report what they find instead of failing. */
 const OTHERS = [
   'setup',
+  ...['jobs submit', 'jobs wait', 'jobs result', 'jobs list', 'jobs show', 'jobs cancel'],
   'store copy',
   'store check',
   'store migrate',

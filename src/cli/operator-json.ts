@@ -15,5 +15,7 @@ function withAmounts(value: unknown): unknown {
 }
 
 function readMember(name: string, member: unknown): unknown {
-  return name.endsWith('_nanousd') && typeof member === 'string' ? BigInt(member) : withAmounts(member);
+  // A caller's own metadata may have such a name too.
+  const isAmount = name.endsWith('_nanousd') && typeof member === 'string' && /^-?[0-9]+$/.test(member);
+  return isAmount ? BigInt(member) : withAmounts(member);
 }

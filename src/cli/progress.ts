@@ -13,10 +13,10 @@ export class ProgressLine {
     this.#isLive = session.composition.terminal.isLive === true;
   }
 
-  tell(what: string, done: number, total: number): void {
+  tell(what: string, done: number, total: number, unit = 'rows'): void {
     if (this.#session.json) return;
     const part = total === 0 ? 1 : Math.min(done / total, 1);
-    const words = this.#isLive ? this.#bar(what, part, done, total) : tenth(what, part, total);
+    const words = this.#isLive ? this.#bar(what, part, done, total, unit) : tenth(what, part, total, unit);
     if (words === this.#said) return;
     this.#said = words;
     const { writeErr } = this.#session.composition.terminal;
@@ -30,14 +30,14 @@ export class ProgressLine {
     this.#said = '';
   }
 
-  #bar(what: string, part: number, done: number, total: number): string {
+  #bar(what: string, part: number, done: number, total: number, unit: string): string {
     const full = Math.round(part * BAR_CHARACTERS);
     const bar = '█'.repeat(full) + '░'.repeat(BAR_CHARACTERS - full);
-    return `${bar} ${Math.floor(part * 100)} %  ${what}, ${done} of ${total} rows`;
+    return `${bar} ${Math.floor(part * 100)} %  ${what}, ${done} of ${total} ${unit}`;
   }
 }
 
-function tenth(what: string, part: number, total: number): string {
+function tenth(what: string, part: number, total: number, unit: string): string {
   const tenths = Math.floor(part * 10);
-  return tenths === 0 ? '' : `${what}: ${tenths * 10} % of ${total} rows`;
+  return tenths === 0 ? '' : `${what}: ${tenths * 10} % of ${total} ${unit}`;
 }

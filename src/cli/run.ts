@@ -8,6 +8,7 @@ import { balanceCommand } from './commands/balance.ts';
 import { catalogCommands } from './commands/catalog.ts';
 import { configCommands } from './commands/config.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { jobsCommands } from './commands/jobs.ts';
 import { keysCommands } from './commands/keys.ts';
 import { ledgerCommands } from './commands/ledger.ts';
 import { managementKeysCommands } from './commands/management-keys.ts';
@@ -38,6 +39,7 @@ export const COMMANDS: readonly (CommandSpec | CommandGroup)[] = [
   managementKeysCommands,
   alertsCommands,
   webhooksCommands,
+  jobsCommands,
   auditCommands,
   ledgerCommands,
   storeCommands,

@@ -81,6 +81,7 @@ async function openServices(config: Config, clock: Clock, terminal: Terminal): P
         masterKeys: () => new MasterKeyring(config.masterKey),
         webhooks: async () =>
           (await import('./command-webhooks.ts')).commandWebhooks({ config, clock, books, cleanup }),
+        jobs: async () => (await import('./command-jobs.ts')).commandJobs(books, clock),
         server: null,
       };
       return { services, close: () => cleanup.run() };

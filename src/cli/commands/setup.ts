@@ -7,6 +7,7 @@ import type { Config, Environment } from '../../config/config.ts';
 import type { CommandSpec, Options } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { usageFailure } from '../failure.ts';
+import { isLoopback, readGatewayUrl } from '../gateway-url.ts';
 import type { Session } from '../session.ts';
 import type { Places, SetupClient, SetupTerms } from '../setup/client.ts';
 import { SETUP_CLIENTS } from '../setup/clients/index.ts';
@@ -91,27 +92,13 @@ function placesOf(env: Environment): Places {
 
 async function readTerms(session: Session, options: Options): Promise<SetupTerms> {
   const config = await session.composition.lookForHosts(session.config('read'));
-  const url = readUrl(options.url, config);
+  const url = readGatewayUrl(options.url, config);
   const keyVariable = readKeyVariable(options.keyEnv, config.hosted || !isLoopback(url));
   const isElsewhere = options.url !== undefined;
   const model = chooseModel(session.composition.catalogFor(config), config, options.model, isElsewhere);
   const limits =
     typeof model === 'string' ? null : { contextTokens: model.contextWindow, outputTokens: model.maxOutputTokens };
   return { baseUrl: `${url}/v1`, model: typeof model === 'string' ? model : model.id, keyVariable, limits };
-}
-
-/** Without the `/v1` that it may end with. */
-function readUrl(typed: string | boolean | undefined, { listen }: Config): string {
-  if (typeof typed !== 'string')
-    return `http://${/[:*]|^0\.0\.0\.0$/.test(listen.host) ? '127.0.0.1' : listen.host}:${listen.port}`;
-  if (!/^https?:$/.test(URL.parse(typed)?.protocol ?? '')) {
-    throw usageFailure(`--url ${typed} is not the address of a gateway. Write it like https://gateway.example.com.`);
-  }
-  return typed.replace(/\/+$/, '').replace(/\/v1$/, '');
-}
-
-function isLoopback(url: string): boolean {
-  return /^(?:localhost|127\..*|\[::1\])$/.test(new URL(url).hostname);
 }
 
 function readKeyVariable(typed: string | boolean | undefined, isNeeded: boolean): string | null {

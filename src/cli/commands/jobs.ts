@@ -1,0 +1,233 @@
+import { randomUUID } from 'node:crypto';
+import { createReadStream, existsSync, statSync } from 'node:fs';
+import { GROUP_PREFIX, JOB_PREFIX } from '../../canonical/id-prefixes.ts';
+import { LIMITS } from '../../limits.ts';
+import type { JobGroupView, JobView } from '../../operator/job-view.ts';
+import type { ListView } from '../../operator/view.ts';
+import type { CommandGroup, CommandSpec, Options } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { usageFailure } from '../failure.ts';
+import { GatewayClient, GatewayLost } from '../gateway-client.ts';
+import { isLoopback, readGatewayUrl } from '../gateway-url.ts';
+import { readOperatorJson } from '../operator-json.ts';
+import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
+import { ProgressLine } from '../progress.ts';
+import type { Session } from '../session.ts';
+import { formatTable } from '../table.ts';
+import { describeGroup, describeJob, GROUP_COLUMNS, JOB_COLUMNS } from './job-words.ts';
+import { failRestoredCommand, resumeRestoredCommand } from './jobs-restored.ts';
+import { endOf, isGroup, saveResult, waitForEnd } from './jobs-wait.ts';
+
+const GATEWAY_OPTIONS = [
+  ['--url <url>', 'address of the gateway, if it is not on this machine'],
+  ['--key-env <name>', 'variable that holds the gateway key (TOLLGATE_API_KEY)'],
+] as const;
+const OUT_OPTION = ['--out <file>', 'file for the results, which must not exist yet (standard output)'] as const;
+
+const submitCommand: CommandSpec = {
+  name: 'submit <file>',
+  summary: 'submit a batch file, with one request per line, as a group of deferred jobs',
+  options: [
+    ['--wait', 'wait until every job has ended, and write the results'],
+    OUT_OPTION,
+    ['--not-before <time>', 'earliest start, like 2027-01-31T12:00:00Z'],
+    ['--expires-at <time>', 'latest start, at most 30 days ahead (in 24 hours)'],
+    ['--webhook <name>', 'webhook that is told when the group has ended'],
+    ['--max-cost-nanousd <amount>', 'refuse the group if it could cost more than this in all'],
+    ...GATEWAY_OPTIONS,
+  ],
+  examples: ['tollgate jobs submit batch.jsonl', 'tollgate jobs submit batch.jsonl --wait --out results.jsonl'],
+  async run(session, [file = ''], options) {
+    const out = readOut(session, options);
+    if (out !== null && options.wait !== true)
+      throw usageFailure('--out needs --wait: results come when the jobs have ended.');
+    const client = openClient(session, options);
+    const text = await sendFile(session, client, file, options);
+    const group = readOperatorJson(text) as JobGroupView;
+    if (options.wait !== true) {
+      session.show({ text, result: group }, ({ id }) => id);
+      session.advise(
+        `Accepted ${group.counts.total} jobs. Get their results: tollgate jobs wait ${group.id} --out results.jsonl`,
+      );
+      return EXIT.ok;
+    }
+    session.advise(
+      `Accepted ${group.counts.total} jobs as ${group.id}. If this is interrupted: tollgate jobs wait ${group.id}`,
+    );
+    return finish(session, client, group.id, out);
+  },
+};
+
+const waitCommand: CommandSpec = {
+  name: 'wait <id>',
+  summary: 'wait for the end of a job or a group, and write its results; goes on where an interrupted one stopped',
+  options: [OUT_OPTION, ...GATEWAY_OPTIONS],
+  examples: ['tollgate jobs wait grp_… --out results.jsonl', 'tollgate jobs wait job_…'],
+  async run(session, [id = ''], options) {
+    return finish(session, openClient(session, options), readId(id), readOut(session, options));
+  },
+};
+
+const resultCommand: CommandSpec = {
+  name: 'result <id>',
+  summary: 'write the result of a job, or the results of a group, that has ended',
+  options: [OUT_OPTION, ...GATEWAY_OPTIONS],
+  examples: ['tollgate jobs result job_…', 'tollgate jobs result grp_… --out results.jsonl'],
+  async run(session, [id = ''], options) {
+    await saveResult(session, openClient(session, options), readId(id), readOut(session, options));
+    return EXIT.ok;
+  },
+};
+
+const listCommand: CommandSpec = {
+  name: 'list',
+  summary: 'list jobs, or groups, the newest first',
+  options: [
+    ['--groups', 'list groups instead of jobs'],
+    ['--group <id>', 'only the jobs of this group'],
+    ['--status <status>', 'only jobs with this status, like queued or failed'],
+    ...PAGE_OPTIONS,
+    ...GATEWAY_OPTIONS,
+  ],
+  examples: ['tollgate jobs list --status failed', 'tollgate jobs list --groups'],
+  async run(session, _args, options) {
+    const { limit, after } = readPage(options);
+    const query = new URLSearchParams({ limit: String(limit), ...(after !== null && { after }) });
+    for (const name of ['group', 'status']) if (typeof options[name] === 'string') query.set(name, options[name]);
+    const isOfGroups = options.groups === true;
+    const text = await openClient(session, options).text('GET', `/jobs${isOfGroups ? '/groups' : ''}?${query}`);
+    const result = readOperatorJson(text) as ListView<JobView | JobGroupView>;
+    const words = isOfGroups
+      ? () => formatTable(GROUP_COLUMNS, result.data as JobGroupView[])
+      : () => formatTable(JOB_COLUMNS, result.data as JobView[]);
+    session.show({ text, result }, () => (result.data.length === 0 ? '' : words()));
+    if (result.data.length === 0) session.advise(`There are no such ${isOfGroups ? 'groups' : 'jobs'}.`);
+    sayMore(session, result.next);
+    return EXIT.ok;
+  },
+};
+
+const showCommand: CommandSpec = {
+  name: 'show <id>',
+  summary: 'show a job or a group',
+  options: GATEWAY_OPTIONS,
+  examples: ['tollgate jobs show job_…', 'tollgate jobs show grp_…'],
+  run: (session, [id = ''], options) => showAnswer(session, readId(id), options, 'GET', ''),
+};
+
+const cancelCommand: CommandSpec = {
+  name: 'cancel <id>',
+  summary: 'cancel a job, or every job of a group that has not ended',
+  options: GATEWAY_OPTIONS,
+  examples: ['tollgate jobs cancel job_…', 'tollgate jobs cancel grp_…'],
+  run: (session, [id = ''], options) => showAnswer(session, readId(id), options, 'POST', '/cancel'),
+};
+
+export const jobsCommands: CommandGroup = {
+  name: 'jobs',
+  summary: 'submit deferred jobs, follow them, and get their results',
+  commands: [
+    submitCommand,
+    waitCommand,
+    resultCommand,
+    listCommand,
+    showCommand,
+    cancelCommand,
+    resumeRestoredCommand,
+    failRestoredCommand,
+  ],
+};
+
+async function showAnswer(
+  session: Session,
+  id: string,
+  options: Options,
+  method: 'GET' | 'POST',
+  rest: string,
+): Promise<number> {
+  const text = await openClient(session, options).text(method, pathOf(id) + rest);
+  const result = readOperatorJson(text) as JobView | JobGroupView;
+  session.show({ text, result }, (shown) => (shown.object === 'job' ? describeJob(shown) : describeGroup(shown)));
+  return EXIT.ok;
+}
+
+async function finish(session: Session, client: GatewayClient, id: string, out: string | null): Promise<number> {
+  const ended = await waitForEnd(session, client, id);
+  if (isGroup(ended) || endOf(ended) === 'answered') await saveResult(session, client, id, out);
+  session.advise(isGroup(ended) ? describeGroup(ended) : describeJob(ended));
+  return endOf(ended) === 'answered' && !hasFailures(ended) ? EXIT.ok : EXIT.no;
+}
+
+function hasFailures(ended: JobView | JobGroupView): boolean {
+  return isGroup(ended) ? ended.counts.succeeded < ended.counts.total : ended.status !== 'succeeded';
+}
+
+/** Sends the file again under the same idempotency key if the answer is lost, so that it is accepted once. */
+async function sendFile(session: Session, client: GatewayClient, file: string, options: Options): Promise<string> {
+  const path = session.pathOf(file);
+  if (!existsSync(path)) throw usageFailure(`There is no file ${file}.`);
+  const bytes = statSync(path).size;
+  if (bytes > LIMITS.groupBytesMax)
+    throw usageFailure(`${file} has more than ${LIMITS.groupBytesMax} bytes. Split it into several files.`);
+  const headers = {
+    'idempotency-key': randomUUID(),
+    ...(typeof options.maxCostNanousd === 'string' && { 'x-gateway-max-cost-nanousd': options.maxCostNanousd }),
+  };
+  const query = new URLSearchParams();
+  for (const [name, param] of [
+    ['notBefore', 'not_before'],
+    ['expiresAt', 'expires_at'],
+    ['webhook', 'webhook'],
+  ] as const)
+    if (typeof options[name] === 'string') query.set(param, options[name]);
+  const line = new ProgressLine(session);
+  try {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const body = createReadStream(path);
+        let sent = 0;
+        body.on('data', (piece) => {
+          sent += piece.length;
+          line.tell(`sending ${file}`, Math.ceil(sent / 1024), Math.ceil(bytes / 1024), 'KB');
+        });
+        return await client.upload(`/jobs/groups?${query}`, { body, bytes, type: 'application/jsonl', headers });
+      } catch (error) {
+        if (!(error instanceof GatewayLost) || attempt >= LIMITS.jobUploadAttemptsMax) throw error;
+        await new Promise<void>((resolve) => void session.composition.clock.after(LIMITS.jobPollMs, resolve));
+      }
+    }
+  } finally {
+    line.end();
+  }
+}
+
+function openClient(session: Session, options: Options): GatewayClient {
+  const config = session.config('leave');
+  const url = readGatewayUrl(options.url, config);
+  const variable = typeof options.keyEnv === 'string' ? options.keyEnv : 'TOLLGATE_API_KEY';
+  const key = session.env[variable] ?? null;
+  if (key === null && (typeof options.keyEnv === 'string' || config.hosted || !isLoopback(url)))
+    throw usageFailure(
+      `The variable ${variable} is not set. Put a gateway key into it, or name another with --key-env.`,
+    );
+  return new GatewayClient({ url, key: key === '' ? null : key });
+}
+
+function readId(typed: string): string {
+  if (/^(?:job|grp)_\w+$/.test(typed)) return typed;
+  throw usageFailure(
+    `"${typed}" is not the id of a job or a group, like ${JOB_PREFIX}… or ${GROUP_PREFIX}….`,
+    'tollgate jobs list',
+  );
+}
+
+export function pathOf(id: string): string {
+  return id.startsWith(GROUP_PREFIX) ? `/jobs/groups/${id}` : `/jobs/${id}`;
+}
+
+function readOut(session: Session, { out }: Options): string | null {
+  if (typeof out !== 'string') return null;
+  const path = session.pathOf(out);
+  if (existsSync(path)) throw usageFailure(`${out} exists already. Name another file with --out.`);
+  return path;
+}
