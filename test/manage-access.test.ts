@@ -9,6 +9,7 @@ import { SIGN_IN_ROUTES, type SignInRoute } from '../src/manage/sign-in/routes.t
 import { commandLine } from '../src/operator/actor.ts';
 import { type OperatorServices, runVerb } from '../src/operator/operator.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
+import { submitJobs } from './job-caller.ts';
 import { malformedRequests, managedState, sendMalformed } from './malformed-requests.ts';
 import { enrol, openSession, PUBLIC_URL } from './people.ts';
 
@@ -54,8 +55,8 @@ let account: string;
 let receipt: string;
 const secrets = new Map<PrincipalName, string>();
 const cookies = new Map<PrincipalName, string>();
-/** An invitation, a management key and an alert of the account. */
-let made: { readonly invitation: string; readonly management_key: string; readonly alert: string };
+/** An invitation, a management key, an alert, a job and a group of jobs of the account. */
+let made: Readonly<Record<'invitation' | 'management_key' | 'alert' | 'job' | 'job_group', string>>;
 
 function services(): OperatorServices {
   const { books } = harness.running;
@@ -109,6 +110,7 @@ beforeAll(async () => {
     invitation,
     management_key: (await mintManagementKey({ account, role: 'viewer' })).id,
     alert: await raiseAlert(),
+    ...(await submitJobs(harness, caller.secret)),
   };
   await openSessions();
   const call = { model: 'sim-gpt-mini', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 8 };
@@ -162,6 +164,10 @@ const BODIES: Readonly<Record<string, () => object>> = {
   'webhooks.put': () => ({ account, url: '' }),
   'webhooks.rotate': () => ({ account, grace_seconds: -1 }),
   'webhooks.test': () => ({ account, nothing: 1 }),
+  'jobs.cancel': () => ({ nothing: 1 }),
+  'jobgroups.cancel': () => ({ nothing: 1 }),
+  'jobs.resume': () => ({ restored: false }),
+  'jobs.fail': () => ({ restored: false }),
   'alerts.acknowledge': () => ({ nothing: 1 }),
   'alerts.configure': () => ({ cap_percent: -1 }),
   'system.verify': () => ({ since: 'never' }),
@@ -262,7 +268,8 @@ function refusalOf(route: ManageRoute, who: PrincipalName): [number, string] | n
   if (route.membersOwn === 'balance' && who.startsWith('member')) return null;
   if (who === 'member' && route.membersOwn !== undefined) return [403, 'permission_denied'];
   if (who === 'member by session' && route.membersOwn === 'receipts') return [403, 'permission_denied'];
-  if (who === 'member by session' && /^(key|receipt)$/.test(route.membersOwn ?? '')) return [404, 'not_found'];
+  if (who === 'member by session' && /^(key|receipt|job|job_group)$/.test(route.membersOwn ?? ''))
+    return [404, 'not_found'];
   if (who === 'member by session' && /^(keys|feed)$/.test(route.membersOwn ?? '')) return null;
   const rank = RANK[who.split(' ')[0] as keyof typeof RANK];
   return rank >= RANK[route.access.role] ? null : [403, 'permission_denied'];

@@ -2,7 +2,9 @@ import { findAccount } from '../accounts/accounts.ts';
 import { hasRole, type Principal } from '../accounts/principal.ts';
 import {
   ALERT_PREFIX,
+  GROUP_PREFIX,
   INVITATION_PREFIX,
+  JOB_PREFIX,
   KEY_PREFIX,
   MANAGEMENT_KEY_PREFIX,
   PERSON_PREFIX,
@@ -65,10 +67,30 @@ async function onlyOwn(
   if (membersOwn === 'feed' && input.key === undefined) return { ...input, person: formatId(PERSON_PREFIX, actor.id) };
   if (membersOwn === 'receipts' && input.key === undefined)
     throw new ManageError(403, 'permission_denied', 'Name one of your keys, with `key`.');
-  const id = membersOwn === 'receipt' ? idOf('req_', input.receipt) : idOf(KEY_PREFIX, input.key);
-  const found = id === null ? null : await (membersOwn === 'receipt' ? store.findReceipt(id, null) : store.findKey(id));
-  if (found?.personId !== actor.id) throw unknown();
+  if ((await ownedBy(membersOwn, input, store))?.personId !== actor.id) throw unknown();
   return input;
+}
+
+/** What a member must be the owner of. */
+async function ownedBy(
+  membersOwn: NonNullable<ManageRoute['membersOwn']>,
+  input: Input,
+  store: OperatorServices['store'],
+): Promise<{ readonly personId: bigint | null } | null> {
+  if (membersOwn === 'job' || membersOwn === 'job_group') return jobIn(membersOwn, input, store);
+  const id = membersOwn === 'receipt' ? idOf('req_', input.receipt) : idOf(KEY_PREFIX, input.key);
+  if (id === null) return null;
+  return membersOwn === 'receipt' ? store.findReceipt(id, null) : store.findKey(id);
+}
+
+async function jobIn(
+  what: 'job' | 'job_group',
+  input: Input,
+  { jobs }: OperatorServices['store'],
+): Promise<{ readonly accountId: bigint; readonly personId: bigint | null } | null> {
+  const id = idOf(what === 'job' ? JOB_PREFIX : GROUP_PREFIX, input[what]);
+  if (id === null) return null;
+  return what === 'job' ? jobs.find(id, null) : jobs.findGroup(id, null);
 }
 
 function idOf(prefix: string, value: unknown): bigint | null {
@@ -80,6 +102,7 @@ async function accountOf(
   input: Input,
   { store }: OperatorServices,
 ): Promise<bigint | null> {
+  if (scope === 'job' || scope === 'job_group') return (await jobIn(scope, input, store))?.accountId ?? null;
   if (scope === 'account')
     return typeof input.account === 'string' ? ((await findAccount(store, input.account))?.id ?? null) : null;
   if (scope === 'key') {
@@ -103,7 +126,7 @@ async function accountOf(
 }
 
 function unknown(): ManageError {
-  return new ManageError(404, 'not_found', 'There is no such account, key, receipt, invitation or alert.');
+  return new ManageError(404, 'not_found', 'There is no such account, key, receipt, job, invitation or alert.');
 }
 
 function denied(): ManageError {

@@ -4,6 +4,7 @@ import { AUDIT_ROUTES } from './resources/audit.ts';
 import { ENTRIES_ROUTES } from './resources/entries.ts';
 import { HOSTS_ROUTES } from './resources/hosts.ts';
 import { INVITATIONS_ROUTES } from './resources/invitations.ts';
+import { JOBS_ROUTES } from './resources/jobs.ts';
 import { KEYS_ROUTES } from './resources/keys.ts';
 import { MANAGEMENT_KEYS_ROUTES } from './resources/management-keys.ts';
 import { ME_ROUTES } from './resources/me.ts';
@@ -31,6 +32,7 @@ export const MANAGE_ROUTES: readonly ManageRoute[] = [
   ...PROVIDER_KEYS_ROUTES,
   ...WEBHOOKS_ROUTES,
   ...ALERTS_ROUTES,
+  ...JOBS_ROUTES,
   ...RECEIPTS_ROUTES,
   ...REFUSALS_ROUTES,
   ...USAGE_ROUTES,

@@ -38,9 +38,14 @@ export const EXAMPLE_IDS = {
   audit: 'audit_0k7q2xp7v1z8m',
   event: 'evt_0k7q2xr5w2a9n',
   alert: 'alert_0k7q2xv0y4c1q',
+  job: 'job_0k7q2xw6z5d2r',
+  job_group: 'grp_0k7q2xx9a6e3s',
 } as const;
 
 /** What follows the `#` of a link. */
 export const EXAMPLE_SECRET = 'Zm9vYmFyLi4u';
 
 export const EXAMPLE_TIME = 1_790_000_000;
+
+/** A time as jobs have it. */
+export const timestamp = z.iso.datetime().describe('RFC 3339, in UTC.');

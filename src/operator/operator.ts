@@ -14,6 +14,7 @@ import { holdFactorReset, listHoldFactors, resetHoldFactor } from './hold-factor
 import { listHosts } from './hosts.ts';
 import * as inputs from './input.ts';
 import * as invitations from './invitations.ts';
+import * as jobs from './jobs.ts';
 import * as keys from './keys.ts';
 import {
   listManagementKeys,
@@ -118,6 +119,14 @@ export const VERBS = {
   'alerts.acknowledge': verb(alerts.alertChoice, alerts.acknowledgeAlert),
   'alerts.settings': reading(alerts.alertAccount, alerts.showAlertSettings),
   'alerts.configure': verb(alerts.alertSettingsUpdate, alerts.updateAlertSettings),
+  'jobs.list': reading(jobs.jobPage, jobs.listJobs),
+  'jobs.show': reading(jobs.jobChoice, jobs.showJob),
+  'jobs.cancel': verb(jobs.jobChoice, jobs.cancelJob),
+  'jobs.resume': verb(jobs.restoredJobs, jobs.resumeRestoredJobs),
+  'jobs.fail': verb(jobs.restoredJobs, jobs.failRestoredJobs),
+  'jobgroups.list': reading(jobs.jobGroupPage, jobs.listJobGroups),
+  'jobgroups.show': reading(jobs.jobGroupChoice, jobs.showJobGroup),
+  'jobgroups.cancel': verb(jobs.jobGroupChoice, jobs.cancelJobGroup),
   'hosts.list': reading(inputs.nothing, listHosts),
   'receipts.show': reading(inputs.receiptChoice, receipts.showReceipt),
   'receipts.list': reading(inputs.receiptPage, receipts.listReceipts),

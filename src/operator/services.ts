@@ -1,6 +1,7 @@
 import type { AccountServices } from '../accounts/accounts.ts';
 import type { HangupFacts } from '../canonical/balance-view.ts';
 import type { Catalog } from '../catalog/catalog.ts';
+import type { Jobs } from '../jobs/service.ts';
 import type { IdSource } from '../kit/ids.ts';
 import type { Account, Ledger, VerifyProgress } from '../ledger/ledger.ts';
 import type { WebhookTargets } from '../webhooks/targets.ts';
@@ -9,6 +10,12 @@ import type { PeopleServices } from './people.ts';
 import type { SealServices } from './seal.ts';
 import type { BackupServices } from './store.ts';
 import type { ServerFacts } from './view.ts';
+
+/** What the verbs need of the jobs. */
+export type OperatorJobs = Pick<
+  Jobs,
+  'find' | 'list' | 'cancel' | 'findGroup' | 'listGroups' | 'cancelGroup' | 'resumeRestored' | 'failRestored'
+>;
 
 /** What the verbs work on: the running server's services, or those that a command opened itself. */
 export interface OperatorServices
@@ -29,6 +36,8 @@ export interface OperatorServices
   webhooks(): Promise<WebhookTargets>;
   /** Where receipts are archived unless a command names another folder. */
   readonly archiveFolder?: string | null;
+  /** Deferred jobs; absent where there are none. */
+  jobs?(): Promise<OperatorJobs>;
   /** Absent if no server runs. */
   readonly live?: LiveServices;
   /** Null if no server runs. */

@@ -158,6 +158,8 @@ export interface Directory extends WebhookRows, AlertRows {
 
   /** Newest first; `before` is the id of the last row of the page before. */
   listAudit(filter: AuditFilter, page: { readonly before: bigint | null; readonly limit: number }): Promise<AuditRow[]>;
+  /** For a change that is not one of these, and so has its row in a commit of its own. */
+  writeAudit(row: AuditRow): Promise<void>;
   /** Deletes rows that are older than the receipts that are kept. */
   forgetAudit(beforeMs: number, limit: number): Promise<number>;
 }

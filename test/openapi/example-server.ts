@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import {
   ACCOUNT_PREFIX,
   ALERT_PREFIX,
+  GROUP_PREFIX,
   INVITATION_PREFIX,
+  JOB_PREFIX,
   KEY_PREFIX,
   MANAGEMENT_KEY_PREFIX,
   PERSON_PREFIX,
@@ -15,6 +17,7 @@ import { formatId, parseId } from '../../src/kit/ids.ts';
 import { EXAMPLE_IDS, EXAMPLE_TIME } from '../../src/manage/schema-fields.ts';
 import { startResource } from '../cloud-resource.ts';
 import { type Harness, startHarness } from '../harness.ts';
+import { submitJobs } from '../job-caller.ts';
 
 /** A server on which everything exists that the examples name: "acme", Ada, and one of each thing that has an id. */
 export interface ExampleServer {
@@ -51,6 +54,7 @@ export async function startExampleServer(): Promise<ExampleServer> {
   const answer = await harness.post(call, { authorization: `Bearer ${key.secret}` });
   await answer.text();
   await harness.settled();
+  const { job, job_group } = await submitJobs(harness, key.secret!);
   const resource = await startResource('example-key-7f3c');
   const receiver = await startResource('of a webhook, which needs none');
   return {
@@ -72,6 +76,8 @@ export async function startExampleServer(): Promise<ExampleServer> {
       [EXAMPLE_IDS.session]: formatId(SESSION_PREFIX, sessionId),
       [EXAMPLE_IDS.management_key]: managementKey.id!,
       [EXAMPLE_IDS.alert]: await raiseAlert(harness, account.id!),
+      [EXAMPLE_IDS.job]: job,
+      [EXAMPLE_IDS.job_group]: job_group,
     },
   };
 }
@@ -126,6 +132,8 @@ export const EXAMPLE_ID_PREFIXES = {
   invitation: INVITATION_PREFIX,
   session: SESSION_PREFIX,
   management_key: MANAGEMENT_KEY_PREFIX,
+  job: JOB_PREFIX,
+  job_group: GROUP_PREFIX,
 } as const;
 
 export function isExampleId(name: keyof typeof EXAMPLE_ID_PREFIXES): boolean {

@@ -68,7 +68,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     name: 'operator',
-    mayImport: [...SERVICES, 'alerts', 'webhooks', 'catalog', 'store', 'money', ...PLAIN],
+    mayImport: [...SERVICES, 'alerts', 'webhooks', 'jobs/service.ts', 'catalog', 'store', 'money', ...PLAIN],
     about: 'Every management verb, typed. The CLI and the control socket call it.',
   },
   {

@@ -14,7 +14,7 @@ import {
   resolveAlert,
 } from './alerts.ts';
 import { archiveFileOf, listArchiveFiles, noteArchiveFile } from './archive-files.ts';
-import { forgetAudit, listAudit } from './audit.ts';
+import { forgetAudit, listAudit, writeAudit } from './audit.ts';
 import { bookSums } from './book-sums.ts';
 import {
   claimDelivery,
@@ -146,6 +146,7 @@ export const DIRECTORY_CHANGES = {
   createManagementKey,
   revokeManagementKey,
   touchManagementKey,
+  writeAudit,
   forgetAudit,
   noteTokenOverrun,
   forgetTokenOverruns,
