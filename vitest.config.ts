@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { COMPILE_CACHE } from './campaigns/process-environment.ts';
 import { quickTestFiles } from './test/quick-files.ts';
@@ -15,14 +16,18 @@ const shared = {
   ...{ pool: 'forks', maxWorkers: '100%', isolate: false },
 } as const;
 
+// Packages are tested from their sources, so that nothing needs to be built first.
+const resolve = { alias: { '@tollgate/client': join(import.meta.dirname, 'packages/client/src/index.ts') } };
+
 export default defineConfig({
   test: {
     reporters: ['default'],
     maxWorkers: '100%',
     sequence: { sequencer: SlowestFirst },
     projects: [
-      { test: { ...shared, name: 'quick', include: quick, globalSetup: FILL } },
+      { resolve, test: { ...shared, name: 'quick', include: quick, globalSetup: FILL } },
       {
+        resolve,
         test: {
           ...shared,
           name: 'slow',

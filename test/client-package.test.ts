@@ -1,43 +1,38 @@
 import { execFile, execFileSync } from 'node:child_process';
 import {
-  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildPackage, type PackageName, tsc } from './client-build.ts';
 import { type Harness, startHarness } from './harness.ts';
 
-/** The client as it is published: built, packed, put into an empty project, and run there. */
+/** The packages as they are published: built, packed, put into an empty project, and run there. */
 
-const ROOT = resolve(import.meta.dirname, '..');
-const SOURCE = join(ROOT, 'packages', 'client');
+const MODULES = resolve(import.meta.dirname, '..', 'node_modules');
 const GZIPPED_BYTES_MAX = 12 * 1024;
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-package-'));
 const project = join(folder, 'project');
-const installed = join(project, 'node_modules', '@tollgate', 'client');
+const placeOf = (name: PackageName) => join(project, 'node_modules', '@tollgate', name);
+const client = placeOf('client');
 let harness: Harness;
 
 beforeAll(async () => {
-  const staged = join(folder, 'staged');
-  const { scripts } = JSON.parse(readFileSync(join(SOURCE, 'package.json'), 'utf8'));
-  for (const command of scripts.build.split(' && ')) {
-    tsc(...command.split(' ').slice(1), '--outDir', join(staged, 'dist'));
-  }
-  copyFileSync(join(SOURCE, 'package.json'), join(staged, 'package.json'));
-  execFileSync('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: staged, stdio: 'pipe' });
-  const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz'))!;
-  mkdirSync(installed, { recursive: true });
-  execFileSync('tar', ['-xzf', join(folder, tarball), '-C', installed, '--strip-components=1']);
+  install('client');
+  install('ai-sdk', { '@tollgate/client': [join(client, 'dist', 'index.d.ts')] });
+  // What the provider depends on is copied from the clone instead of downloaded.
+  for (const name of ['@ai-sdk', 'ai']) symlinkSync(join(MODULES, name), join(project, 'node_modules', name));
   writeFileSync(join(project, 'package.json'), '{"type":"module"}');
   harness = await startHarness();
 });
@@ -46,9 +41,28 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function tsc(...args: readonly string[]): void {
-  const compiler = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
-  execFileSync(process.execPath, [compiler, ...args], { cwd: SOURCE, stdio: 'pipe' });
+function install(name: PackageName, paths: Record<string, string[]> = {}): void {
+  const staged = join(folder, name);
+  buildPackage(name, staged, paths);
+  const pack = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder];
+  const out = execFileSync('npm', pack, { cwd: staged, stdio: 'pipe', encoding: 'utf8' });
+  const tarball = join(folder, /"filename": "([^"]+\.tgz)"/.exec(out)![1]!);
+  mkdirSync(placeOf(name), { recursive: true });
+  execFileSync('tar', ['-xzf', tarball, '-C', placeOf(name), '--strip-components=1']);
+}
+
+/** The version that runs the tests, and what the machine has besides. */
+const NODES = [process.execPath, '/usr/bin/node', '/usr/local/bin/node'].filter(existsSync).filter(isNewEnough);
+
+function isNewEnough(node: string): boolean {
+  return Number(/^v(\d+)/.exec(execFileSync(node, ['--version'], { encoding: 'utf8' }))?.[1]) >= 20;
+}
+
+/** Not synchronously: the gateway runs in this process. */
+async function run(program: string, node = process.execPath): Promise<string> {
+  writeFileSync(join(project, 'program.js'), program);
+  const { stdout } = await promisify(execFile)(node, ['program.js', harness.url], { cwd: project });
+  return stdout;
 }
 
 const PROGRAM = `
@@ -61,28 +75,6 @@ for await (const event of stream) if (typeof event.id !== 'string') throw new Er
 const receipt = await stream.receipt;
 process.stdout.write(JSON.stringify({ model: answer.model, spent: String(answer.spent), receipt }));
 `;
-
-/** The version that runs the tests, and what the machine has besides. */
-const NODES = [process.execPath, '/usr/bin/node', '/usr/local/bin/node'].filter(existsSync).filter(isNewEnough);
-
-function isNewEnough(node: string): boolean {
-  return Number(/^v(\d+)/.exec(execFileSync(node, ['--version'], { encoding: 'utf8' }))?.[1]) >= 20;
-}
-
-test.each(NODES)('runs in an empty project with %s', async (node) => {
-  writeFileSync(join(project, 'program.js'), PROGRAM);
-  const out = await run(node, [join(project, 'program.js'), harness.url]);
-  const { model, spent, receipt } = JSON.parse(out);
-  expect(model).toBe('sim-gpt-mini');
-  expect(BigInt(spent)).toBeGreaterThan(0n);
-  expect(receipt).toMatchObject({ state: 'settled', costNanousd: expect.stringMatching(/^[1-9]\d*$/) });
-});
-
-/** Not synchronously: the gateway runs in this process. */
-async function run(node: string, args: readonly string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(node, [...args], { cwd: project });
-  return stdout;
-}
 
 const CONSUMER = `
 import { createClient, fallback, meteredFetch, type Receipt } from '@tollgate/client';
@@ -99,42 +91,69 @@ export async function ask(): Promise<bigint> {
 }
 `;
 
-test.each([
-  { name: 'in Node', options: { types: ['node'], lib: ['es2022'], typeRoots: [join(ROOT, 'node_modules', '@types')] } },
-  { name: 'in a browser', options: { types: [], lib: ['es2022', 'dom', 'dom.iterable', 'dom.asynciterable'] } },
-])('has types that hold under the strictest settings, $name', ({ options }) => {
-  writeFileSync(join(project, 'consumer.ts'), CONSUMER);
-  const compilerOptions = {
-    ...{ module: 'nodenext', target: 'es2022', strict: true, noEmit: true, skipLibCheck: false },
-    ...{ exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
-    ...options,
-  };
-  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }));
-  expect(() => tsc('-p', project)).not.toThrow();
-});
-
-test('has no dependency and no install script, and nothing but its build', () => {
-  const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
-  expect(manifest).not.toHaveProperty('dependencies');
-  expect(manifest).not.toHaveProperty('peerDependencies');
-  expect(Object.keys(manifest.scripts).filter((name) => /install/.test(name))).toEqual([]);
-  const files = readdirSync(installed, { recursive: true, encoding: 'utf8' });
-  expect(files.filter((name) => !/^(package\.json|dist|dist\/[a-z-]+(\.d\.ts|\.js))$/.test(name))).toEqual([]);
-});
-
-test(`has at most ${GZIPPED_BYTES_MAX} bytes when gzipped`, () => {
-  const dist = join(installed, 'dist');
-  const scripts = readdirSync(dist).filter((name) => name.endsWith('.js'));
-  const bytes = Buffer.concat(scripts.map((name) => readFileSync(join(dist, name))));
-  expect(gzipSync(bytes).length).toBeLessThanOrEqual(GZIPPED_BYTES_MAX);
-});
-
-test('imports nothing of a platform, so that it runs in browsers too', () => {
-  const dist = join(installed, 'dist');
-  const scripts = readdirSync(dist).filter((name) => name.endsWith('.js'));
-  const foreign = scripts.flatMap((name) => {
-    const imports = readFileSync(join(dist, name), 'utf8').matchAll(/from '([^']+)'/g);
-    return [...imports].map(([, from]) => from!).filter((from) => !/^\.\/[a-z-]+\.js$/.test(from));
+describe('the client', () => {
+  test.each(NODES)('runs in an empty project with %s', async (node) => {
+    const { model, spent, receipt } = JSON.parse(await run(PROGRAM, node));
+    expect(model).toBe('sim-gpt-mini');
+    expect(BigInt(spent)).toBeGreaterThan(0n);
+    expect(receipt).toMatchObject({ state: 'settled', costNanousd: expect.stringMatching(/^[1-9]\d*$/) });
   });
-  expect(foreign).toEqual([]);
+
+  test.each([
+    { name: 'in Node', options: { types: ['node'], lib: ['es2022'], typeRoots: [join(MODULES, '@types')] } },
+    { name: 'in a browser', options: { types: [], lib: ['es2022', 'dom', 'dom.iterable', 'dom.asynciterable'] } },
+  ])('has types that hold under the strictest settings, $name', ({ options }) => {
+    writeFileSync(join(project, 'consumer.ts'), CONSUMER);
+    const compilerOptions = {
+      ...{ module: 'nodenext', target: 'es2022', strict: true, noEmit: true, skipLibCheck: false },
+      ...{ exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
+      ...options,
+    };
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }));
+    expect(() => tsc('-p', project)).not.toThrow();
+  });
+
+  test('has no dependency', () => {
+    const manifest = JSON.parse(readFileSync(join(client, 'package.json'), 'utf8'));
+    expect(manifest).not.toHaveProperty('dependencies');
+    expect(manifest).not.toHaveProperty('peerDependencies');
+  });
+
+  const scripts = () => readdirSync(join(client, 'dist')).filter((name) => name.endsWith('.js'));
+
+  test(`has at most ${GZIPPED_BYTES_MAX} bytes when gzipped`, () => {
+    const bytes = Buffer.concat(scripts().map((name) => readFileSync(join(client, 'dist', name))));
+    expect(gzipSync(bytes).length).toBeLessThanOrEqual(GZIPPED_BYTES_MAX);
+  });
+
+  test('imports nothing of a platform, so that it runs in browsers too', () => {
+    const foreign = scripts().flatMap((name) => {
+      const imports = readFileSync(join(client, 'dist', name), 'utf8').matchAll(/from '([^']+)'/g);
+      return [...imports].map(([, from]) => from!).filter((from) => !/^\.\/[a-z-]+\.js$/.test(from));
+    });
+    expect(foreign).toEqual([]);
+  });
+});
+
+const PROVIDER_PROGRAM = `
+import { createTollgate } from '@tollgate/ai-sdk';
+import { generateText } from 'ai';
+const tollgate = createTollgate({ baseURL: process.argv[2] });
+const model = tollgate.fallbackModel(['sim-gpt-mini', 'sim-gpt'], { budget: 50000000n });
+const { providerMetadata } = await generateText({ model, prompt: 'Hello' });
+process.stdout.write(JSON.stringify(providerMetadata.tollgate));
+`;
+
+test('the provider for the AI SDK runs in a project that has it and the client', async () => {
+  expect(JSON.parse(await run(PROVIDER_PROGRAM))).toMatchObject({
+    effectiveModel: 'sim-gpt-mini',
+    spentNanousd: expect.stringMatching(/^[1-9]\d*$/),
+  });
+});
+
+test.each<PackageName>(['client', 'ai-sdk'])('%s has no install script, and nothing but its build', (name) => {
+  const manifest = JSON.parse(readFileSync(join(placeOf(name), 'package.json'), 'utf8'));
+  expect(Object.keys(manifest.scripts).filter((script) => /install/.test(script))).toEqual([]);
+  const files = readdirSync(placeOf(name), { recursive: true, encoding: 'utf8' });
+  expect(files.filter((file) => !/^(package\.json|dist|dist\/[a-z-]+(\.d\.ts|\.js))$/.test(file))).toEqual([]);
 });

@@ -48,7 +48,7 @@ function importsOf(path: string, read: ReadFile): string[] {
 }
 
 function testPaths(): string[] {
-  const folders = ['src', 'test', 'console/src', 'packages/client/test'];
+  const folders = ['src', 'test', 'console/src', 'packages/client/test', 'packages/ai-sdk/test'];
   return folders.flatMap(pathsUnder).filter((path) => path.endsWith('.test.ts'));
 }
 

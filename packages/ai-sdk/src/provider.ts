@@ -1,0 +1,67 @@
+import type { OpenAICompatibleProvider } from '@ai-sdk/openai-compatible';
+import type {
+  EmbeddingModelV4,
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4GenerateResult,
+  LanguageModelV4StreamResult,
+} from '@ai-sdk/provider';
+import { type MemberSpec, meteredFetch } from '@tollgate/client';
+import { receiptMetadata } from './call-metadata.ts';
+import { FallbackModel, type FallbackModelOptions } from './fallback-model.ts';
+import { providerFor, type TollgateSettings } from './settings.ts';
+
+export type { TollgateSettings };
+
+export interface TollgateProvider {
+  (modelId: string): LanguageModelV4;
+  languageModel(modelId: string): LanguageModelV4;
+  embeddingModel(modelId: string): EmbeddingModelV4;
+  /** A model that asks the next of the list if one fails, by the rules of `fallback`. */
+  fallbackModel(members: readonly MemberSpec[], options?: FallbackModelOptions): LanguageModelV4;
+}
+
+/** A provider whose models report what a call cost, in `providerMetadata.tollgate`. */
+export function createTollgate(settings: TollgateSettings): TollgateProvider {
+  const languageModel = (modelId: string) => new MeteredModel(settings, modelId);
+  return Object.assign((modelId: string) => languageModel(modelId), {
+    languageModel,
+    embeddingModel: (modelId: string) => metered(settings).embeddingModel(modelId),
+    fallbackModel: (members: readonly MemberSpec[], options: FallbackModelOptions = {}) =>
+      new FallbackModel(settings, members, options),
+  });
+}
+
+/** With a meter of its own, so that calls at the same time do not get the receipts of each other. */
+function metered(settings: TollgateSettings): OpenAICompatibleProvider {
+  const { fetch, receipts } = meteredFetch(settings.fetch === undefined ? {} : { fetch: settings.fetch });
+  return providerFor(settings, fetch, () => receiptMetadata(receipts.at(-1)));
+}
+
+class MeteredModel implements LanguageModelV4 {
+  readonly specificationVersion = 'v4';
+  readonly provider = 'tollgate.chat';
+  readonly modelId: string;
+  readonly #settings: TollgateSettings;
+
+  constructor(settings: TollgateSettings, modelId: string) {
+    this.modelId = modelId;
+    this.#settings = settings;
+  }
+
+  get supportedUrls(): LanguageModelV4['supportedUrls'] {
+    return this.#model().supportedUrls;
+  }
+
+  doGenerate(options: LanguageModelV4CallOptions): PromiseLike<LanguageModelV4GenerateResult> {
+    return this.#model().doGenerate(options);
+  }
+
+  doStream(options: LanguageModelV4CallOptions): PromiseLike<LanguageModelV4StreamResult> {
+    return this.#model().doStream(options);
+  }
+
+  #model(): LanguageModelV4 {
+    return metered(this.#settings).chatModel(this.modelId);
+  }
+}

@@ -1,0 +1,34 @@
+import { createOpenAICompatible, type OpenAICompatibleProvider } from '@ai-sdk/openai-compatible';
+import type { JSONObject } from '@ai-sdk/provider';
+import type { Fetch } from '@tollgate/client';
+import { metadataFrom } from './call-metadata.ts';
+
+export interface TollgateSettings {
+  /** The gateway's address, with or without `/v1`. */
+  readonly baseURL: string;
+  /** Not needed by a gateway in local mode. */
+  readonly apiKey?: string;
+  /** The most that one call may cost, in nanodollars: `usd('0.05')`. */
+  readonly maxCost?: bigint;
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly fetch?: Fetch;
+}
+
+/** A provider for a single call, with the `fetch` that collects its receipt. */
+export function providerFor(
+  { baseURL, apiKey, maxCost, headers }: TollgateSettings,
+  fetch: Fetch,
+  read: () => JSONObject | undefined,
+): OpenAICompatibleProvider {
+  return createOpenAICompatible({
+    name: 'tollgate',
+    baseURL: `${baseURL.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1`,
+    ...(apiKey === undefined ? {} : { apiKey }),
+    headers: { ...(maxCost === undefined ? {} : { 'x-gateway-max-cost-nanousd': String(maxCost) }), ...headers },
+    fetch,
+    includeUsage: true,
+    supportsStructuredOutputs: true,
+    metadataExtractor: metadataFrom(read),
+  });
+}
