@@ -15,6 +15,7 @@ import { startSim } from '../src/sim/sim.ts';
 import type { Sim } from '../src/sim/sim-handle.ts';
 import type { CapWindow, KeyPermission, OnUnsupported } from '../src/store/store.ts';
 import type { PublicPricing } from './catalog-price.ts';
+import { copyEmptyLedger } from './ledger-template.ts';
 import { until } from './until.ts';
 
 export interface HarnessOptions {
@@ -110,6 +111,7 @@ export function simHost(sim: { readonly url: string }, row: Partial<HostRow> = {
 
 export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'tollgate-test-'));
+  if (options.folder === undefined) await copyEmptyLedger(folder);
   const clock = options.clock ?? systemClock;
   const sim = await startSim();
   const log: Record<string, unknown>[] = [];

@@ -5,6 +5,7 @@ import type { ManualClock } from '../src/kit/clock.ts';
 import { MemoryStore } from '../src/store/memory/memory-store.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { copyEmptyLedger } from './ledger-template.ts';
 import { freshSchema } from './postgres.ts';
 import type { OpenStore, StoreUnderTest } from './store-fixtures.ts';
 
@@ -20,6 +21,7 @@ export const openSqliteInline: OpenStore = (clock) => openSqliteIn(clock, false)
 
 async function openSqliteIn(clock: ManualClock, threads: boolean): Promise<StoreUnderTest> {
   const folder = join(mkdtempSync(join(tmpdir(), 'tollgate-store-')), 'data');
+  await copyEmptyLedger(folder);
   let store = await openSqliteStore({ folder, clock, threads });
   return {
     store,
