@@ -267,10 +267,9 @@ function refusalOf(route: ManageRoute, who: PrincipalName): [number, string] | n
   if (route.membersOwn === 'nothing' && who.startsWith('member')) return [403, 'permission_denied'];
   if (route.membersOwn === 'balance' && who.startsWith('member')) return null;
   if (who === 'member' && route.membersOwn !== undefined) return [403, 'permission_denied'];
-  if (who === 'member by session' && route.membersOwn === 'receipts') return [403, 'permission_denied'];
   if (who === 'member by session' && /^(key|receipt|job|job_group)$/.test(route.membersOwn ?? ''))
     return [404, 'not_found'];
-  if (who === 'member by session' && /^(keys|feed)$/.test(route.membersOwn ?? '')) return null;
+  if (who === 'member by session' && /^(keys|feed|receipts)$/.test(route.membersOwn ?? '')) return null;
   const rank = RANK[who.split(' ')[0] as keyof typeof RANK];
   return rank >= RANK[route.access.role] ? null : [403, 'permission_denied'];
 }

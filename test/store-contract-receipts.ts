@@ -112,6 +112,7 @@ export function receiptsContract(subject: StoreSubject): void {
       const calls = Array.from({ length: 40 }, (_, n) =>
         hold(n, {
           keyId: [7n, 8n, null][n % 3]!,
+          personId: [5n, 6n, null][n % 3]!,
           effectiveModel: models[n % 2]!,
           chain: n % 4 === 0 ? `c${n % 8};1` : null,
         }),
@@ -121,6 +122,7 @@ export function receiptsContract(subject: StoreSubject): void {
       const minutes = fc.option(fc.nat(45), { nil: null });
       const anything = fc.record({
         keyId: fc.constantFrom(7n, 8n, null),
+        personId: fc.constantFrom(5n, null, null),
         since: minutes,
         until: minutes,
         model: fc.constantFrom('one', 'two', null),
@@ -129,9 +131,9 @@ export function receiptsContract(subject: StoreSubject): void {
         examineMax: fc.integer({ min: 1, max: 12 }),
       });
       await fc.assert(
-        fc.asyncProperty(anything, async ({ keyId, since, until, model, chain, limit, examineMax }) => {
+        fc.asyncProperty(anything, async ({ keyId, personId, since, until, model, chain, limit, examineMax }) => {
           const ms = (minute: number | null) => (minute === null ? null : NOON_MS + minute * MINUTE_MS);
-          const filter = { keyId, sinceMs: ms(since), untilMs: ms(until), model, chain };
+          const filter = { keyId, personId, sinceMs: ms(since), untilMs: ms(until), model, chain };
           const wanted = calls
             .filter((call) => isWanted(call, filter))
             .map(({ id }) => numberOf(id))
@@ -202,10 +204,11 @@ export function callFeedContract(subject: StoreSubject): void {
 
 function isWanted(
   call: HoldOperation,
-  { keyId, sinceMs, untilMs, model, chain }: Omit<AccountReceiptFilter, 'accountId'>,
+  { keyId, personId, sinceMs, untilMs, model, chain }: Omit<AccountReceiptFilter, 'accountId'>,
 ) {
   return (
     (keyId === null || call.keyId === keyId) &&
+    ((personId ?? null) === null || call.personId === personId) &&
     (sinceMs === null || call.createdMs >= sinceMs) &&
     (untilMs === null || call.createdMs < untilMs) &&
     (model === null || call.effectiveModel === model) &&

@@ -23,3 +23,7 @@ export class ShiftedClock implements Clock {
 
   after: Clock['after'] = (ms, run, options) => systemClock.after(ms, run, options);
 }
+
+export function systemPause(ms: number): Promise<void> {
+  return new Promise((resolve) => systemClock.after(ms, resolve));
+}

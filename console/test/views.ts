@@ -21,5 +21,28 @@ export const VIEWS: readonly View[] = [
     path: ({ account, keys }) => `/keys?account=${account}&open=${keys[0]!.id}`,
     ready: 'text=Revoke key',
   },
+  { name: 'usage', path: ({ account }) => `/usage?account=${account}&by=key`, ready: 'role=table' },
+  { name: 'requests', path: ({ account }) => `/requests?account=${account}`, ready: 'role=row >> nth=10' },
+  {
+    name: 'receipt',
+    path: ({ account }) => `/requests?account=${account}`,
+    ready: 'role=row >> nth=20',
+    prepare: async (page) => {
+      await page
+        .getByRole('row', { name: /200 sim-claude/ })
+        .first()
+        .click();
+      await page.getByRole('table', { name: 'What the call cost' }).waitFor();
+    },
+  },
+  {
+    name: 'refusal',
+    path: ({ account }) => `/requests?account=${account}&show=refused`,
+    ready: 'role=row >> nth=5',
+    prepare: async (page) => {
+      await page.getByRole('row', { name: /402/ }).first().click();
+      await page.getByText('nothing was charged').waitFor();
+    },
+  },
   { name: 'mint-key', path: ({ account }) => `/keys?account=${account}&dialog=mint`, ready: 'role=dialog' },
 ];

@@ -1,7 +1,8 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { launchBrowser } from './browser.ts';
 import { type Demo, startDemo } from './demo-data.ts';
+import { shrinkPng } from './small-png.ts';
 import { VIEWS, type View } from './views.ts';
 
 const FOLDER = new URL('../../docs/console/', import.meta.url);
@@ -27,8 +28,9 @@ async function shoot(browser: Browser, demo: Demo, view: View, look: (typeof LOO
   await view.prepare?.(page);
   await page.waitForLoadState('networkidle');
   const file = new URL(`${view.name}-${look.name}.png`, FOLDER);
-  await page.screenshot({ path: file.pathname });
-  const { size } = statSync(file);
+  const picture = shrinkPng(await page.screenshot());
+  writeFileSync(file, picture);
+  const size = picture.length;
   process.stdout.write(`${view.name}-${look.name}.png ${Math.ceil(size / 1000)} KB\n`);
   if (size > BYTES_MAX) throw new Error(`${file.pathname} has more than ${BYTES_MAX} bytes.`);
   await context.close();

@@ -83,6 +83,7 @@ describe('a receipt', () => {
     expect(JSON.stringify(view({}), (_, value) => String(value))).not.toContain('-host');
     expect(view({}, true)).toMatchObject({
       account: formatId('acct_', 7n),
+      duration_ms: 1_001,
       host: 'some-host',
       attempts: 2,
       tries: SETTLED.tries,

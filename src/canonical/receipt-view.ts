@@ -35,6 +35,8 @@ export interface ReceiptView {
 /** The operator also sees who served the call and what it may have cost beyond the charge. */
 export interface OperatorReceiptView extends ReceiptView {
   readonly account: string;
+  /** From the hold to the settlement; null while the call runs. */
+  readonly duration_ms: number | null;
   readonly host: string | null;
   readonly attempts: number;
   readonly tries: readonly HostTry[] | null;
@@ -93,6 +95,7 @@ export function operatorReceiptView(receipt: Receipt, refundedNanousd = 0n): Ope
   return {
     ...receiptView(receipt, refundedNanousd),
     account: formatId('acct_', receipt.accountId),
+    duration_ms: receipt.endedMs === null ? null : Math.max(0, receipt.endedMs - receipt.createdMs),
     host: receipt.host,
     attempts: receipt.attempts,
     tries: receipt.tries,

@@ -64,9 +64,8 @@ async function onlyOwn(
     if (named.toLowerCase() !== actor.name.toLowerCase()) throw denied();
     return { ...input, person: formatId(PERSON_PREFIX, actor.id) };
   }
-  if (membersOwn === 'feed' && input.key === undefined) return { ...input, person: formatId(PERSON_PREFIX, actor.id) };
-  if (membersOwn === 'receipts' && input.key === undefined)
-    throw new ManageError(403, 'permission_denied', 'Name one of your keys, with `key`.');
+  if ((membersOwn === 'feed' || membersOwn === 'receipts') && input.key === undefined)
+    return { ...input, person: formatId(PERSON_PREFIX, actor.id) };
   if ((await ownedBy(membersOwn, input, store))?.personId !== actor.id) throw unknown();
   return input;
 }

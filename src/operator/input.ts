@@ -154,6 +154,8 @@ export const verification = z.strictObject({
 export const receiptPage = z.strictObject({
   account: idOrName.nullable().default(null),
   key: idOrName.nullable().default(null),
+  /** Only calls with keys of this person, by id or email address. */
+  person: idOrName.nullable().default(null),
   since: seconds.nullable().default(null),
   until: seconds.nullable().default(null),
   model: z

@@ -6,7 +6,7 @@ import { LIMITS } from '../limits.ts';
 import { OperatorError } from './error.ts';
 import type * as inputs from './input.ts';
 import { toMs } from './input.ts';
-import { accountNamed, afterId, keyNamed, receiptNamed } from './lookup.ts';
+import { accountNamed, afterId, keyNamed, personIn, receiptNamed } from './lookup.ts';
 import type { OperatorServices } from './services.ts';
 import type { ListView } from './view.ts';
 
@@ -32,9 +32,11 @@ export async function listReceipts(
   const key = input.key === null ? null : await keyNamed(services, input.key);
   if (account !== null && key !== null && key.accountId !== account.id)
     throw new OperatorError('invalid_input', `The key ${input.key} does not belong to the account "${account.name}".`);
+  const person = input.person === null ? null : await personIn(services, input.person, account);
   const filter = {
     accountId: account?.id ?? key?.accountId ?? null,
     keyId: key?.id ?? null,
+    personId: person?.id ?? null,
     sinceMs: toMs(input.since),
     untilMs: toMs(input.until),
     model: input.model,

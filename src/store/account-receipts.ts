@@ -8,6 +8,8 @@ export interface AccountReceiptFilter {
   /** Null, for the operator, for all accounts. */
   readonly accountId: bigint | null;
   readonly keyId: bigint | null;
+  /** Whose key it was at the time of the call. */
+  readonly personId?: bigint | null;
   /** Created then or later. */
   readonly sinceMs: number | null;
   /** Created before. */

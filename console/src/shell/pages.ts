@@ -16,6 +16,8 @@ export interface PageRow {
 export const PAGES: readonly PageRow[] = [
   { path: '/', label: 'Overview', group: 'main', load: () => import('../pages/overview/overview-page.tsx') },
   { path: '/keys', label: 'Keys', group: 'main', load: () => import('../pages/keys/keys-page.tsx') },
+  { path: '/usage', label: 'Usage', group: 'main', load: () => import('../pages/usage/usage-page.tsx') },
+  { path: '/requests', label: 'Requests', group: 'main', load: () => import('../pages/requests/requests-page.tsx') },
 ];
 
 export const GROUPS = [

@@ -45,6 +45,11 @@ const receipt = z
       .nullable()
       .describe('Milliseconds to the first content of a stream; null for a buffered call.'),
     account: id(ACCOUNT_PREFIX),
+    duration_ms: z
+      .int()
+      .nonnegative()
+      .nullable()
+      .describe('Milliseconds from the hold to the settlement; null while the call runs.'),
     host: z.string().nullable(),
     attempts: count,
     tries: z
@@ -104,6 +109,7 @@ const RECEIPT: OperatorReceiptView = {
   chain: null,
   first_byte_ms: 412,
   account: EXAMPLE_IDS.account,
+  duration_ms: 3_215,
   host: 'example-host',
   attempts: 1,
   tries: null,

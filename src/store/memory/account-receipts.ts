@@ -25,10 +25,21 @@ export function sliceOf(
 }
 
 function isWanted(receipt: Receipt, filter: AccountReceiptFilter): boolean {
-  const { keyId, sinceMs, untilMs, model, route = null, state = null, ended = null, host = null } = filter;
+  const {
+    keyId,
+    personId = null,
+    sinceMs,
+    untilMs,
+    model,
+    route = null,
+    state = null,
+    ended = null,
+    host = null,
+  } = filter;
   const { createdMs, requestedModel, effectiveModel } = receipt;
   return (
     (keyId === null || receipt.keyId === keyId) &&
+    (personId === null || receipt.personId === personId) &&
     (sinceMs === null || createdMs >= sinceMs) &&
     (untilMs === null || createdMs < untilMs) &&
     (model === null || requestedModel === model || effectiveModel === model) &&

@@ -38,7 +38,7 @@ export class Receipts {
    * index: an index over all calls would have to be written twice per call.
    */
   async listOfAccount(filter: AccountReceiptFilter, page: ReceiptPage): Promise<ReceiptSlice> {
-    const { accountId, keyId, sinceMs, untilMs, model, chain, route = null, host = null } = filter;
+    const { accountId, keyId, sinceMs, untilMs, model, chain, route = null, host = null, personId = null } = filter;
     const { state, ended } = codesOf(filter);
     const { from, below } = idRangeOf(filter, page);
     const rows = await this.#connections.query<{ id: bigint; matches: boolean }>(
@@ -51,14 +51,15 @@ export class Receipts {
            AND ($10::text IS NULL OR split_part(chain, ';', 1) = $10)
            AND ($11::text IS NULL OR route = (SELECT id FROM name WHERE text = $11))
            AND ($12::text IS NULL OR host = (SELECT id FROM name WHERE text = $12))
-           AND ($13::int8 IS NULL OR state = $13) AND ($14::int8 IS NULL OR ended = $14) AS matches
+           AND ($13::int8 IS NULL OR state = $13) AND ($14::int8 IS NULL OR ended = $14)
+           AND ($15::int8 IS NULL OR person_id = $15) AS matches
          FROM examined
        )
        (SELECT id, true AS matches FROM marked WHERE matches ORDER BY id DESC LIMIT $5)
        UNION ALL (SELECT id, false FROM marked ORDER BY id DESC LIMIT 1 OFFSET $4 - 1)`,
       [
         ...[accountId, from, below, page.examineMax, page.limit + 1, keyId, sinceMs, untilMs, model],
-        ...[chain, route, host, state, ended],
+        ...[chain, route, host, state, ended, personId],
       ],
     );
     const ids = rows.filter(({ matches }) => matches).map(({ id }) => id);
@@ -75,7 +76,8 @@ export class Receipts {
   }
 }
 
-const EXAMINED = 'id, key_id, created_ms, requested_model, effective_model, chain, route, host, state, ended';
+const EXAMINED =
+  'id, key_id, person_id, created_ms, requested_model, effective_model, chain, route, host, state, ended';
 const NEWEST = `SELECT ${EXAMINED} FROM call WHERE account_id = $1 AND id >= $2 AND id < $3`;
 const OF_ALL = `SELECT ${EXAMINED} FROM call WHERE $1::int8 IS NULL AND id >= $2 AND id < $3 ORDER BY id DESC LIMIT $4`;
 const SETTLED_OR_OPEN = ['state <> 1', 'state = 1']

@@ -45,7 +45,12 @@ export class ReceiptReader {
   listOfAccount(filter: AccountReceiptFilter, page: ReceiptPage): ReceiptSlice {
     const { limit, examineMax } = page;
     const examined = `SELECT * FROM (${examinedBy(filter)}) ORDER BY id DESC LIMIT $examineMax`;
-    const names = { route: filter.route ?? null, host: filter.host ?? null, ...codesOf(filter) };
+    const names = {
+      personId: filter.personId ?? null,
+      route: filter.route ?? null,
+      host: filter.host ?? null,
+      ...codesOf(filter),
+    };
     const terms = {
       ...filter,
       ...names,
@@ -69,7 +74,7 @@ export class ReceiptReader {
 }
 
 const EXAMINED =
-  'call.id, call.key_id, call.created_ms, call.requested_model, call.effective_model, call.route, call.state, call.ended, call.host, call.chain';
+  'call.id, call.key_id, call.person_id, call.created_ms, call.requested_model, call.effective_model, call.route, call.state, call.ended, call.host, call.chain';
 
 function examinedBy({ accountId, chain }: AccountReceiptFilter): string {
   if (accountId === null) return OF_ALL;
@@ -98,7 +103,7 @@ const IN_CHAIN = `
   ORDER BY id DESC LIMIT $examineMax`;
 
 const WANTED = `
-  WHERE ($keyId IS NULL OR key_id = $keyId)
+  WHERE ($keyId IS NULL OR key_id = $keyId) AND ($personId IS NULL OR person_id = $personId)
     AND ($sinceMs IS NULL OR created_ms >= $sinceMs) AND ($untilMs IS NULL OR created_ms < $untilMs)
     AND ($model IS NULL OR (SELECT id FROM name WHERE text = $model) IN (requested_model, effective_model))
     AND ($chain IS NULL OR substr(chain, 1, instr(chain, ';') - 1) = $chain)

@@ -340,6 +340,7 @@ export interface Receipt {
   chain: string | null;
   first_byte_ms: number | null;
   account: string;
+  duration_ms: number | null;
   host?: string | null;
   attempts?: number;
   tries?: readonly ({ host?: string; outcome: string; ms: number; })[] | null;
@@ -639,7 +640,7 @@ export interface Routes {
   'POST /alerts/{alert}/acknowledge': { input: { alert: string; }; output: Alert };
   'GET /accounts/{account}/alert-settings': { input: { account: string; }; output: AlertSettings };
   'PATCH /accounts/{account}/alert-settings': { input: { account: string; balance_below_nanousd?: bigint | null | undefined; cap_percent?: number | null | undefined; }; output: AlertSettings };
-  'GET /receipts': { input: { account?: string | undefined; key?: string | undefined; since?: number | undefined; until?: number | undefined; model?: string | undefined; route?: string | undefined; status?: 'open' | 'settled' | 'voided' | undefined; ended?: 'complete' | 'failed' | 'upstream_error' | 'timeout' | 'shutdown' | 'client_gone' | 'stalled' | 'died' | undefined; chain?: string | undefined; host?: string | undefined; limit?: number | undefined; after?: string | undefined; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (Receipt)[]; next: string | null; } };
+  'GET /receipts': { input: { account?: string | undefined; key?: string | undefined; person?: string | undefined; since?: number | undefined; until?: number | undefined; model?: string | undefined; route?: string | undefined; status?: 'open' | 'settled' | 'voided' | undefined; ended?: 'complete' | 'failed' | 'upstream_error' | 'timeout' | 'shutdown' | 'client_gone' | 'stalled' | 'died' | undefined; chain?: string | undefined; host?: string | undefined; limit?: number | undefined; after?: string | undefined; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (Receipt)[]; next: string | null; } };
   'GET /receipts/feed': { input: { account?: string | undefined; key?: string | undefined; after?: string | undefined; }; output: unknown };
   'GET /receipts/{receipt}': { input: { receipt: string; }; output: Receipt };
   'POST /receipts/{receipt}/refund': { input: { receipt: string; amount_nanousd?: bigint | null | undefined; reference?: string | null | undefined; note?: string | null | undefined; }; output: Refund };

@@ -59,6 +59,7 @@ export function CapPanel(): ReactNode {
               id: 'resets',
               head: 'Resets',
               align: 'right',
+              className: 'whitespace-nowrap',
               wideOnly: true,
               cell: ({ resets_at }) => <Ago at={resets_at} none="never" zone="UTC" />,
             },

@@ -12,7 +12,7 @@ import { countByCode, useRefusals } from './refusals.ts';
 /** Four figures that answer: how much is left, how fast it goes, what does not work. */
 export function Figures(): ReactNode {
   return (
-    <Panel className="grid wide:grid-cols-4">
+    <Panel className="grid grid-cols-2 gap-px bg-line wide:grid-cols-4">
       <AvailableFigure />
       <TodayFigure />
       <MonthFigure />
@@ -30,7 +30,7 @@ interface FigureProps {
 
 function Figure({ label, value, detail, isPending = false }: FigureProps): ReactNode {
   return (
-    <div className="min-w-0 border-b border-line px-4 py-4 last:border-b-0 wide:border-r wide:border-b-0 wide:last:border-r-0">
+    <div className="min-w-0 bg-panel px-4 py-4">
       <p className="text-small text-muted">{label}</p>
       <p className="mt-1 text-figure font-semibold">{isPending ? <Skeleton className="h-6 w-28" /> : value}</p>
       <p className="mt-1 truncate text-small text-muted">{isPending ? <Skeleton className="h-3 w-40" /> : detail}</p>
@@ -148,7 +148,9 @@ function RefusedFigure(): ReactNode {
         </PageLink>
       }
       detail={
-        codes.length === 0 ? 'No call was refused' : codes.map(({ code, count }) => `${count} ${code}`).join(' · ')
+        codes.length === 0
+          ? 'No call was refused'
+          : codes.map(({ code, count }) => `${count} ${code.replaceAll('_', ' ')}`).join(' · ')
       }
     />
   );

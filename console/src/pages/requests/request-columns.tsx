@@ -1,0 +1,115 @@
+import type { ReactNode } from 'react';
+import { Chip, StatusChip } from '../../parts/chip.tsx';
+import { Money } from '../../parts/money.tsx';
+import { formatCount } from '../../parts/money-format.ts';
+import type { Column } from '../../parts/table.tsx';
+import { Clock } from '../../parts/time.tsx';
+import { formatDuration } from '../../parts/time-format.ts';
+import { useKeyNames } from '../../shell/key-names.ts';
+import { useViewer } from '../../shell/viewer.tsx';
+import type { RequestRow } from './request-row.ts';
+
+/** What identifies a call and what it cost come first, so that an open drawer hides neither. */
+export function useRequestColumns(): readonly Column<RequestRow>[] {
+  const nameOf = useKeyNames();
+  const { isOperator } = useViewer();
+  const keyOf = (row: RequestRow): string | null => (row.kind === 'receipt' ? row.receipt.key : row.refusal.key);
+  return [
+    {
+      id: 'time',
+      head: 'Time',
+      className: 'whitespace-nowrap text-muted',
+      cell: (row) => <Clock at={row.kind === 'receipt' ? row.receipt.created : row.refusal.created} />,
+    },
+    { id: 'status', head: 'Status', cell: (row) => <Outcome row={row} /> },
+    {
+      id: 'model',
+      head: 'Model',
+      cell: (row) => (
+        <span className="block max-w-32 truncate wide:max-w-64">
+          {row.kind === 'receipt' ? row.receipt.effective_model : (row.refusal.model ?? '–')}
+        </span>
+      ),
+    },
+    {
+      id: 'key',
+      head: 'Key',
+      wideOnly: true,
+      cell: (row) => {
+        const key = keyOf(row);
+        return <span className="block max-w-48 truncate">{key === null ? '–' : nameOf(key)}</span>;
+      },
+    },
+    {
+      id: 'cost',
+      head: 'Cost',
+      align: 'right',
+      cell: (row) => <Money as="cost" nanousd={row.kind === 'receipt' ? row.receipt.cost_nanousd : 0n} />,
+    },
+    ...tokenColumns(),
+    {
+      id: 'first',
+      head: 'First byte',
+      align: 'right',
+      wideOnly: true,
+      cell: (row) => formatDuration(row.kind === 'receipt' ? row.receipt.first_byte_ms : null),
+    },
+    {
+      id: 'duration',
+      head: 'Duration',
+      align: 'right',
+      wideOnly: true,
+      cell: (row) => formatDuration(row.kind === 'receipt' ? row.receipt.duration_ms : null),
+    },
+    ...(isOperator ? [hostColumn] : []),
+    {
+      id: 'route',
+      head: 'Route',
+      wideOnly: true,
+      className: 'text-muted',
+      cell: (row) => <Route path={row.kind === 'receipt' ? row.receipt.route : row.refusal.route} />,
+    },
+  ];
+}
+
+function Route({ path }: { readonly path: string }): ReactNode {
+  return <span className="block max-w-44 truncate">{path.replace('/v1/', '')}</span>;
+}
+
+const hostColumn: Column<RequestRow> = {
+  id: 'host',
+  head: 'Host',
+  wideOnly: true,
+  cell: (row) => (row.kind === 'receipt' ? (row.receipt.host ?? '–') : '–'),
+};
+
+function Outcome({ row }: { readonly row: RequestRow }): ReactNode {
+  if (row.kind === 'refusal') return <StatusChip status={row.refusal.http_status} />;
+  const { http_status: status, ended } = row.receipt;
+  if (ended === null) return <Chip>running</Chip>;
+  // A call can answer 200 and still not end well: the host broke off, or the client left.
+  if (ended !== 'complete' && (status === null || status < 400))
+    return <Chip tone="warning">{ended.replaceAll('_', ' ')}</Chip>;
+  return <StatusChip status={status} />;
+}
+
+function tokenColumns(): readonly Column<RequestRow>[] {
+  const column = (id: string, head: string, read: (usage: Usage) => number): Column<RequestRow> => ({
+    id,
+    head,
+    align: 'right',
+    wideOnly: true,
+    cell: (row) => {
+      const usage = row.kind === 'receipt' ? row.receipt.usage : null;
+      return usage === null ? <span className="text-muted">–</span> : formatCount(read(usage));
+    },
+  });
+  return [
+    column('in', 'In', (usage) => usage.fresh_tokens + usage.cache_write_tokens + usage.cache_write_1h_tokens),
+    column('cached', 'Cached', (usage) => usage.cache_read_tokens),
+    column('out', 'Out', (usage) => usage.output_tokens),
+    column('reasoning', 'Reasoning', (usage) => usage.reasoning_tokens),
+  ];
+}
+
+type Usage = NonNullable<Extract<RequestRow, { kind: 'receipt' }>['receipt']['usage']>;

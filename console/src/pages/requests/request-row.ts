@@ -1,0 +1,30 @@
+import type { Receipt, Refusal } from '../../api/generated/routes.ts';
+
+/** A call that was admitted, with its receipt, or one that was refused before it could cost anything. */
+export type RequestRow =
+  | { readonly kind: 'receipt'; readonly id: string; readonly receipt: Receipt }
+  | { readonly kind: 'refusal'; readonly id: string; readonly refusal: Refusal };
+
+export function receiptRow(receipt: Receipt): RequestRow {
+  return { kind: 'receipt', id: receipt.id, receipt };
+}
+
+export function refusalRow(refusal: Refusal): RequestRow {
+  return { kind: 'refusal', id: refusal.id, refusal };
+}
+
+interface LoadedList {
+  readonly rows: readonly RequestRow[];
+  readonly hasMore: boolean;
+}
+
+/**
+ * Two lists as one, the newest first. Ids grow with time. While one list has more to load, rows older than its last one are
+ * left out: something that is not loaded yet may belong between them.
+ */
+export function mergeRows(...lists: readonly LoadedList[]): readonly RequestRow[] {
+  const ends = lists.flatMap(({ rows, hasMore }) => (hasMore ? [rows.at(-1)?.id ?? '\uffff'] : []));
+  const oldest = ends.toSorted().at(-1) ?? '';
+  const byId = new Map(lists.flatMap(({ rows }) => rows).map((row) => [row.id, row]));
+  return [...byId.values()].filter(({ id }) => id >= oldest).toSorted((a, b) => (a.id < b.id ? 1 : -1));
+}

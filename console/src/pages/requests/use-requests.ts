@@ -1,0 +1,125 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
+import type { ApiError } from '../../api/client.ts';
+import { followReceipts } from '../../api/feed.ts';
+import type { Receipt } from '../../api/generated/routes.ts';
+import { useRows } from '../../api/queries.ts';
+import { useAccountInput } from '../../shell/viewer.tsx';
+import { outcomeInput, type RequestFilters } from './request-filters.ts';
+import { mergeRows, type RequestRow, receiptRow, refusalRow } from './request-row.ts';
+
+const PAGE_ROWS = 100;
+/** What a page keeps of the live tail: enough to scroll through, and no more than a browser bears. */
+const LIVE_ROWS_MAX = 500;
+const LIVE_PAINT_MS = 250;
+
+export interface Requests {
+  readonly rows: readonly RequestRow[];
+  readonly isPending: boolean;
+  readonly isStale: boolean;
+  readonly error: ApiError | null;
+  readonly hasMore: boolean;
+  readonly isLoadingMore: boolean;
+  readonly feed: 'off' | 'open' | 'waiting';
+  more(): void;
+  again(): void;
+}
+
+/** Receipts and refusals in one list, with the live tail on top if it is on. */
+export function useRequests(filters: RequestFilters): Requests {
+  const account = useAccountInput();
+  const { outcome, since, key, model, code, host, isLive } = filters;
+  const showsReceipts = outcome !== 'refused' && code === undefined;
+  const showsRefusals = (outcome === 'any' || outcome === 'refused') && host === undefined;
+  const receipts = useRows(
+    'GET /receipts',
+    { ...account, key, model, host, since, ...outcomeInput(outcome), limit: PAGE_ROWS },
+    { enabled: showsReceipts },
+  );
+  const refusals = useRows(
+    'GET /refusals',
+    { ...account, key, code, since, limit: PAGE_ROWS },
+    { enabled: showsRefusals },
+  );
+  const live = useLiveTail(isLive && showsReceipts, { ...account, key }, receipts.again);
+  const receiptRows = showsReceipts
+    ? [...live.receipts.filter((each) => isWanted(each, filters)), ...receipts.rows]
+    : [];
+  const refusalRows = showsRefusals ? refusals.rows.filter((each) => model === undefined || each.model === model) : [];
+  const lists = [
+    { rows: receiptRows.map(receiptRow), hasMore: showsReceipts && receipts.hasMore },
+    { rows: refusalRows.map(refusalRow), hasMore: showsRefusals && refusals.hasMore },
+  ];
+  return {
+    rows: mergeRows(...lists),
+    isPending: (showsReceipts && receipts.isPending) || (showsRefusals && refusals.isPending),
+    isStale: receipts.isStale || refusals.isStale,
+    error: receipts.error ?? refusals.error,
+    hasMore: lists.some(({ hasMore }) => hasMore),
+    isLoadingMore: receipts.isLoadingMore || refusals.isLoadingMore,
+    feed: live.state,
+    more: () => {
+      if (receipts.hasMore && showsReceipts) receipts.more();
+      if (refusals.hasMore && showsRefusals) refusals.more();
+    },
+    again: () => {
+      receipts.again();
+      refusals.again();
+    },
+  };
+}
+
+/** The feed knows account and key only, so the other filters are applied here. */
+function isWanted(receipt: Receipt, { model, host, outcome }: RequestFilters): boolean {
+  if (model !== undefined && receipt.effective_model !== model) return false;
+  if (host !== undefined && receipt.host !== host) return false;
+  return outcome === 'any' || receipt.ended === outcome;
+}
+
+interface LiveTail {
+  readonly receipts: readonly Receipt[];
+  readonly state: 'off' | 'open' | 'waiting';
+}
+
+function useLiveTail(
+  isOn: boolean,
+  filter: Readonly<Record<string, string | undefined>>,
+  reload: () => void,
+): LiveTail {
+  const client = useQueryClient();
+  const [tail, setTail] = useState<LiveTail>({ receipts: [], state: 'off' });
+  const reloading = useRef(reload);
+  reloading.current = reload;
+  const { account, key } = filter;
+  useEffect(() => {
+    if (!isOn) {
+      setTail({ receipts: [], state: 'off' });
+      return;
+    }
+    // Hundreds of receipts may come in a second; the page is painted a few times.
+    let arrived: Receipt[] = [];
+    const paint = setInterval(() => {
+      if (arrived.length === 0) return;
+      const newest = arrived.reverse();
+      arrived = [];
+      setTail((before) => ({ ...before, receipts: [...newest, ...before.receipts].slice(0, LIVE_ROWS_MAX) }));
+      void client.invalidateQueries({ queryKey: ['GET /refusals'] });
+    }, LIVE_PAINT_MS);
+    const end = followReceipts(
+      { account, key },
+      {
+        onReceipt: (receipt) => {
+          arrived.push(receipt);
+          if (arrived.length > LIVE_ROWS_MAX) arrived.shift();
+        },
+        onGap: () => reloading.current(),
+        onState: (state) => setTail((before) => ({ ...before, state })),
+      },
+    );
+    return () => {
+      clearInterval(paint);
+      end();
+    };
+  }, [isOn, account, key, client]);
+  return tail;
+}

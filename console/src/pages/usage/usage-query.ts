@@ -1,0 +1,123 @@
+import type { Input } from '../../api/client.ts';
+import type { UsageRow } from '../../api/generated/routes.ts';
+import type { Choice } from '../../parts/field.tsx';
+import { formatCount, formatMoney } from '../../parts/money-format.ts';
+import { formatCountTick, formatDollarTick, NANOUSD_PER_DOLLAR } from '../../plots/axis-format.ts';
+import type { Point } from '../../plots/series.ts';
+import type { Search } from '../../shell/search.ts';
+
+export type Bucket = 'hour' | 'day' | 'week' | 'month';
+export type Group = 'model' | 'key' | 'person' | 'account' | 'route' | 'host' | 'chain';
+
+const HOUR = 3_600;
+const DAY = 24 * HOUR;
+
+export const TIME_CHOICES: readonly (Choice & { readonly seconds: number | null; readonly bucket: Bucket })[] = [
+  { value: '24h', label: '24 h', seconds: DAY, bucket: 'hour' },
+  { value: '7d', label: '7 d', seconds: 7 * DAY, bucket: 'day' },
+  { value: '30d', label: '30 d', seconds: 30 * DAY, bucket: 'day' },
+  { value: '90d', label: '90 d', seconds: 90 * DAY, bucket: 'week' },
+  { value: 'custom', label: 'Custom', seconds: null, bucket: 'day' },
+];
+
+export const BUCKETS: readonly Choice<Bucket>[] = [
+  { value: 'hour', label: 'hour' },
+  { value: 'day', label: 'day' },
+  { value: 'week', label: 'week' },
+  { value: 'month', label: 'month' },
+];
+
+export interface Metric extends Choice {
+  /** What one unit of the axis is. */
+  readonly unit: bigint;
+  valueOf(row: UsageRow): bigint;
+  format(value: bigint): string;
+  formatTick(value: number): string;
+}
+
+const counted = (value: string, label: string, read: (row: UsageRow) => number | null): Metric => ({
+  value,
+  label,
+  unit: 1n,
+  valueOf: (row) => BigInt(read(row) ?? 0),
+  format: (count) => formatCount(Number(count)),
+  formatTick: formatCountTick,
+});
+
+export const METRICS: readonly Metric[] = [
+  {
+    value: 'cost',
+    label: 'Cost',
+    unit: NANOUSD_PER_DOLLAR,
+    valueOf: ({ cost_nanousd }) => cost_nanousd ?? 0n,
+    format: formatMoney,
+    formatTick: formatDollarTick,
+  },
+  counted('requests', 'Requests', ({ requests }) => requests),
+  counted('input', 'Input tokens', inputTokens),
+  counted('output', 'Output tokens', ({ output_tokens }) => output_tokens),
+];
+
+/** Everything that the model read: fresh, from the cache and into it. */
+export function inputTokens(
+  row: Pick<UsageRow, 'fresh_tokens' | 'cache_read_tokens' | 'cache_write_tokens' | 'cache_write_1h_tokens'>,
+): number | null {
+  const parts = [row.fresh_tokens, row.cache_read_tokens, row.cache_write_tokens, row.cache_write_1h_tokens];
+  return parts.some((part) => part === null) ? null : parts.reduce<number>((sum, part) => sum + (part ?? 0), 0);
+}
+
+export interface UsageView {
+  readonly time: string;
+  readonly since: number;
+  readonly until: number | undefined;
+  readonly bucket: Bucket;
+  readonly group: Group;
+  readonly metric: Metric;
+  readonly shape: 'bars' | 'lines';
+  /** What the report takes, besides the account. */
+  readonly filter: Pick<Input<'GET /usage'>, 'key' | 'model'>;
+}
+
+export function readUsageView(search: Search, groups: readonly Choice<Group>[], nowSeconds: number): UsageView {
+  const time = TIME_CHOICES.find(({ value }) => value === search.range) ?? TIME_CHOICES[2]!;
+  const bucket = BUCKETS.find(({ value }) => value === search.bucket)?.value ?? time.bucket;
+  const unit = bucket === 'hour' ? HOUR : DAY;
+  const end = nowSeconds - (nowSeconds % unit) + unit;
+  const from = dayOf(search.from);
+  const to = dayOf(search.to);
+  return {
+    time: time.value,
+    since: time.seconds === null ? (from ?? end - 30 * DAY) : end - time.seconds,
+    until: time.seconds === null && to !== null ? to + DAY : undefined,
+    bucket,
+    group: groups.find(({ value }) => value === search.by)?.value ?? 'model',
+    metric: METRICS.find(({ value }) => value === search.metric) ?? METRICS[0]!,
+    shape: search.shape === 'lines' ? 'lines' : 'bars',
+    filter: { key: search.key, model: search.model },
+  };
+}
+
+/** A date like 2026-11-15, as the time when it begins in UTC. */
+function dayOf(text: string | undefined): number | null {
+  const ms = text === undefined ? Number.NaN : Date.parse(`${text}T00:00:00Z`);
+  return Number.isNaN(ms) ? null : ms / 1000;
+}
+
+/** What a row is about, and how it is called. */
+export function nameOf(row: UsageRow, group: Group): { readonly name: string; readonly label: string } {
+  const named = (name: string | null | undefined, label: string | null | undefined, none: string) => ({
+    name: name ?? '',
+    label: label ?? name ?? none,
+  });
+  if (group === 'key') return named(row.key, row.key_name, 'no key');
+  if (group === 'person') return named(row.person, row.person_email, 'nobody');
+  if (group === 'account') return named(row.account, row.account_name, 'no account');
+  if (group === 'route') return named(row.route, row.route, 'no route');
+  if (group === 'host') return named(row.host, row.host, 'no host');
+  if (group === 'chain') return named(row.chain, row.chain, 'no chain');
+  return named(row.model, row.model, 'no model');
+}
+
+export function pointsOf(rows: readonly UsageRow[], { group, metric }: UsageView): readonly Point[] {
+  return rows.map((row) => ({ ...nameOf(row, group), start: row.start ?? 0, value: metric.valueOf(row) }));
+}

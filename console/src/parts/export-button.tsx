@@ -1,0 +1,45 @@
+import { type ReactNode, useState } from 'react';
+import type { RouteName } from '../api/client.ts';
+import { downloadList } from '../api/download.ts';
+import { Button } from './button.tsx';
+import { Icon } from './icons.tsx';
+import { Menu } from './menu.tsx';
+import { useNotices } from './notices.tsx';
+
+interface ExportButtonProps {
+  readonly route: RouteName;
+  /** The filters of the page: the file has exactly what they allow. */
+  readonly input: Readonly<Record<string, unknown>>;
+  /** Of the file, without its ending. */
+  readonly name: string;
+}
+
+/** Saves what is filtered, all of it, as a file. */
+export function ExportButton({ route, input, name }: ExportButtonProps): ReactNode {
+  const { tell } = useNotices();
+  const [isBusy, setBusy] = useState(false);
+  const save = async (format: 'csv' | 'jsonl'): Promise<void> => {
+    setBusy(true);
+    try {
+      await downloadList(route, input, format, name);
+    } catch (error) {
+      tell(error instanceof Error ? error.message : 'The export failed.');
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Menu
+      trigger={
+        <Button busy={isBusy}>
+          <Icon name="download" size={14} />
+          {isBusy ? 'Exporting' : 'Export'}
+        </Button>
+      }
+      items={[
+        { label: 'CSV', onSelect: () => void save('csv') },
+        { label: 'JSON Lines', onSelect: () => void save('jsonl') },
+      ]}
+    />
+  );
+}

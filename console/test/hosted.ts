@@ -1,0 +1,60 @@
+import type { Browser, BrowserContext, BrowserContextOptions } from 'playwright-core';
+import type { AccountRole } from '../../src/store/people.ts';
+import { type Harness, startHarness } from '../../test/harness.ts';
+import { enrol, openSession, PUBLIC_URL } from '../../test/people.ts';
+
+export type PersonName = 'operator' | AccountRole;
+
+export interface HostedWorld {
+  readonly harness: Harness;
+  readonly accountId: bigint;
+  readonly people: ReadonlyMap<PersonName, bigint>;
+  stop(): Promise<void>;
+}
+
+/** A gateway in hosted mode with one account, and a person of each role in it. */
+export async function startHosted(): Promise<HostedWorld> {
+  const harness = await startHarness({ hosted: true, config: { publicUrl: PUBLIC_URL } });
+  const { accountId } = await harness.mint({ creditNanousd: 25_000_000_000n });
+  const people = new Map<PersonName, bigint>();
+  for (const name of ['operator', 'owner', 'member', 'viewer'] as const) {
+    const roles = name === 'operator' ? [] : [[accountId, name] as const];
+    people.set(
+      name,
+      await enrol(harness.running.books, `${name}@example.com`, { isOperator: name === 'operator', roles }),
+    );
+  }
+  return { harness, accountId, people, stop: () => harness.stop() };
+}
+
+/**
+ * A browser for which the gateway is at its public address. Requests are passed on as a proxy would, because sessions need
+ * https and the gateway speaks http.
+ */
+export async function publicContext(
+  browser: Browser,
+  { url }: Harness,
+  options: BrowserContextOptions = {},
+): Promise<BrowserContext> {
+  const context = await browser.newContext({ reducedMotion: 'reduce', timezoneId: 'UTC', ...options });
+  await context.route(`${PUBLIC_URL}/**`, async (route) => {
+    const response = await route.fetch({ url: route.request().url().replace(PUBLIC_URL, url), maxRedirects: 0 });
+    await route.fulfill({ response });
+  });
+  return context;
+}
+
+/** Signs somebody in without their password. */
+export async function signInAs(
+  context: BrowserContext,
+  { harness, people }: HostedWorld,
+  name: PersonName,
+): Promise<void> {
+  const cookie = await openSession(harness.running.books, people.get(name)!);
+  const [key = '', ...value] = cookie.split('=');
+  await context.addCookies([
+    { name: key, value: value.join('='), url: PUBLIC_URL, secure: true, httpOnly: true, sameSite: 'Lax' },
+  ]);
+}
+
+export const CONSOLE_URL = `${PUBLIC_URL}/console`;

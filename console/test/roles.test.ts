@@ -1,0 +1,86 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { launchBrowser } from './browser.ts';
+import { CONSOLE_URL, type HostedWorld, type PersonName, publicContext, signInAs, startHosted } from './hosted.ts';
+
+let world: HostedWorld;
+let browser: Browser;
+
+beforeAll(async () => {
+  [world, browser] = await Promise.all([startHosted(), launchBrowser()]);
+}, 120_000);
+afterAll(async () => {
+  await browser.close();
+  await world.stop();
+});
+
+async function openAs(name: PersonName, path: string): Promise<Page> {
+  const context = await publicContext(browser, world.harness);
+  await signInAs(context, world, name);
+  const page = await context.newPage();
+  await page.goto(CONSOLE_URL + path);
+  return page;
+}
+
+const MAY_MINT: Readonly<Record<PersonName, boolean>> = { operator: true, owner: true, member: true, viewer: false };
+
+describe.each(Object.entries(MAY_MINT) as [PersonName, boolean][])('%s', (name, mayMint) => {
+  test(`sees the keys and ${mayMint ? 'may' : 'may not'} mint one`, async () => {
+    const page = await openAs(name, '/keys');
+    await page.getByRole('heading', { name: 'Keys' }).waitFor();
+    await page.getByRole('table', { name: 'Keys' }).or(page.getByText('No keys yet')).first().waitFor();
+    expect(await page.getByRole('button', { name: 'New key' }).count()).toBe(
+      mayMint ? 1 + (name === 'member' ? 1 : 0) : 0,
+    );
+    await page.context().close();
+  });
+
+  test('sees requests without an error', async () => {
+    const page = await openAs(name, '/requests');
+    await page.getByText('No requests yet').waitFor();
+    await page.context().close();
+  });
+});
+
+test('somebody without a session is asked to sign in', async () => {
+  const context = await publicContext(browser, world.harness);
+  const page = await context.newPage();
+  await page.goto(CONSOLE_URL);
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await page.getByLabel('Email address').fill('owner@example.com');
+  await page.getByLabel('Password').fill('not the password');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('alert').waitFor();
+  expect(await page.getByRole('navigation').count()).toBe(0);
+  await context.close();
+});
+
+test('an invitation leads into the console, and its person signs in again with the password', async () => {
+  const operator = await openAs('operator', '/');
+  const invited = (await operator.evaluate(
+    `fetch('/manage/v1/invitations', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email: 'new@example.com', account: 'acct', role: 'member' }),
+  }).then((response) => response.json())`.replace("'acct'", JSON.stringify(await accountName())),
+  )) as { link: string };
+  await operator.context().close();
+  const context = await publicContext(browser, world.harness);
+  const page = await context.newPage();
+  await page.goto(invited.link);
+  await page.getByLabel('Your name').fill('Newcomer');
+  await page.getByLabel('Password').fill('correct horse battery');
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  expect(page.url(), 'the secret has left the address').not.toContain('#');
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByLabel('Email address').fill('new@example.com');
+  await page.getByLabel('Password').fill('correct horse battery');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await context.close();
+});
+
+async function accountName(): Promise<string> {
+  return (await world.harness.running.books.store.findAccount(world.accountId))!.name;
+}

@@ -1,0 +1,205 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { launchBrowser } from './browser.ts';
+import { type Demo, startDemo } from './demo-data.ts';
+import { type Visit, visit } from './visit.ts';
+
+let demo: Demo;
+let browser: Browser;
+
+beforeAll(async () => {
+  [demo, browser] = await Promise.all([startDemo(), launchBrowser()]);
+}, 120_000);
+afterAll(async () => {
+  await browser.close();
+  await demo.harness.stop();
+});
+
+function open(path: string): Promise<Visit> {
+  return visit(browser, `${demo.harness.url}/console${path}`, { token: demo.manage.token });
+}
+
+async function openKey(page: Page, name: string): Promise<void> {
+  await page.getByRole('row', { name }).click();
+  await page.getByRole('dialog', { name }).waitFor();
+}
+
+async function mint(name: string): Promise<{ readonly id: string; readonly secret: string }> {
+  return demo.manage.post('/keys', { account: demo.account, name });
+}
+
+describe('keys', () => {
+  test('tells the second of two people who change the same key, and overwrites nothing', async () => {
+    const { id } = await mint('shared');
+    const { page, close } = await open(`/keys?account=${demo.account}`);
+    await openKey(page, 'shared');
+    await page.getByRole('button', { name: 'Change' }).click();
+    await page.getByLabel('Spend cap').fill('7');
+    await demo.manage.patch(`/keys/${id}`, { spend_cap_nanousd: 3_000_000_000, window: 'day' });
+    await page.getByRole('button', { name: 'Save changes' }).click();
+    await page.getByText('Somebody else changed this key meanwhile').waitFor();
+    expect((await demo.manage.get(`/keys/${id}`)).spend_cap_nanousd).toBe(3_000_000_000);
+    await page.getByRole('button', { name: 'Load the current values' }).click();
+    await expect.poll(() => page.getByLabel('Spend cap').inputValue()).toBe('3');
+    await page.getByLabel('Spend cap').fill('7');
+    await page.getByRole('button', { name: 'Save changes' }).click();
+    await page.getByText('“shared” was changed.').waitFor();
+    expect(await demo.manage.get(`/keys/${id}`)).toMatchObject({ spend_cap_nanousd: 7_000_000_000, window: 'day' });
+    await close();
+  });
+
+  test('rotates a key, shows the new secret once, and keeps the old one for a while', async () => {
+    const { secret } = await mint('rotated');
+    const { page, close } = await open(`/keys?account=${demo.account}`);
+    await openKey(page, 'rotated');
+    await page.getByRole('button', { name: 'Rotate' }).click();
+    await page.getByRole('button', { name: 'Rotate key' }).click();
+    const fresh = await page.locator('[data-secret]').textContent();
+    for (const each of [secret, fresh!])
+      expect((await demo.harness.get('/v1/models', { authorization: `Bearer ${each}` })).status).toBe(200);
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    expect(await page.content()).not.toContain(fresh);
+    await close();
+  });
+
+  test('revokes a key only after its name was typed', async () => {
+    const { id } = await mint('doomed');
+    const { page, close } = await open(`/keys?account=${demo.account}`);
+    await openKey(page, 'doomed');
+    await page.getByRole('button', { name: 'Revoke key' }).click();
+    const confirm = page.getByRole('dialog', { name: 'Revoke “doomed”' });
+    expect(await confirm.getByRole('button', { name: 'Revoke key' }).isDisabled()).toBe(true);
+    await confirm.getByRole('textbox').fill('doomed');
+    await confirm.getByRole('button', { name: 'Revoke key' }).click();
+    await page.getByText('“doomed” is revoked.').waitFor();
+    expect((await demo.manage.get(`/keys/${id}`)).status).toBe('revoked');
+    await close();
+  });
+});
+
+describe('requests', () => {
+  test('finds a pasted request id with the keyboard, reads its receipt, and moves to the next one', async () => {
+    const { data } = await demo.manage.get(`/receipts?account=${demo.account}&limit=3`);
+    const { page, complaints, close } = await open(`/?account=${demo.account}`);
+    await page.getByText('Largest spenders').waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type(data[0].id);
+    await page.keyboard.press('Enter');
+    const invoice = page.getByRole('table', { name: 'What the call cost' });
+    await invoice.waitFor();
+    const amounts = await invoice.locator('tr td:last-child').allTextContents();
+    const nanousd = amounts.map((text) => BigInt(text.replaceAll(/[^\d]/g, '')));
+    expect(nanousd.slice(0, -1).reduce((sum, amount) => sum + amount, 0n)).toBe(nanousd.at(-1));
+    expect(nanousd.at(-1)).toBe(BigInt(data[0].cost_nanousd));
+    await page.locator(`[data-row="${data[1].id}"]`).waitFor();
+    const before = new URL(page.url()).searchParams.get('open');
+    await page.keyboard.press('ArrowDown');
+    await expect.poll(() => new URL(page.url()).searchParams.get('open')).not.toBe(before);
+    await page.keyboard.press('Escape');
+    await expect.poll(() => new URL(page.url()).searchParams.get('open')).toBeNull();
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  test('shows a call in the live tail as it ends', async () => {
+    const { page, close } = await open(`/requests?account=${demo.account}&live=1`);
+    await page.getByRole('button', { name: 'Live', exact: true }).waitFor();
+    const [key] = demo.keys;
+    const answer = await demo.harness.post(
+      { model: 'sim-gpt-mini', max_tokens: 8, messages: [{ role: 'user', content: 'Hello' }] },
+      { authorization: `Bearer ${key!.secret}` },
+    );
+    await page.locator(`[data-row="${answer.headers.get('x-gateway-request-id')}"]`).waitFor();
+    await close();
+  });
+
+  test('has refused calls in the same list, with the reason that the caller got', async () => {
+    const { page, close } = await open(`/requests?account=${demo.account}&show=refused&code=model_not_found`);
+    await page
+      .getByRole('row', { name: /no-such-model/ })
+      .first()
+      .click();
+    await page.getByText('refused, nothing was charged').waitFor();
+    const { data } = await demo.manage.get(`/refusals?account=${demo.account}&code=model_not_found`);
+    await page.getByText(data[0].message).waitFor();
+    await close();
+  });
+});
+
+test('the usage table shows what the receipts sum to', async () => {
+  const { page, close } = await open(`/usage?account=${demo.account}&by=model&range=90d`);
+  const table = page.getByRole('table', { name: 'Usage by model' });
+  await table.getByText('Total').waitFor();
+  const exact = await table
+    .locator('tr td:nth-child(2) span[title]')
+    .evaluateAll('(spans) => spans.map((span) => span.title)');
+  const amounts = (exact as string[]).map((title) => BigInt(title.split(' · ')[1]!.replaceAll(/[^\d]/g, '')));
+  const total = amounts.pop();
+  expect(amounts.reduce((sum, amount) => sum + amount, 0n)).toBe(total);
+  let paid = 0n;
+  for (let after = ''; after !== null; ) {
+    const { data, next } = await demo.manage.get(
+      `/receipts?account=${demo.account}&limit=1000${after && `&after=${after}`}`,
+    );
+    for (const { cost_nanousd } of data) paid += BigInt(cost_nanousd ?? 0);
+    after = next;
+  }
+  expect(total).toBe(paid);
+  await close();
+});
+
+test('hostile names, models and labels are shown as text', async () => {
+  const hostile = '<img src=x onerror=alert(1)>"\'{{7*7}}';
+  const { secret } = await mint(hostile);
+  const call = { model: hostile, messages: [{ role: 'user', content: 'Hello' }] };
+  await (await demo.harness.post(call, { authorization: `Bearer ${secret}` })).text();
+  const { page, complaints, close } = await open(`/keys?account=${demo.account}&q=img`);
+  await page.getByText(hostile, { exact: true }).first().waitFor();
+  await page.goto(`${demo.harness.url}/console/requests?account=${demo.account}&show=refused`);
+  await page
+    .getByRole('row', { name: /onerror/ })
+    .first()
+    .click();
+  await page.getByText('refused, nothing was charged').waitFor();
+  expect(await page.locator('img').count()).toBe(0);
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('says when the gateway cannot be reached, and goes on by itself', async () => {
+  const { page, close } = await open(`/keys?account=${demo.account}`);
+  await page.getByText('support-bot').first().waitFor();
+  await page.context().setOffline(true);
+  await page.getByRole('row', { name: 'support-bot' }).click();
+  await page.getByText('The gateway cannot be reached. This page goes on').waitFor();
+  await page.context().setOffline(false);
+  await page.getByText('The gateway cannot be reached. This page goes on').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Rotate' }).waitFor();
+  await close();
+});
+
+test('an old or missing token leads to a page that says how to get in', async () => {
+  const { page, close } = await visit(browser, `${demo.harness.url}/console`, { token: 'of-an-earlier-start' });
+  await page.getByRole('heading', { name: 'The gateway was restarted' }).waitFor();
+  await page.getByLabel('Link or token').fill(`${demo.harness.url}/console#token=${demo.manage.token}`);
+  await page.getByRole('button', { name: 'Open the console' }).click();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await close();
+});
+
+test('the first page loads at most 180 KB of JavaScript, compressed', async () => {
+  const { page, close } = await open(`/?account=${demo.account}`);
+  await page.getByText('Largest spenders').waitFor();
+  const loaded = (await page.evaluate(
+    'performance.getEntriesByType("resource").map((entry) => entry.name).filter((name) => name.endsWith(".js"))',
+  )) as string[];
+  const folder = new URL('../../dist/console/assets/', import.meta.url);
+  const sizes = new Map(readdirSync(folder).map((name) => [name, readFileSync(new URL(name, folder)).length]));
+  const bytes = loaded
+    .map((url) => sizes.get(`${url.split('/').at(-1)}.gz`) ?? Number.NaN)
+    .reduce((sum, size) => sum + size, 0);
+  expect(bytes).toBeGreaterThan(50_000);
+  expect(bytes).toBeLessThanOrEqual(180_000);
+  await close();
+});
