@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Receipt } from '../src/canonical/receipt.ts';
 import { idFloorAt } from '../src/kit/ids.ts';
 import type { AccountReceiptFilter, HoldOperation } from '../src/store/store.ts';
+import { aPerson, audit } from './people-fixtures.ts';
 import { aHold, aKey, anAccount, aSettle, NOON_MS } from './store-fixtures.ts';
 import type { StoreSubject } from './store-subject.ts';
 
@@ -107,12 +108,24 @@ export function receiptsContract(subject: StoreSubject): void {
       expect(await list({}, 2, null, 3)).toEqual({ calls: [5, 4], next: 4 });
     });
 
+    it('are found by the person whose key it was', async () => {
+      const { directory } = subject.store;
+      await directory.createPerson(aPerson(5n), audit('people.create'));
+      const membership = { accountId: 2n, personId: 5n, role: 'member', capNanousd: null, capWindow: 'lifetime' } as const;
+      await directory.putMembership(membership, audit('members.put'));
+      await subject.store.createKey(aKey(9n, 2n, { personId: 5n }));
+      const own = { keyId: 9n, personId: 5n };
+      await subject.store.apply([hold(1, { keyId: 7n }), hold(2, own), hold(3), hold(4, own)]);
+      expect((await list({ personId: 5n })).calls).toEqual([4, 2]);
+      expect((await list({ personId: 5n }, 1)).next).toBe(4);
+      expect((await list({ personId: 6n })).calls).toEqual([]);
+    });
+
     it('come once each and in order, whatever the filters and the sizes of pages', async () => {
       const models = ['one', 'two'];
       const calls = Array.from({ length: 40 }, (_, n) =>
         hold(n, {
           keyId: [7n, 8n, null][n % 3]!,
-          personId: [5n, 6n, null][n % 3]!,
           effectiveModel: models[n % 2]!,
           chain: n % 4 === 0 ? `c${n % 8};1` : null,
         }),
@@ -122,7 +135,6 @@ export function receiptsContract(subject: StoreSubject): void {
       const minutes = fc.option(fc.nat(45), { nil: null });
       const anything = fc.record({
         keyId: fc.constantFrom(7n, 8n, null),
-        personId: fc.constantFrom(5n, null, null),
         since: minutes,
         until: minutes,
         model: fc.constantFrom('one', 'two', null),
@@ -131,9 +143,9 @@ export function receiptsContract(subject: StoreSubject): void {
         examineMax: fc.integer({ min: 1, max: 12 }),
       });
       await fc.assert(
-        fc.asyncProperty(anything, async ({ keyId, personId, since, until, model, chain, limit, examineMax }) => {
+        fc.asyncProperty(anything, async ({ keyId, since, until, model, chain, limit, examineMax }) => {
           const ms = (minute: number | null) => (minute === null ? null : NOON_MS + minute * MINUTE_MS);
-          const filter = { keyId, personId, sinceMs: ms(since), untilMs: ms(until), model, chain };
+          const filter = { keyId, sinceMs: ms(since), untilMs: ms(until), model, chain };
           const wanted = calls
             .filter((call) => isWanted(call, filter))
             .map(({ id }) => numberOf(id))
@@ -204,11 +216,10 @@ export function callFeedContract(subject: StoreSubject): void {
 
 function isWanted(
   call: HoldOperation,
-  { keyId, personId, sinceMs, untilMs, model, chain }: Omit<AccountReceiptFilter, 'accountId'>,
+  { keyId, sinceMs, untilMs, model, chain }: Omit<AccountReceiptFilter, 'accountId'>,
 ) {
   return (
     (keyId === null || call.keyId === keyId) &&
-    ((personId ?? null) === null || call.personId === personId) &&
     (sinceMs === null || call.createdMs >= sinceMs) &&
     (untilMs === null || call.createdMs < untilMs) &&
     (model === null || call.effectiveModel === model) &&

@@ -41,7 +41,7 @@ export const VIEWS: readonly View[] = [
     ready: 'role=row >> nth=5',
     prepare: async (page) => {
       await page.getByRole('row', { name: /402/ }).first().click();
-      await page.getByText('nothing was charged').waitFor();
+      await page.getByText('refused, nothing was charged').waitFor();
     },
   },
   { name: 'mint-key', path: ({ account }) => `/keys?account=${account}&dialog=mint`, ready: 'role=dialog' },

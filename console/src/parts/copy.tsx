@@ -28,7 +28,14 @@ export function CopyButton({ text, label = 'Copy' }: { readonly text: string; re
 /** A small button beside an id. */
 export function CopyIcon({ text, label }: { readonly text: string; readonly label: string }): ReactNode {
   const { isCopied, copy } = useCopy(text);
-  return <IconButton icon={isCopied ? 'check' : 'copy'} label={isCopied ? 'Copied' : label} onClick={copy} />;
+  return (
+    <IconButton
+      icon={isCopied ? 'check' : 'copy'}
+      label={isCopied ? 'Copied' : label}
+      onClick={copy}
+      className="-my-1 !size-6"
+    />
+  );
 }
 
 /** Lines to copy as they are. */

@@ -44,7 +44,7 @@ export function Table<Each>(props: TableProps<Each>): ReactNode {
             <th
               key={column.id}
               scope="col"
-              className={`h-9 border-b border-line text-head font-medium whitespace-nowrap text-muted ${bleed ? 'sticky top-12 z-10 bg-bg wide:top-14' : ''} ${cellClass(column, at, columns.length, bleed)}`}
+              className={`h-9 border-b border-line text-head font-medium whitespace-nowrap text-muted ${bleed ? 'sticky top-12 z-10 bg-bg wide:top-14' : ''} ${cellClass(columns, at, bleed)}`}
             >
               {column.head}
             </th>
@@ -85,7 +85,7 @@ function Row<Each>({ row, table }: { readonly row: Each; readonly table: TablePr
       {columns.map((column, at) => (
         <td
           key={column.id}
-          className={`h-9 border-b border-line py-1.5 group-last:border-b-0 ${cellClass(column, at, columns.length, bleed)}`}
+          className={`h-9 border-b border-line py-1.5 group-last:border-b-0 ${cellClass(columns, at, bleed)}`}
         >
           {column.cell(row)}
         </td>
@@ -115,7 +115,7 @@ function SkeletonRows<Each>({ columns, bleed = false, skeletonRows = 6 }: TableP
   return Array.from({ length: skeletonRows }, (_, row) => `skeleton-${row}`).map((key) => (
     <tr key={key}>
       {columns.map((column, at) => (
-        <td key={column.id} className={`h-9 border-b border-line ${cellClass(column, at, columns.length, bleed)}`}>
+        <td key={column.id} className={`h-9 border-b border-line ${cellClass(columns, at, bleed)}`}>
           <Skeleton className="h-3 w-16" />
         </td>
       ))}
@@ -125,13 +125,15 @@ function SkeletonRows<Each>({ columns, bleed = false, skeletonRows = 6 }: TableP
 
 /** The padding of the first and last cell lines the table up with the title of its page or panel. */
 export function cellClass(
-  { align, wideOnly, className = '' }: Pick<Column<never>, 'align' | 'wideOnly' | 'className'>,
+  columns: readonly Pick<Column<never>, 'align' | 'wideOnly' | 'className'>[],
   at: number,
-  count: number,
   bleed: boolean,
 ): string {
+  const { align, wideOnly, className = '' } = columns[at]!;
   const start = at > 0 ? 'pl-2' : bleed ? 'pl-4 wide:pl-7' : 'pl-4';
-  const end = at < count - 1 ? 'pr-2' : bleed ? 'pr-4 wide:pr-7' : 'pr-4';
+  const isLastNarrow = columns.findLastIndex((column) => column.wideOnly !== true) === at;
+  const edge = bleed ? 'pr-4 wide:pr-7' : 'pr-4';
+  const end = at === columns.length - 1 ? edge : isLastNarrow ? 'pr-4 wide:pr-2' : 'pr-2';
   const side = align === 'right' ? 'text-right' : 'text-left';
   return `${start} ${end} ${side} ${wideOnly === true ? 'hidden wide:table-cell' : ''} ${className}`;
 }

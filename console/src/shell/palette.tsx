@@ -81,7 +81,7 @@ function PaletteItem({ target, onOpen }: { readonly target: Target; onOpen(targe
 function useTargets(text: string): readonly { readonly heading: string; readonly targets: readonly Target[] }[] {
   const viewer = useViewer();
   const account = useAccountInput();
-  const keys = useApi('GET /keys', { ...account, limit: KEYS_MAX }, { enabled: viewer.role !== 'viewer' });
+  const keys = useApi('GET /keys', { ...account, limit: KEYS_MAX }, { staleMs: 30_000 });
   const models = useApi('GET /models', {}, { staleMs: 300_000 });
   const pages = pagesFor(viewer);
   const hasModels = pages.some(({ path }) => path === '/models');

@@ -25,6 +25,11 @@ export function useFilters(): Filters {
   return {
     search,
     change: (patch, { replace = false } = {}) =>
-      void navigate({ to: '.', search: ((before: Search) => ({ ...before, ...patch })) as never, replace }),
+      void navigate({
+        to: '.',
+        search: ((before: Search) => ({ ...before, ...patch })) as never,
+        replace,
+        resetScroll: false,
+      }),
   };
 }

@@ -56,7 +56,7 @@ function SearchButton({ onClick }: { onClick(): void }): ReactNode {
       aria-label="Search pages, keys, models and requests"
       className="rounded-chip border border-line-strong bg-panel px-1.5 text-head text-muted hover:bg-raised"
     >
-      ⌘K
+      {/Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘K' : 'Ctrl K'}
     </button>
   );
 }

@@ -18,6 +18,7 @@ export interface Account {
   created: number;
   balance_nanousd: bigint;
   held_nanousd: bigint;
+  reserved_nanousd: bigint;
   available_nanousd: bigint;
   spent_nanousd: bigint;
   version: number;
@@ -32,6 +33,7 @@ export interface ClosedAccount {
   created: number;
   balance_nanousd: bigint;
   held_nanousd: bigint;
+  reserved_nanousd: bigint;
   available_nanousd: bigint;
   spent_nanousd: bigint;
   version: number;
@@ -55,11 +57,12 @@ export interface Balance {
   unlimited: boolean;
   balance_nanousd: bigint;
   held_nanousd: bigint;
+  reserved_nanousd: bigint;
   available_nanousd: bigint;
   spent_nanousd: bigint;
   hangups?: { allowance_nanousd: bigint; remaining_nanousd: bigint; resets_at: number; } | null;
-  key: { id: string; spend_cap_nanousd: bigint | null; spent_nanousd: bigint; held_nanousd: bigint; remaining_nanousd: bigint | null; window: 'lifetime' | 'day' | 'week' | 'month'; resets_at: number | null; } | null;
-  person?: { id: string; spend_cap_nanousd: bigint | null; spent_nanousd: bigint; held_nanousd: bigint; remaining_nanousd: bigint | null; window: 'lifetime' | 'day' | 'week' | 'month'; resets_at: number | null; };
+  key: { id: string; spend_cap_nanousd: bigint | null; spent_nanousd: bigint; held_nanousd: bigint; reserved_nanousd: bigint; remaining_nanousd: bigint | null; window: 'lifetime' | 'day' | 'week' | 'month'; resets_at: number | null; } | null;
+  person?: { id: string; spend_cap_nanousd: bigint | null; spent_nanousd: bigint; held_nanousd: bigint; reserved_nanousd: bigint; remaining_nanousd: bigint | null; window: 'lifetime' | 'day' | 'week' | 'month'; resets_at: number | null; };
 }
 
 export interface Entry {
@@ -89,6 +92,7 @@ export interface MemberSpending {
   window: 'lifetime' | 'day' | 'week' | 'month';
   spent_nanousd: bigint;
   held_nanousd: bigint;
+  reserved_nanousd: bigint;
   remaining_nanousd: bigint | null;
   resets_at: number | null;
 }
@@ -130,6 +134,7 @@ export interface ShownKey {
   version: number;
   spent_nanousd: bigint;
   held_nanousd: bigint;
+  reserved_nanousd: bigint;
   remaining_nanousd: bigint | null;
   resets_at: number | null;
 }

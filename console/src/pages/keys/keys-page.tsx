@@ -10,6 +10,7 @@ import { Money } from '../../parts/money.tsx';
 import { Page } from '../../parts/page.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Ago } from '../../parts/time.tsx';
+import { useMemberNames } from '../../shell/member-names.ts';
 import { useFilters } from '../../shell/search.ts';
 import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
 import { CapMeter } from './cap-meter.tsx';
@@ -133,6 +134,17 @@ function useLifetimeSpend(): ReadonlyMap<string, bigint> {
 function useColumns(): readonly Column<ShownKey>[] {
   const lifetime = useLifetimeSpend();
   const { account, accounts } = useViewer();
+  const memberOf = useMemberNames();
+  const personColumn: Column<ShownKey> = {
+    id: 'person',
+    head: 'Belongs to',
+    wideOnly: true,
+    cell: ({ person }) => (
+      <span className="block max-w-44 truncate">
+        {person === null ? <span className="text-muted">nobody</span> : (memberOf?.(person) ?? person)}
+      </span>
+    ),
+  };
   const accountColumn: Column<ShownKey> = {
     id: 'account',
     head: 'Account',
@@ -165,7 +177,7 @@ function useColumns(): readonly Column<ShownKey>[] {
       wideOnly: true,
       cell: ({ id }) => <Money nanousd={lifetime.get(id) ?? 0n} />,
     },
-    ...(account === null ? [accountColumn] : []),
+    ...(account === null ? [accountColumn] : memberOf === null ? [] : [personColumn]),
     {
       id: 'used',
       head: 'Last used',

@@ -134,17 +134,19 @@ function moneyFacts(receipt: Receipt): readonly Fact[] {
   ];
 }
 
-/** Only operators get these members at all. */
 interface Attempt {
   readonly host?: string;
   readonly outcome: string;
   readonly ms: number | null;
 }
 
+/** Only operators get these members at all. */
 function Attempts({ receipt }: { readonly receipt: Receipt }): ReactNode {
   const { tries, host, loss } = receipt;
   if (tries === undefined && host === undefined) return null;
-  const attempts: readonly Attempt[] = tries ?? [{ host: host ?? 'none', outcome: receipt.ended ?? 'running', ms: null }];
+  const attempts: readonly Attempt[] = tries ?? [
+    { host: host ?? 'none', outcome: receipt.ended ?? 'running', ms: null },
+  ];
   return (
     <section className="flex flex-col gap-2">
       <h3 className="text-muted">
@@ -155,20 +157,18 @@ function Attempts({ receipt }: { readonly receipt: Receipt }): ReactNode {
         className="w-full border-separate border-spacing-0 rounded-control border border-line"
       >
         <tbody>
-          {numbered(attempts).map(
-            (attempt) => (
-              <tr key={attempt.number}>
-                <td className="w-8 py-1.5 pl-3 text-muted">{attempt.number}</td>
-                <td className="px-2 py-1.5">{attempt.host ?? '–'}</td>
-                <td className="px-2 py-1.5">
-                  <Chip tone={/^2|^ok$|complete/.test(attempt.outcome) ? 'good' : 'warning'}>
-                    {attempt.outcome.replaceAll('_', ' ')}
-                  </Chip>
-                </td>
-                <td className="py-1.5 pr-3 text-right text-muted">{formatDuration(attempt.ms)}</td>
-              </tr>
-            ),
-          )}
+          {numbered(attempts).map((attempt) => (
+            <tr key={attempt.number}>
+              <td className="w-8 py-1.5 pl-3 text-muted">{attempt.number}</td>
+              <td className="px-2 py-1.5">{attempt.host ?? '–'}</td>
+              <td className="px-2 py-1.5">
+                <Chip tone={/^2|^ok$|complete/.test(attempt.outcome) ? 'good' : 'warning'}>
+                  {attempt.outcome.replaceAll('_', ' ')}
+                </Chip>
+              </td>
+              <td className="py-1.5 pr-3 text-right text-muted">{formatDuration(attempt.ms)}</td>
+            </tr>
+          ))}
         </tbody>
       </table>
       {loss === null || loss === undefined ? null : (

@@ -4,7 +4,7 @@ import { Money } from '../../parts/money.tsx';
 import { formatCount } from '../../parts/money-format.ts';
 import type { Column } from '../../parts/table.tsx';
 import { Clock } from '../../parts/time.tsx';
-import { formatDuration } from '../../parts/time-format.ts';
+import { formatDuration, timeZoneName } from '../../parts/time-format.ts';
 import { useKeyNames } from '../../shell/key-names.ts';
 import { useViewer } from '../../shell/viewer.tsx';
 import type { RequestRow } from './request-row.ts';
@@ -17,7 +17,7 @@ export function useRequestColumns(): readonly Column<RequestRow>[] {
   return [
     {
       id: 'time',
-      head: 'Time',
+      head: `Time, ${timeZoneName()}`,
       className: 'whitespace-nowrap text-muted',
       cell: (row) => <Clock at={row.kind === 'receipt' ? row.receipt.created : row.refusal.created} />,
     },

@@ -90,14 +90,11 @@ function TotalRow({
 }): ReactNode {
   return (
     <tr className="font-semibold">
-      <th scope="row" className={`h-9 border-t border-line ${cellClass(columns[0]!, 0, columns.length, false)}`}>
+      <th scope="row" className={`h-9 border-t border-line ${cellClass(columns, 0, false)}`}>
         Total
       </th>
       {FIGURES.map(({ id, show }, at) => (
-        <td
-          key={id}
-          className={`h-9 border-t border-line ${cellClass(columns[at + 1]!, at + 1, columns.length, false)}`}
-        >
+        <td key={id} className={`h-9 border-t border-line ${cellClass(columns, at + 1, false)}`}>
           {show(totals)}
         </td>
       ))}
