@@ -4,6 +4,9 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { constants, gzipSync } from 'node:zlib';
 
+// Whoever runs this, tests too, gets the page that people get.
+process.env.NODE_ENV = 'production';
+
 const COMPRESSED = /\.(js|css|svg)$/;
 
 const vite = await import('vite').catch((error) => {

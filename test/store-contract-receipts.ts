@@ -111,7 +111,13 @@ export function receiptsContract(subject: StoreSubject): void {
     it('are found by the person whose key it was', async () => {
       const { directory } = subject.store;
       await directory.createPerson(aPerson(5n), audit('people.create'));
-      const membership = { accountId: 2n, personId: 5n, role: 'member', capNanousd: null, capWindow: 'lifetime' } as const;
+      const membership = {
+        accountId: 2n,
+        personId: 5n,
+        role: 'member',
+        capNanousd: null,
+        capWindow: 'lifetime',
+      } as const;
       await directory.putMembership(membership, audit('members.put'));
       await subject.store.createKey(aKey(9n, 2n, { personId: 5n }));
       const own = { keyId: 9n, personId: 5n };

@@ -15,8 +15,11 @@ const RETRIES_MAX = 2;
 export function createQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {
+      mutations: { networkMode: 'always' },
       queries: {
         staleTime: 10_000,
+        // Whether the browser is online says nothing of a gateway on this machine.
+        networkMode: 'always',
         refetchOnWindowFocus: true,
         // A refusal stays a refusal. A gateway that is away is asked again by the shell.
         retry: (failures, error) => error instanceof ApiError && error.status >= 500 && failures < RETRIES_MAX,

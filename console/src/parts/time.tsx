@@ -37,7 +37,7 @@ export function Clock({ at }: { readonly at: number }): ReactNode {
   const isToday = new Date(at * 1000).toDateString() === new Date().toDateString();
   return (
     <time dateTime={new Date(at * 1000).toISOString()} title={formatFull(at)}>
-      {isToday ? formatClock(at) : `${formatFull(at).split(',')[0]}, ${formatClock(at)}`}
+      {isToday ? formatClock(at) : `${formatFull(at).split(',')[0]}, ${formatClock(at).slice(0, 5)}`}
     </time>
   );
 }

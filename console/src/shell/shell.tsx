@@ -53,9 +53,10 @@ function SearchButton({ onClick }: { onClick(): void }): ReactNode {
     <button
       type="button"
       onClick={onClick}
-      aria-label="Search pages, keys, models and requests"
+      title="Search pages, keys, models and requests"
       className="rounded-chip border border-line-strong bg-panel px-1.5 text-head text-muted hover:bg-raised"
     >
+      <span className="sr-only">Search </span>
       {/Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘K' : 'Ctrl K'}
     </button>
   );

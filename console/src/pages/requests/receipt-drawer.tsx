@@ -4,11 +4,15 @@ import { Drawer } from '../../parts/drawer.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { IconButton } from '../../parts/icon-button.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
+import { useAccountInput } from '../../shell/viewer.tsx';
 import { ReceiptActions, ReceiptBody } from './receipt-body.tsx';
 import { RefusalBody } from './refusal-body.tsx';
+import type { RequestRow } from './request-row.ts';
 
 interface ReceiptDrawerProps {
   readonly requestId: string;
+  /** What the list knows of it; null if it is not in the list. */
+  readonly kind: RequestRow['kind'] | null;
   /** Ids beside this one in the list; null at its ends. */
   readonly previous: string | null;
   readonly next: string | null;
@@ -17,11 +21,13 @@ interface ReceiptDrawerProps {
 }
 
 /** One call: its receipt, or why it was refused. Arrow keys go to the one above or below. */
-export function ReceiptDrawer({ requestId, previous, next, onOpen, onClose }: ReceiptDrawerProps): ReactNode {
-  const receipt = useApi('GET /receipts/{receipt}', { receipt: requestId }, { staleMs: 0 });
-  const isUnknown = receipt.error?.status === 404;
-  const refusals = useApi('GET /refusals', { request: requestId }, { enabled: isUnknown });
+export function ReceiptDrawer({ requestId, kind, previous, next, onOpen, onClose }: ReceiptDrawerProps): ReactNode {
+  const account = useAccountInput();
+  const refusals = useApi('GET /refusals', { ...account, request: requestId }, { enabled: kind !== 'receipt' });
   const refusal = refusals.data?.data[0];
+  const isAdmitted = kind === 'receipt' || (kind === null && refusals.data?.data.length === 0);
+  const receipt = useApi('GET /receipts/{receipt}', { receipt: requestId }, { staleMs: 0, enabled: isAdmitted });
+  const error = receipt.error ?? refusals.error;
   const move = (event: KeyboardEvent): void => {
     const target = event.key === 'ArrowUp' ? previous : event.key === 'ArrowDown' ? next : null;
     if (target === null) return;
@@ -30,7 +36,7 @@ export function ReceiptDrawer({ requestId, previous, next, onOpen, onClose }: Re
   };
   return (
     <Drawer
-      title={isUnknown ? 'Refused call' : 'Receipt'}
+      title={refusal === undefined ? 'Receipt' : 'Refused call'}
       onClose={onClose}
       onKeyDown={move}
       hint={
@@ -47,12 +53,11 @@ export function ReceiptDrawer({ requestId, previous, next, onOpen, onClose }: Re
       {...(receipt.data === undefined ? {} : { footer: <ReceiptActions receipt={receipt.data} /> })}
     >
       {receipt.data === undefined ? null : <ReceiptBody receipt={receipt.data} />}
-      {isUnknown && refusal !== undefined ? <RefusalBody refusal={refusal} /> : null}
-      {isUnknown && refusals.data !== undefined && refusal === undefined ? <ErrorPanel error={receipt.error!} /> : null}
-      {receipt.error !== null && !isUnknown ? (
-        <ErrorPanel error={receipt.error} again={() => void receipt.refetch()} />
+      {refusal === undefined ? null : <RefusalBody refusal={refusal} />}
+      {error === null ? null : <ErrorPanel error={error} again={() => void receipt.refetch()} />}
+      {receipt.data === undefined && refusal === undefined && error === null ? (
+        <Skeleton className="h-80 w-full" />
       ) : null}
-      {receipt.isPending ? <Skeleton className="h-80 w-full" /> : null}
     </Drawer>
   );
 }

@@ -26,7 +26,7 @@ export function useRequestColumns(): readonly Column<RequestRow>[] {
       id: 'model',
       head: 'Model',
       cell: (row) => (
-        <span className="block max-w-32 truncate wide:max-w-64">
+        <span className="block max-w-28 truncate wide:max-w-64">
           {row.kind === 'receipt' ? row.receipt.effective_model : (row.refusal.model ?? '–')}
         </span>
       ),

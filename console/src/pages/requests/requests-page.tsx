@@ -60,6 +60,7 @@ export default function RequestsPage(): ReactNode {
       {search.open === undefined ? null : (
         <ReceiptDrawer
           requestId={search.open}
+          kind={rows[at]?.kind ?? null}
           previous={at > 0 ? rows[at - 1]!.id : null}
           next={at >= 0 && at < rows.length - 1 ? rows[at + 1]!.id : null}
           onOpen={open}
