@@ -154,7 +154,9 @@ test('hostile names, models and labels are shown as text', async () => {
   const { id, secret } = await mint(hostile);
   const call = { model: hostile, messages: [{ role: 'user', content: 'Hello' }] };
   await (await demo.harness.post(call, { authorization: `Bearer ${secret}` })).text();
-  await expect.poll(async () => (await demo.manage.get(`/refusals?key=${id}`)).data.length, { timeout: 20_000 }).toBe(1);
+  await expect
+    .poll(async () => (await demo.manage.get(`/refusals?key=${id}`)).data.length, { timeout: 20_000 })
+    .toBe(1);
   const { page, complaints, close } = await open(`/keys?account=${demo.account}&q=img`);
   await page.getByText(hostile, { exact: true }).first().waitFor();
   await page.goto(`${demo.harness.url}/console/requests?account=${demo.account}&show=refused`);
