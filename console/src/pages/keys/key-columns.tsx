@@ -1,0 +1,117 @@
+import type { ShownKey } from '../../api/generated/routes.ts';
+import { useApi } from '../../api/queries.ts';
+import { Money } from '../../parts/money.tsx';
+import type { Column } from '../../parts/table.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { useMemberNames } from '../../shell/member-names.ts';
+import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
+import { CapMeter } from './cap-meter.tsx';
+import { KeyHint } from './key-hint.tsx';
+import { KeyStatus } from './key-status.tsx';
+
+export function useKeyColumns(): readonly Column<ShownKey>[] {
+  const lifetime = useLifetimeSpend();
+  const owner = useOwnerColumn();
+  return [
+    ...SPENDING,
+    {
+      id: 'lifetime',
+      head: 'Spent in total',
+      align: 'right',
+      wideOnly: true,
+      cell: ({ id }) => <Money nanousd={lifetime.get(id) ?? 0n} />,
+    },
+    ...(owner === null ? [] : [owner]),
+    ...TERMS,
+  ];
+}
+
+const SPENDING: readonly Column<ShownKey>[] = [
+  {
+    id: 'name',
+    head: 'Key',
+    cell: ({ name, hint }) => (
+      <span className="flex min-w-0 items-baseline gap-2">
+        <span className="max-w-60 truncate font-medium">{name}</span>
+        <KeyHint hint={hint} />
+      </span>
+    ),
+  },
+  { id: 'state', head: 'State', cell: (key) => <KeyStatus shownKey={key} /> },
+  { id: 'spent', head: 'Spent of cap', cell: (key) => <CapMeter shownKey={key} /> },
+  {
+    id: 'resets',
+    head: 'Resets',
+    wideOnly: true,
+    cell: ({ resets_at }) => <Ago at={resets_at} none="never" zone="UTC" />,
+  },
+];
+
+const TERMS: readonly Column<ShownKey>[] = [
+  {
+    id: 'used',
+    head: 'Last used',
+    align: 'right',
+    wideOnly: true,
+    cell: ({ last_used_at }) => <Ago at={last_used_at} none="never" />,
+  },
+  {
+    id: 'expires',
+    head: 'Expires',
+    align: 'right',
+    wideOnly: true,
+    cell: ({ expires_at }) => <Ago at={expires_at} none="never" />,
+  },
+  {
+    id: 'models',
+    head: 'Models',
+    align: 'right',
+    wideOnly: true,
+    cell: ({ models }) => (
+      <span title={models?.join(', ')}>
+        {models === null ? 'all' : models.length === 1 ? models[0] : `${models.length} models`}
+      </span>
+    ),
+  },
+];
+
+/** Whose key it is: its account if all are shown, else its person, for those who may know the people. */
+function useOwnerColumn(): Column<ShownKey> | null {
+  const { account, accounts } = useViewer();
+  const memberOf = useMemberNames();
+  if (account === null)
+    return {
+      id: 'account',
+      head: 'Account',
+      wideOnly: true,
+      cell: (key) => accounts.find(({ id }) => id === key.account)?.name ?? key.account,
+    };
+  if (memberOf === null) return null;
+  return {
+    id: 'person',
+    head: 'Belongs to',
+    wideOnly: true,
+    cell: ({ person }) => (
+      <span className="block max-w-44 truncate">
+        {person === null ? <span className="text-muted">nobody</span> : memberOf(person)}
+      </span>
+    ),
+  };
+}
+
+/** Long before there were keys: everything that a key has ever spent. */
+const BEGINNING = 1_600_000_000;
+
+function useLifetimeSpend(): ReadonlyMap<string, bigint> {
+  const account = useAccountInput();
+  const usage = useApi(
+    'GET /usage',
+    { ...account, since: BEGINNING, group_by: 'key', metrics: 'cost' },
+    { staleMs: 60_000 },
+  );
+  return new Map(
+    (usage.data?.data ?? []).flatMap(({ key, cost_nanousd }) =>
+      key === null || cost_nanousd === null ? [] : [[key, cost_nanousd]],
+    ),
+  );
+}
