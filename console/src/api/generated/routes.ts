@@ -320,6 +320,48 @@ export interface AlertSettings {
   cap_percent: number | null;
 }
 
+export interface Job {
+  id: string;
+  object: 'job';
+  endpoint: string;
+  requested_model: string;
+  effective_model: string;
+  status: 'scheduled' | 'queued' | 'running' | 'cancelling' | 'paused' | 'succeeded' | 'failed' | 'cancelled' | 'expired';
+  created_at: string;
+  not_before: string | null;
+  expires_at: string;
+  started_at: string | null;
+  finished_at: string | null;
+  result_expires_at: string | null;
+  attempts: number;
+  reserved_nanousd: bigint;
+  cost_nanousd: bigint | null;
+  request_id: string | null;
+  price_version: string;
+  custom_id: string | null;
+  metadata: Readonly<Record<string, string>>;
+  error: { code: string; message: string; } | null;
+  group: string | null;
+  account: string;
+  key: string | null;
+  person: string | null;
+}
+
+export interface JobGroup {
+  id: string;
+  object: 'job_group';
+  status: 'running' | 'finished';
+  created_at: string;
+  finished_at: string | null;
+  counts: { total: number; waiting: number; running: number; succeeded: number; failed: number; cancelled: number; expired: number; };
+  reserved_nanousd: bigint;
+  cost_nanousd: bigint;
+  metadata: Readonly<Record<string, string>>;
+  account: string;
+  key: string | null;
+  person: string | null;
+}
+
 export interface Receipt {
   object: 'receipt';
   id: string;
@@ -645,6 +687,14 @@ export interface Routes {
   'POST /alerts/{alert}/acknowledge': { input: { alert: string; }; output: Alert };
   'GET /accounts/{account}/alert-settings': { input: { account: string; }; output: AlertSettings };
   'PATCH /accounts/{account}/alert-settings': { input: { account: string; balance_below_nanousd?: bigint | null | undefined; cap_percent?: number | null | undefined; }; output: AlertSettings };
+  'GET /jobs': { input: { account?: string | undefined; key?: string | undefined; person?: string | undefined; status?: 'scheduled' | 'queued' | 'running' | 'cancelling' | 'paused' | 'succeeded' | 'failed' | 'cancelled' | 'expired' | undefined; group?: string | undefined; limit?: number | undefined; after?: string | undefined; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (Job)[]; next: string | null; } };
+  'GET /jobs/{job}': { input: { job: string; }; output: Job };
+  'POST /jobs/{job}/cancel': { input: { job: string; }; output: Job };
+  'GET /job-groups': { input: { account?: string | undefined; key?: string | undefined; person?: string | undefined; limit?: number | undefined; after?: string | undefined; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (JobGroup)[]; next: string | null; } };
+  'GET /job-groups/{job_group}': { input: { job_group: string; }; output: JobGroup };
+  'POST /job-groups/{job_group}/cancel': { input: { job_group: string; }; output: JobGroup };
+  'POST /restored-jobs/resume': { input: { restored: true; }; output: { object: 'restored_jobs'; status: 'resumed' | 'failed'; jobs: number; } };
+  'POST /restored-jobs/fail': { input: { restored: true; }; output: { object: 'restored_jobs'; status: 'resumed' | 'failed'; jobs: number; } };
   'GET /receipts': { input: { account?: string | undefined; key?: string | undefined; person?: string | undefined; since?: number | undefined; until?: number | undefined; model?: string | undefined; route?: string | undefined; status?: 'open' | 'settled' | 'voided' | undefined; ended?: 'complete' | 'failed' | 'upstream_error' | 'timeout' | 'shutdown' | 'client_gone' | 'stalled' | 'died' | undefined; chain?: string | undefined; host?: string | undefined; limit?: number | undefined; after?: string | undefined; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (Receipt)[]; next: string | null; } };
   'GET /receipts/feed': { input: { account?: string | undefined; key?: string | undefined; after?: string | undefined; }; output: unknown };
   'GET /receipts/{receipt}': { input: { receipt: string; }; output: Receipt };
