@@ -155,6 +155,14 @@ describe('a job that runs', () => {
 });
 
 describe('a job cut short by a shutdown', () => {
+  test('goes back to the queue if it has not started', async () => {
+    const { accepted } = await fixture.submit();
+    fixture.on.gateway.shutdown.cutShort();
+    const { done } = await fixture.begin();
+    expect(await done).toMatchObject({ kind: 'returned' });
+    expect(await fixture.find(accepted.id)).toMatchObject({ state: 'queued', attempts: 0 });
+  });
+
   test('ends as unknown if a host was asked', async () => {
     const { accepted } = await fixture.submit();
     const { done } = await fixture.begin();

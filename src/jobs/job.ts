@@ -120,6 +120,7 @@ export async function run(services: JobServices, job: Job, sink: JobSink): Promi
   const call = callOf(gateway, job, wire, await callerOf(services, job), body);
   const ledger = attemptLedger(services, job, (error) => errorAnswer(call, job, error));
   const pinned = await prices.at(job.priceVersion);
+  if (gateway.shutdown.isDue) return putBack(services, job, 0);
   let refused: GatewayError | null = null;
   const attempting = gatewayFor(gateway, ledger, pinned, (error) => {
     refused = error;

@@ -34,6 +34,11 @@ export class Shutdown {
     last.at = listener.at;
   }
 
+  /** The process waits no longer: what begins now would be cut short. */
+  get isDue(): boolean {
+    return this.#due;
+  }
+
   get callsUnderWay(): number {
     return this.#callsUnderWay;
   }
