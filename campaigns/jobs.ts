@@ -61,7 +61,8 @@ function sayMoney({
 
 function sayKills({ kills, jobs, states, chargedNanousd, faults }: KillReport): readonly string[] {
   const lines = [...states].map(([what, count]) => `${what.padEnd(32)}${String(count).padStart(10)}`);
-  const sums = `${kills.length} kills, ${jobs} jobs, ${chargedNanousd} nanodollars charged`;
+  const hits = kills.filter(({ isHit }) => isHit).length;
+  const sums = `${kills.length} kills, ${hits} of them at the point; ${jobs} jobs, ${chargedNanousd} nanodollars charged`;
   process.stdout.write(`${[...lines, sums].join('\n')}\n`);
   return faults;
 }

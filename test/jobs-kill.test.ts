@@ -10,7 +10,7 @@ const SEED = seedFrom(process.env, 15);
 test(`jobs survive kill -9, ${PER_POINT} times at each point of their life (TOLLGATE_SEED=${SEED})`, async () => {
   const report = await jobKillCampaign({ kills: KILL_POINTS.length * PER_POINT, seed: SEED });
   expect(report.faults).toEqual([]);
-  expect(new Set(report.kills.map(({ point }) => point)).size).toBe(KILL_POINTS.length);
+  expect(report.kills.filter(({ isHit }) => isHit)).toHaveLength(KILL_POINTS.length * PER_POINT);
   expect(report.states.get('fail: failed')).toBeGreaterThan(0);
   expect(report.states.get('retry: succeeded')).toBeGreaterThan(0);
 }, 240_000);

@@ -24,6 +24,8 @@ export interface Kill {
   readonly point: KillPoint;
   /** Jobs whose submission was answered before the kill. */
   readonly acknowledged: number;
+  /** False if another gateway did what was waited for, so that this one was killed at rest. */
+  readonly isHit: boolean;
 }
 
 export interface KillReport {
@@ -37,6 +39,9 @@ export interface KillReport {
 
 /** Jobs of one kill, half of which may be run twice. */
 const JOBS_PER_KILL = 6;
+
+/** How long a gateway may take to come to the point at which it ends itself. */
+const PATIENCE_MS = 30_000;
 
 /** Kills a gateway at each point of a job's life, again and again on the same ledger, and compares what is left. */
 export async function jobKillCampaign(terms: KillTerms): Promise<KillReport> {
@@ -110,9 +115,9 @@ class JobKillCampaign {
       this.#acknowledged.push(label);
       acknowledged++;
     }
-    await victim.ended;
+    const isHit = await victim.endsWithin(PATIENCE_MS);
     await victim.start();
-    return { point, acknowledged };
+    return { point, acknowledged, isHit };
   }
 
   #report(rows: readonly JobRow[], balanceNanousd: bigint, boundNanousd: bigint): KillReport {
@@ -206,6 +211,18 @@ class Victim {
         else fail(new Error('message' in said ? said.message : `It answered ${said.kind}.`));
       });
     });
+  }
+
+  /** Kills it after this time; returns whether that was not needed. */
+  async endsWithin(ms: number): Promise<boolean> {
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      this.#child?.kill('SIGKILL');
+    }, ms);
+    await this.ended;
+    clearTimeout(timer);
+    return !isLate;
   }
 
   async stop(): Promise<void> {

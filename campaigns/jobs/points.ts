@@ -9,5 +9,6 @@ export const KILL_POINTS = [
   'mid-answer',
   'before finish',
   'after finish',
+  'before webhook',
 ] as const;
 export type KillPoint = (typeof KILL_POINTS)[number];

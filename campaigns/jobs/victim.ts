@@ -5,6 +5,7 @@ import { HostConnections } from '../../src/http1/client/host-connections.ts';
 import { systemClock } from '../../src/kit/clock.ts';
 import { createLog } from '../../src/kit/log.ts';
 import { type Running, startGateway } from '../../src/main/start.ts';
+import { auditRow, commandLine } from '../../src/operator/actor.ts';
 import type { Job } from '../../src/store/jobs.ts';
 import { NO_RATE_LIMITS, simHost } from '../../test/harness.ts';
 import type { JobRow, VictimAnswer, VictimRequest, VictimTerms } from './messages.ts';
@@ -55,6 +56,11 @@ function watchStore({ books }: Running): void {
     if (ends) reach('after finish');
     return outcomes;
   };
+  const handOver = store.jobs.handOver.bind(store.jobs);
+  store.jobs.handOver = async (events) => {
+    reach('before webhook');
+    return handOver(events);
+  };
   const claim = store.jobs.claim.bind(store.jobs);
   store.jobs.claim = async (...terms) => {
     reach('before claim');
@@ -87,7 +93,18 @@ async function open({ folder, hostUrl, storeUrl, masterKey }: VictimTerms): Prom
 const CREDIT_NANOUSD = 1_000_000_000_000n;
 const WAIT_MS = 60_000;
 
-async function openAccount({ books }: Running): Promise<VictimAnswer> {
+/** Without a webhook there are no events. This one asks for none of jobs, so nothing is sent to it. */
+async function openWebhook({ books }: Running, accountId: bigint): Promise<void> {
+  const { ids, store } = books;
+  const webhook = { id: ids.next(), accountId, name: 'hook', url: 'https://hook.invalid/', events: ['webhook.test'] };
+  const services = { clock: systemClock, ids, actor: commandLine() };
+  const audit = auditRow(services, { action: 'webhook.put', subject: 'hook', accountId, after: null });
+  const secret = { id: ids.next(), sealed: Buffer.alloc(100) };
+  await store.directory.putWebhook({ ...webhook, createdMs: systemClock.nowMs() }, secret, audit);
+}
+
+async function openAccount(running: Running): Promise<VictimAnswer> {
+  const { books } = running;
   const services = { store: books.store, clock: systemClock, ids: books.ids };
   const account = await createAccount(services, { name: 'payer', kind: 'prepaid' });
   if (account === 'name_taken') throw new Error('The account exists.');
@@ -99,6 +116,7 @@ async function openAccount({ books }: Running): Promise<VictimAnswer> {
     ...{ expiresMs: null, models: null, permissions: [], onUnsupported: 'refuse', maxCostNanousd: null },
   });
   if (typeof minted === 'string') throw new Error('The account is gone.');
+  await openWebhook(running, account.id);
   const payer = { accountId: String(account.id), keyId: String(minted.key.id) };
   return { kind: 'account', payer, creditNanousd: String(CREDIT_NANOUSD) };
 }
