@@ -48,7 +48,7 @@ export const JOB_LIMITS = {
   /** The pause of jobs and groups while calls need all there is. */
   jobBusyPauseMs: 100,
   /** The delay of the event loop above which no further job starts while calls run. */
-  jobLagMs: 100,
+  jobLagMs: 30,
   /** Price lists, besides the one in force, that are kept in memory for jobs accepted under them. */
   jobPriceListsKept: 16,
   /** Lines and bytes of a group, and the bytes of one line. */
