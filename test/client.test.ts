@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
+  type ChatCompletion,
   type Client,
   createClient,
   FallbackError,
@@ -171,6 +172,34 @@ describe("the gateway's own routes", () => {
     expect((await client.models()).map(({ id }) => id)).toContain('sim-gpt');
     const { totals } = await client.usage({ group_by: 'model' });
     expect(totals.cost_nanousd).toBe((await client.balance()).spent_nanousd);
+  });
+});
+
+describe('jobs', () => {
+  const JOB = { endpoint: '/v1/chat/completions', body: ASK };
+
+  test('are made later, with the answer and the receipt that the call would have had', async () => {
+    const created = await client.jobs.create(JOB);
+    expect(created.reserved_nanousd).toBeGreaterThan(0n);
+    const ended = await client.jobs.get(created.id, { waitSeconds: 20 });
+    expect(ended.status).toBe('succeeded');
+    const { data, receipt } = await client.jobs.result<ChatCompletion>(created.id);
+    expect(data.choices[0]!.message.content).toContain('simulated');
+    expect(receipt.costNanousd).toBe(ended.cost_nanousd);
+    expect((await client.jobs.list({ limit: 5 })).data.map(({ id }) => id)).toContain(created.id);
+  });
+
+  test('of a group are created together, and their results are lines of JSON', async () => {
+    const lines = ['one', 'two'].map((custom_id) => ({ custom_id, method: 'POST', url: JOB.endpoint, body: ASK }));
+    const { id } = await client.jobs.createGroup(lines);
+    const { data } = await client.jobs.list({ group: id });
+    for (const job of data) await client.jobs.get(job.id, { waitSeconds: 20 });
+    const results = (await (await client.jobs.groupResults(id)).text()).trimEnd().split('\n');
+    const read = results.map((line) => JSON.parse(line) as { custom_id: string; response: { status_code: number } });
+    expect(read.map(({ custom_id, response }) => [custom_id, response.status_code])).toEqual([
+      ['one', 200],
+      ['two', 200],
+    ]);
   });
 });
 

@@ -41,10 +41,10 @@ export function meteredFetch({ fetch = globalFetch, onReceipt, wait = waitFor }:
   };
   const metered: Fetch = async (input, init) => {
     const call = await observe(fetch, input, init);
-    const lookup = lookupFor(fetch, input, init);
     const arrival = call.receipt.then((one) => {
       if (one === null) return;
-      if (one.state === 'pending') pending.set(one.requestId, () => readReceipt(lookup, one.requestId));
+      const ask = () => readReceipt(lookupFor(fetch, input, init), one.requestId);
+      if (one.state === 'pending') pending.set(one.requestId, ask);
       record(one);
     });
     arriving.set(arrival, call);
