@@ -31,6 +31,7 @@ export class JobsFixture {
   readonly services: JobServices;
   readonly jobs: JobService;
   readonly housekeeping: JobHousekeeping;
+  readonly waiters = new JobWaiters();
   readonly ended: string[] = [];
   /** Ids that the worker was asked to cancel. */
   readonly cancelled: bigint[] = [];
@@ -55,7 +56,7 @@ export class JobsFixture {
     this.jobs = new JobService({
       services: this.services,
       worker: { nudge: () => {}, cancel: (id) => void this.cancelled.push(id) },
-      waiters: new JobWaiters(),
+      waiters: this.waiters,
       yieldToCalls: async () => {},
       onEnded,
     });

@@ -100,7 +100,10 @@ export class JobService implements Jobs {
     const untilMs = this.#clock.monotonicMs() + waitMs;
     for (;;) {
       const pause = this.#pauseFor(id);
-      const job = await this.find(reader, id);
+      const job = await this.find(reader, id).catch((error: unknown) => {
+        pause.cancel();
+        throw error;
+      });
       const leftMs = untilMs - this.#clock.monotonicMs();
       const isOver = leftMs <= 0 || gone?.aborted === true || this.#terms.waiters.isClosed;
       if (hasEnded(job) || isOver) {

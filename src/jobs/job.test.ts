@@ -3,6 +3,7 @@ import { chatAnswer, USAGE } from '../../test/fake-hosts.ts';
 import { ask, PRICE } from '../../test/gateway-fixture.ts';
 import { ANY_READER, JobsFixture } from '../../test/jobs-fixture.ts';
 import { aKey } from '../../test/store-fixtures.ts';
+import { manyTurns } from '../../test/until.ts';
 import { LIMITS } from '../limits.ts';
 
 const COST_NANOUSD = BigInt(USAGE.prompt_tokens) * PRICE.input + BigInt(USAGE.completion_tokens) * PRICE.output;
@@ -254,5 +255,31 @@ describe('who may see a job', () => {
     await done;
     await fixture.jobs.remove(ANY_READER, accepted.id);
     await expect(fixture.jobs.result(ANY_READER, accepted.id)).rejects.toMatchObject({ kind: 'result_expired' });
+  });
+});
+
+describe('waiting for a job', () => {
+  test('ends when the job ends, or the time is up, or the caller leaves', async () => {
+    const { accepted } = await fixture.submit();
+    const leaving = new AbortController();
+    const waits = [
+      fixture.jobs.wait(ANY_READER, accepted.id, MINUTE_MS),
+      fixture.jobs.wait(ANY_READER, accepted.id, 10),
+      fixture.jobs.wait(ANY_READER, accepted.id, MINUTE_MS, leaving.signal),
+    ] as const;
+    await manyTurns();
+    fixture.on.clock.advance(10);
+    expect(await waits[1]).toMatchObject({ state: 'queued' });
+    leaving.abort();
+    expect(await waits[2]).toMatchObject({ state: 'queued' });
+    await fixture.jobs.cancel(ANY_READER, accepted.id);
+    fixture.waiters.wake(accepted.id);
+    expect(await waits[0]).toMatchObject({ state: 'cancelled' });
+    expect(fixture.waiters.size).toBe(0);
+  });
+
+  test('leaves nothing behind if there is no such job', async () => {
+    await expect(fixture.jobs.wait(ANY_READER, 99n, MINUTE_MS)).rejects.toMatchObject({ kind: 'job_not_found' });
+    expect(fixture.waiters.size).toBe(0);
   });
 });

@@ -3,6 +3,11 @@ export class JobWaiters {
   readonly #byJob = new Map<bigint, Set<() => void>>();
   #isClosed = false;
 
+  /** Jobs that somebody waits for. */
+  get size(): number {
+    return this.#byJob.size;
+  }
+
   /** The process stops, so nobody should wait any longer. */
   get isClosed(): boolean {
     return this.#isClosed;
@@ -14,7 +19,8 @@ export class JobWaiters {
     this.#byJob.set(id, waiting.add(wake));
     return () => {
       waiting.delete(wake);
-      if (waiting.size === 0) this.#byJob.delete(id);
+      // After a wake others may wait again, in a set of their own.
+      if (waiting.size === 0 && this.#byJob.get(id) === waiting) this.#byJob.delete(id);
     };
   }
 
