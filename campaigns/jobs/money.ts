@@ -77,8 +77,10 @@ class MoneyCampaign {
 
   /** Some cannot pay for all their jobs, and some keys have a cap. */
   async #openPayer(): Promise<Payer> {
-    const creditNanousd = BigInt(this.#random.between(0, 400)) * 1_000n;
-    const capNanousd = this.#random.chance(0.3) ? BigInt(this.#random.between(10, 200)) * 1_000n : null;
+    const { jobs, accounts } = this.#terms;
+    const unitNanousd = 200n * BigInt(Math.max(1, Math.ceil(jobs / accounts)));
+    const creditNanousd = BigInt(this.#random.between(0, 400)) * unitNanousd;
+    const capNanousd = this.#random.chance(0.3) ? BigInt(this.#random.between(10, 200)) * unitNanousd : null;
     const { accountId, keyId } = await this.#harness.mint({ creditNanousd, capNanousd });
     return { accountId, keyId, creditNanousd };
   }
