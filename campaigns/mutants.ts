@@ -10,6 +10,7 @@ import { FRAME_MUTANTS } from './mutants/frames.ts';
 import { HOST_MUTANTS } from './mutants/hosts.ts';
 import { HTTP1_MUTANTS } from './mutants/http1.ts';
 import { JOB_LIFE_MUTANTS } from './mutants/job-life.ts';
+import { JOB_ROUTE_MUTANTS } from './mutants/job-routes.ts';
 import { JOB_MUTANTS } from './mutants/jobs.ts';
 import { KEY_MUTANTS } from './mutants/keys.ts';
 import { LOSS_MUTANTS } from './mutants/losses.ts';
@@ -54,6 +55,7 @@ function main(): number {
     ...HTTP1_MUTANTS,
     ...JOB_MUTANTS,
     ...JOB_LIFE_MUTANTS,
+    ...JOB_ROUTE_MUTANTS,
     ...KEY_MUTANTS,
     ...LOSS_MUTANTS,
     ...MONTH_MUTANTS,

@@ -8,6 +8,7 @@ import { FRAME_MUTANTS } from '../campaigns/mutants/frames.ts';
 import { HOST_MUTANTS } from '../campaigns/mutants/hosts.ts';
 import { HTTP1_MUTANTS } from '../campaigns/mutants/http1.ts';
 import { JOB_LIFE_MUTANTS } from '../campaigns/mutants/job-life.ts';
+import { JOB_ROUTE_MUTANTS } from '../campaigns/mutants/job-routes.ts';
 import { JOB_MUTANTS } from '../campaigns/mutants/jobs.ts';
 import { KEY_MUTANTS } from '../campaigns/mutants/keys.ts';
 import { LOSS_MUTANTS } from '../campaigns/mutants/losses.ts';
@@ -29,6 +30,7 @@ test.each([
   ...HTTP1_MUTANTS,
   ...JOB_MUTANTS,
   ...JOB_LIFE_MUTANTS,
+  ...JOB_ROUTE_MUTANTS,
   ...KEY_MUTANTS,
   ...LOSS_MUTANTS,
   ...MONTH_MUTANTS,

@@ -116,8 +116,12 @@ describe("an account's webhook", () => {
     await receiver.set({ secret: made.secret! });
     const socketPath = controlSocketPath(harness.folder);
     const server = { socketPath, name: 'The server', clock: systemClock };
-    const rotated = JSON.parse(await callServer(server, 'seal.rotate', { new_key: true })) as Record<string, unknown>;
-    expect(rotated).toMatchObject({ unreadable: 0, changed_meanwhile: 0, next: null });
+    const rotate = async (input: object) =>
+      JSON.parse(await callServer(server, 'seal.rotate', input)) as { key: string; next: string | null };
+    const rotated = await rotate({ new_key: true });
+    expect(rotated).toMatchObject({ unreadable: 0, changed_meanwhile: 0 });
+    // A page names the next one, and an empty page is the last.
+    expect(await rotate({ after: rotated.next })).toMatchObject({ examined: 0, next: null });
     const rows = await harness.running.books.store.directory.webhookSecretsAfter(null, 1000);
     expect(rows.length).toBeGreaterThan(0);
     expect(new Set(rows.map(({ sealed }) => sealedUnder(sealed)))).toEqual(new Set([rotated.key]));
