@@ -227,7 +227,7 @@ test('50,000 receipts are archived to 10,000, while the ledger stays exact', asy
   const { files, forgotten } = await store.archive.run({ folder: to, beforeMs, clock: systemClock, audit });
   expect(files.reduce((sum, file) => sum + file.receipts, 0)).toBe(forgotten);
   expect(forgotten).toBeGreaterThan(39_900);
-  expect(await store.verify(undefined, null, false)).toMatchObject({
+  expect(await store.verify()).toMatchObject({
     receipts: 50_000,
     notKept: forgotten,
     violations: [],

@@ -75,6 +75,7 @@ describe.each(['sqlite', 'postgres'] as const)('usage reports on %s', (engine) =
       ],
       ['cost = cost - 1', 'cost = cost + 1', `Usage of the hour ${hour}: cost is `],
       ['duration_3 = duration_3 + 1', 'duration_3 = duration_3 - 1', `Usage of the hour ${hour}: duration_3 is `],
+      ['route = route + 7', 'route = route - 7', `Usage of the hour ${hour}: receipts are missing in the sums`],
     ];
     for (const [change, back, finding] of changes) {
       await subject.sql(`UPDATE usage_hour SET ${change} WHERE start_ms = ${startMs}`);

@@ -131,8 +131,7 @@ export interface Store extends KeyRotation, KeyUses, EntryReads {
 
   /**
    * Recomputes balances, sums and the hash trees of closed months from the rows, slice by slice, without blocking the
-   * writer. Months before `sinceMonthMs` are not recomputed, and the sums of usage only with `usage`, since they take
-   * several times as long.
+   * writer. Months before `sinceMonthMs` are not recomputed, and the sums of usage only with `usage`.
    */
   verify(
     progress?: (done: VerifyProgress) => void,

@@ -26,7 +26,7 @@ const SUMS = {
 } as const satisfies Record<UsageSum, string>;
 
 /** Percentiles cannot be added up, so times are counted in classes. A voided call did not end by itself and has none. */
-const TIMES = { first_byte: 'first_byte_ms', duration: '(ended_ms - created_ms)' } as const;
+export const TIMES = { first_byte: 'first_byte_ms', duration: '(ended_ms - created_ms)' } as const;
 export type UsageTime = keyof typeof TIMES;
 
 const CLASSES = [...TIME_BOUNDS_MS.keys(), TIME_BOUNDS_MS.length];

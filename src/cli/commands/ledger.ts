@@ -11,7 +11,7 @@ const verifyCommand: CommandSpec = {
   summary: 'recompute every balance and every closed month from the receipts; exits with 1 if they do not match',
   options: [
     ['--since <month>', 'recompute closed months from this one on, like 2026-05'],
-    ['--usage', 'compare the sums of usage with the receipts too, which takes much longer'],
+    ['--usage', 'compare the sums of usage with the receipts too, which takes about twice as long'],
   ],
   examples: ['tollgate ledger verify && echo exact', 'tollgate ledger verify --since 2026-05'],
   async run(session, _args, { since, usage }) {

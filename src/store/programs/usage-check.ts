@@ -1,8 +1,10 @@
 import { LIMITS } from '../../limits.ts';
+import { CALL_STATE } from '../codes.ts';
 import { DAY_MS, HOUR_MS, startOf } from '../time-spans.ts';
-import { SUM_COLUMNS, sumOfCalls, sumsOfCalls, type UsageTable } from '../usage-columns.ts';
+import { SUM_COLUMNS, startOfCall, sumOfCalls, sumsOfCalls, type UsageTable } from '../usage-columns.ts';
 import { USAGE_DIMENSIONS, USAGE_KEY } from '../usage-dimensions.ts';
 import { type Program, rowOf, rowsOf } from './program.ts';
+import { isSamePrint, UsagePrint } from './usage-print.ts';
 import { usageUpTo } from './usage-sums.ts';
 
 type SumRow = Readonly<Record<string, bigint>>;
@@ -14,18 +16,26 @@ const DELETED_COLUMNS = ['deleted_requests', 'deleted_cost'] as const;
 /** How many days are compared at a time after all receipts were read. */
 const DAYS_AT_ONCE = 31;
 
+/** What the receipts of a day add up to, and between which ids they were found. */
+interface Day {
+  requests: bigint;
+  cost: bigint;
+  print: bigint;
+  readonly after: bigint;
+  upTo: bigint;
+}
+
 /**
- * Compares the sums of usage with the receipts that they were made from, in the order of ids. A receipt whose time does not
- * fit to its id is noticed late: its day is compared once more, with all receipts.
+ * Compares the sums of usage with the receipts that they were made from. First each day is compared by one number for all its
+ * sums, which is quick. A day that differs is compared sum by sum, and so is a day of which only some receipts were deleted.
  */
 export class UsageCheck {
   readonly #sinceMs: number;
   readonly #violate: (sentence: string) => void;
-  /** Sums of the receipts that were read, by day. */
-  readonly #days = new Map<number, Sums>();
-  readonly #compared = new Set<number>();
-  /** Days that differ, or got another receipt after they were compared. */
-  readonly #doubtful = new Set<number>();
+  readonly #print = new UsagePrint();
+  readonly #days = new Map<number, Day>();
+  /** Days that are left to be compared sum by sum. */
+  readonly #doubtful: number[] = [];
   #after = 0n;
   #upTo: bigint | null = null;
   #isRead = false;
@@ -43,10 +53,12 @@ export class UsageCheck {
     if (found > 0) return found;
     this.#left ??= yield* this.#spansLeft();
     const span = this.#left.shift();
-    const [doubtful] = this.#doubtful;
     if (span !== undefined) yield* this.#compare(span);
-    else if (doubtful === undefined) return null;
-    else yield* this.#compareAgain(doubtful);
+    else {
+      const dayMs = this.#doubtful.shift();
+      if (dayMs === undefined) return null;
+      yield* this.#compareSums(dayMs);
+    }
     return 0;
   }
 
@@ -65,33 +77,29 @@ export class UsageCheck {
     const { up_to: upTo, found } = slice!;
     this.#isRead = found < LIMITS.storeSliceRows;
     if (upTo === null) return 0;
-    const rows = yield* rowsOf<SumRow>(hourSums('id > ? AND id <= ?'), this.#after, upTo);
+    const rows = yield* rowsOf<DayRow>(
+      `SELECT ${startOfCall(DAY_MS)} AS day_ms, count(*) AS requests, sum(cost) AS cost, sum(${this.#print.ofCall}) AS print
+       FROM call WHERE id > ? AND id <= ? AND state <> ${CALL_STATE.of.open} GROUP BY 1`,
+      this.#after,
+      upTo,
+    );
+    for (const row of rows) this.#add(row, upTo);
     this.#after = upTo;
-    for (const row of rows) this.#add(row);
-    if (!this.#isRead) yield* this.#compareFinished();
     return Number(found);
   }
 
-  #add(row: SumRow): void {
-    const dayMs = startOf(DAY_MS, Number(row.start_ms));
+  #add({ day_ms, requests, cost, print }: DayRow, upTo: bigint): void {
+    const dayMs = Number(day_ms);
     if (dayMs < startOf(DAY_MS, this.#sinceMs)) return;
-    if (this.#compared.has(dayMs)) {
-      this.#doubtful.add(dayMs);
-      return;
-    }
-    const sums = this.#days.get(dayMs) ?? new Map();
-    this.#days.set(dayMs, sums);
-    addTo(sums, row);
+    const day = this.#days.get(dayMs) ?? { requests: 0n, cost: 0n, print: 0n, after: this.#after, upTo };
+    this.#days.set(dayMs, day);
+    day.requests += requests;
+    day.cost += cost;
+    day.print += print;
+    day.upTo = upTo;
   }
 
-  /** Days are finished when receipts of the day after next have come. */
-  *#compareFinished(): Program<void> {
-    const days = [...this.#days.keys()].toSorted((a, b) => a - b);
-    const finished = days.filter((dayMs) => dayMs < days.at(-1)! - DAY_MS);
-    if (finished.length > 0) yield* this.#compare({ fromMs: finished[0]!, toMs: finished.at(-1)! + DAY_MS });
-  }
-
-  /** Everything that has sums or receipts and was not compared yet. */
+  /** Everything that has sums or receipts. */
   *#spansLeft(): Program<TimeSpan[]> {
     const range = yield* rowOf<{ first: bigint | null; last: bigint | null }>(
       `SELECT min(start_ms) AS first, max(start_ms) AS last
@@ -107,25 +115,49 @@ export class UsageCheck {
     return spans;
   }
 
-  *#compare({ fromMs, toMs }: TimeSpan): Program<void> {
-    const hours = byDay(yield* storedSums('usage_hour', fromMs, toMs));
-    const days = byDay(yield* storedSums('usage_day', fromMs, toMs));
-    const read = [...this.#days.keys()].filter((dayMs) => dayMs >= fromMs && dayMs < toMs);
+  *#compare(span: TimeSpan): Program<void> {
+    const hours = new Map((yield* this.#hoursIn(span)).map((row) => [Number(row.day_ms), row]));
+    const days = new Map((yield* this.#daysIn(span)).map((row) => [Number(row.day_ms), row.print]));
+    const read = [...this.#days.keys()].filter((dayMs) => dayMs >= span.fromMs && dayMs < span.toMs);
     for (const dayMs of new Set([...read, ...hours.keys(), ...days.keys()])) {
-      if (this.#compared.has(dayMs)) continue;
-      this.#compared.add(dayMs);
-      const stored = { hours: hours.get(dayMs) ?? [], days: days.get(dayMs) ?? [] };
-      if (differencesOn(dayMs, this.#days.get(dayMs) ?? new Map(), stored).length > 0) this.#doubtful.add(dayMs);
-      this.#days.delete(dayMs);
+      const stored = hours.get(dayMs);
+      const isRight = stored !== undefined && isEqual(stored, this.#days.get(dayMs)) && days.has(dayMs);
+      if (!isRight || !isSamePrint(stored.day_print, days.get(dayMs)!)) this.#doubtful.push(dayMs);
     }
   }
 
-  *#compareAgain(dayMs: number): Program<void> {
-    this.#doubtful.delete(dayMs);
+  /** Rows of which all receipts were deleted have only their number and cost to compare. */
+  #hoursIn({ fromMs, toMs }: TimeSpan): Program<readonly HourRow[]> {
+    return rowsOf<HourRow>(
+      `WITH hour AS MATERIALIZED (
+         SELECT start_ms - start_ms % ${DAY_MS} AS day_ms, requests, cost, deleted_requests, deleted_cost, ${this.#print.columns}
+         FROM usage_hour WHERE start_ms >= ? AND start_ms < ?)
+       SELECT day_ms, sum(requests - deleted_requests) AS requests, sum(cost - deleted_cost) AS cost,
+         sum(CASE WHEN deleted_requests = 0 THEN ${this.#print.ofHour} ELSE 0 END) AS print, sum(${this.#print.ofDay}) AS day_print,
+         sum(CASE WHEN deleted_requests = 0 AND deleted_cost = 0 THEN 0
+           WHEN deleted_requests = requests AND deleted_cost = cost THEN 0 ELSE 1 END) AS unclear
+       FROM hour GROUP BY 1`,
+      fromMs,
+      toMs,
+    );
+  }
+
+  #daysIn({ fromMs, toMs }: TimeSpan): Program<readonly { readonly day_ms: bigint; readonly print: bigint }[]> {
+    return rowsOf(
+      `WITH day AS (SELECT start_ms, ${this.#print.columns} FROM usage_day WHERE start_ms >= ? AND start_ms < ?)
+       SELECT start_ms AS day_ms, sum(${this.#print.ofDay}) AS print FROM day GROUP BY 1`,
+      fromMs,
+      toMs,
+    );
+  }
+
+  *#compareSums(dayMs: number): Program<void> {
     const toMs = dayMs + DAY_MS;
+    const { after, upTo } = this.#days.get(dayMs) ?? { after: 0n, upTo: 0n };
     const rows = yield* rowsOf<SumRow>(
-      hourSums('id <= ? AND created_ms >= ? AND created_ms < ?'),
-      this.#upTo!,
+      hourSums('id > ? AND id <= ? AND created_ms >= ? AND created_ms < ?'),
+      after,
+      upTo,
       dayMs,
       toMs,
     );
@@ -135,6 +167,24 @@ export class UsageCheck {
     const days = yield* storedSums('usage_day', dayMs, toMs);
     for (const sentence of differencesOn(dayMs, sums, { hours, days })) this.#violate(sentence);
   }
+}
+
+interface DayRow {
+  readonly day_ms: bigint;
+  readonly requests: bigint;
+  readonly cost: bigint;
+  readonly print: bigint;
+}
+
+interface HourRow extends DayRow {
+  readonly day_print: bigint;
+  readonly unclear: bigint;
+}
+
+function isEqual(stored: HourRow, day: Day | undefined): boolean {
+  const { requests, cost, print } = day ?? { requests: 0n, cost: 0n, print: 0n };
+  const isSame = stored.requests === requests && stored.cost === cost && isSamePrint(stored.print, print);
+  return isSame && stored.unclear === 0n;
 }
 
 interface TimeSpan {
@@ -149,17 +199,6 @@ interface StoredSums {
 
 function* storedSums(table: UsageTable['name'], fromMs: number, toMs: number): Program<readonly SumRow[]> {
   return yield* rowsOf<SumRow>(`SELECT * FROM ${table} WHERE start_ms >= ? AND start_ms < ?`, fromMs, toMs);
-}
-
-function byDay(rows: readonly SumRow[]): Map<number, SumRow[]> {
-  const days = new Map<number, SumRow[]>();
-  for (const row of rows) {
-    const dayMs = startOf(DAY_MS, Number(row.start_ms));
-    const found = days.get(dayMs);
-    if (found === undefined) days.set(dayMs, [row]);
-    else found.push(row);
-  }
-  return days;
 }
 
 /** Receipts of earlier months were created earlier, so they are not read. */
