@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { aJob, aRelease, aReserve, aStart, LEASE_MS } from './job-fixtures.ts';
 import { audit } from './people-fixtures.ts';
 import { aCredit, aHold, aKey, anAccount, aSettle, NOON_MS, type OpenStore } from './store-fixtures.ts';
 import { StoreSubject } from './store-subject.ts';
@@ -53,6 +54,28 @@ export function accountsContract(name: string, open: OpenStore): void {
         'credit_repeated',
       ]);
       await exact();
+    });
+
+    it('is closed only when no job waits, and nothing of what is reserved is paid out', async () => {
+      await subject.store.apply([aCredit(1n, 100n)]);
+      await subject.store.jobs.stage([aJob(10n, 60n)], []);
+      expect(await subject.kinds(aReserve(10n, 60n))).toEqual(['reserved']);
+      await suspend();
+      expect(await close()).toEqual({ kind: 'jobs_waiting' });
+      expect(await subject.kinds(aRelease(10n))).toEqual(['released']);
+      expect(await close()).toEqual({ kind: 'closed', paidOutNanousd: 100n });
+      await exact();
+    });
+
+    it('leaves a job waiting while it is suspended', async () => {
+      await subject.store.apply([aCredit(1n, 100n)]);
+      await subject.store.jobs.stage([aJob(10n, 60n)], []);
+      await subject.kinds(aReserve(10n, 60n));
+      await subject.store.jobs.claim(1n, NOON_MS, LEASE_MS, 1);
+      await suspend();
+      expect(await subject.kinds(aStart(20n, 10n, 60n))).toEqual(['account_suspended']);
+      await resume();
+      expect(await subject.kinds(aStart(20n, 10n, 60n))).toEqual(['held']);
     });
 
     it('is closed without an entry if it has no money, and with one that pays a debt back', async () => {

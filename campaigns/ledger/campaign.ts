@@ -5,6 +5,7 @@ import { systemClock } from '../../src/kit/clock.ts';
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import type { Store, VerifyReport } from '../../src/store/store.ts';
 import { aKey, anAccount } from '../../test/store-fixtures.ts';
+import { cancelWaiting } from './job-rounds.ts';
 import { ACCOUNTS, keyOf, keysOf, type WorkerReport, type WorkerTerms } from './terms.ts';
 
 export interface LedgerCampaign {
@@ -33,6 +34,7 @@ export async function ledgerCampaign({ url, operations, workers, seed }: LedgerT
       runWorker({ url, operations: share, seed: seed * 100 + at }),
     );
     const { reports, audits, faults } = await auditUntil(url, Promise.all(running));
+    await cancelWaiting(store);
     const verified = await store.verify();
     return {
       operations: reports.reduce((sum, report) => sum + report.operations, 0),
@@ -44,6 +46,7 @@ export async function ledgerCampaign({ url, operations, workers, seed }: LedgerT
         ...reports.flatMap(({ failures }) => failures),
         ...verified.violations,
         ...(verified.openHolds === 0 ? [] : [`${verified.openHolds} holds are open`]),
+        ...(await leftOverFor(store)),
         ...(await judgeBalances(store, reports)),
       ],
     };
@@ -87,6 +90,9 @@ const IDENTITIES = `
   WITH entries AS (
     SELECT account_id, sum(held) FILTER (WHERE state = 1) AS held, sum(cost) FILTER (WHERE state = 2) AS spent
     FROM call GROUP BY account_id),
+  jobs AS (
+    SELECT job.account_id, sum(job.reserved) AS reserved FROM job LEFT JOIN job_group ON job_group.id = job.group_id
+    WHERE job.state IN (1, 4) OR job.state = 0 AND job_group.accepted_ms IS NOT NULL GROUP BY job.account_id),
   credits AS (SELECT account_id, sum(amount) AS amount FROM credit GROUP BY account_id),
   windows AS (
     SELECT key_id, window_id, sum(held) FILTER (WHERE state = 1) AS held, sum(cost) FILTER (WHERE state = 2) AS spent
@@ -95,7 +101,10 @@ const IDENTITIES = `
     b.spent, coalesce(c.amount, 0) - coalesce(e.spent, 0), coalesce(e.held, 0), coalesce(e.spent, 0)) AS fault
   FROM balance AS b LEFT JOIN entries AS e USING (account_id) LEFT JOIN credits AS c USING (account_id)
   WHERE b.balance <> coalesce(c.amount, 0) - coalesce(e.spent, 0) OR b.held <> coalesce(e.held, 0)
-    OR b.spent <> coalesce(e.spent, 0) OR b.held < 0 OR b.held > b.balance
+    OR b.spent <> coalesce(e.spent, 0) OR b.held < 0 OR b.held + b.reserved > b.balance
+  UNION ALL
+  SELECT format('account %s has %s reserved, but its jobs say %s', b.account_id, b.reserved, coalesce(j.reserved, 0))
+  FROM balance AS b LEFT JOIN jobs AS j USING (account_id) WHERE b.reserved <> coalesce(j.reserved, 0)
   UNION ALL
   SELECT format('key %s has %s held, %s spent, but its rows say %s, %s', w.key_id, w.held, w.spent,
     coalesce(s.held, 0), coalesce(s.spent, 0))
@@ -134,6 +143,14 @@ function sumOutcomes(reports: readonly WorkerReport[]): Map<string, number> {
   for (const [kind, count] of reports.flatMap(({ outcomes }) => outcomes))
     sums.set(kind, (sums.get(kind) ?? 0) + count);
   return new Map([...sums].sort());
+}
+
+/** Nothing waits any more, so nothing may be reserved. */
+async function leftOverFor(store: Store): Promise<string[]> {
+  const { waiting, running } = await store.jobs.sums(Date.now());
+  const { reservedNanousd } = await store.directory.bookSums();
+  const isNone = waiting + running === 0 && reservedNanousd === 0n;
+  return isNone ? [] : [`${waiting} jobs wait and ${running} run, with ${reservedNanousd} reserved`];
 }
 
 /** Each balance is what the workers' outcomes add up to. */

@@ -4,6 +4,7 @@ import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import type { LedgerOperation, LedgerOutcome, Store } from '../../src/store/store.ts';
 import { Random } from '../../test/random.ts';
 import { aCredit, aHold, aSettle } from '../../test/store-fixtures.ts';
+import { type JobRoundTerms, jobRound } from './job-rounds.ts';
 import { ACCOUNTS, keyOf, keysOf, type WorkerReport, type WorkerTerms } from './terms.ts';
 
 const BATCH_MAX = 64;
@@ -11,7 +12,7 @@ const BATCHES_AT_ONCE = 2;
 /** Open holds at once, so that some stay open for a while. */
 const OPEN_MAX = 400;
 
-/** One of several processes: holds, settles, voids and credits at random, and remembers the outcomes. */
+/** One of several processes: holds, settles, voids, credits and jobs at random, and remembers the outcomes. */
 class Worker {
   readonly #terms: WorkerTerms;
   readonly #store: Store;
@@ -44,14 +45,21 @@ class Worker {
       const size = this.#random.between(1, BATCH_MAX);
       this.#report.operations += size;
       await this.#apply(Array.from({ length: size }, () => this.#operation()));
+      if (this.#random.chance(0.3)) await jobRound(this.#jobTerms);
     }
   }
 
-  async #apply(operations: readonly LedgerOperation[]): Promise<void> {
+  get #jobTerms(): JobRoundTerms {
+    const apply = (operations: readonly LedgerOperation[]) => this.#apply(operations);
+    return { store: this.#store, heartbeat: this.#heartbeat, random: this.#random, apply };
+  }
+
+  async #apply(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]> {
     const outcomes = await this.#store.apply(operations);
     operations.forEach((operation, at) => {
       this.#note(operation, outcomes[at]!);
     });
+    return outcomes;
   }
 
   #operation(): LedgerOperation {
@@ -101,7 +109,7 @@ class Worker {
     this.#report.outcomes.set(name, (this.#report.outcomes.get(name) ?? 0) + 1);
     if (outcome.kind === 'operation_failed') this.#report.failures.push(outcome.message);
     if (operation.kind === 'hold' && outcome.kind === 'held') {
-      this.#open.push({ id: operation.id, amount: operation.amountNanousd });
+      if (operation.job === undefined) this.#open.push({ id: operation.id, amount: operation.amountNanousd });
       this.#accountOf.set(operation.id, operation.accountId);
     }
     if (operation.kind === 'settle' && outcome.kind === 'settled') {

@@ -1,13 +1,19 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { aJob } from '../../test/job-fixtures.ts';
 import { ManualClock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 import { MemoryStore } from '../store/memory/memory-store.ts';
+import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { NewProviderKey } from '../store/store.ts';
 import { placeOf } from './custody.ts';
-import { rotatePage, sealStatus } from './rotate.ts';
+import { placeOfChunk } from './job-chunks.ts';
+import { type RotationPage, rotatePage, sealStatus } from './rotate.ts';
 import { MasterSealer, masterKey, sealedUnder } from './seal.ts';
-import { sealedProviderKeys } from './sealed-rows.ts';
+import { mergedRows, sealedJobChunks, sealedProviderKeys } from './sealed-rows.ts';
 
 const OLD = masterKey(randomBytes(32));
 const NEW = masterKey(randomBytes(32));
@@ -100,6 +106,36 @@ describe('rotation', () => {
     });
     expect(await store.providerKeysAfter(null, 10)).toEqual(before);
   });
+});
+
+test('re-encrypts the requests and results of jobs too, whole jobs at a time', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-rotate-'));
+  const books = await openSqliteStore({ folder, clock: new ManualClock(), threads: false });
+  const [before, sealer, after] = [new MasterSealer([OLD]), new MasterSealer([NEW, OLD]), new MasterSealer([NEW])];
+  await books.createAccount({ id: 1n, name: 'one', kind: 'prepaid', createdMs: 1 });
+  // Its id lies between those of the jobs.
+  await books.putProviderKey(rowOf(12n, before, 1n));
+  const parts = [10n, 11n, 13n].flatMap((jobId) => Array.from({ length: 11 }, (_, part) => ({ jobId, part })));
+  const chunks = parts.map(({ jobId, part }) => {
+    const name = { jobId, attempt: 0, digest: `digest-${jobId}`, part };
+    return { ...name, sealed: before.seal(Buffer.from(`part ${part} of ${jobId}`), placeOfChunk(name)) };
+  });
+  await books.jobs.stage([aJob(10n, 0n), aJob(11n, 0n), aJob(13n, 0n)], chunks);
+  const rows = mergedRows(sealedProviderKeys(books), sealedJobChunks(books.jobs));
+  let rewrapped = 0;
+  for (let next: bigint | null = 0n; next !== null; ) {
+    const page: RotationPage = await rotatePage(rows, sealer, next);
+    rewrapped += page.rewrapped;
+    next = page.next;
+  }
+  expect(rewrapped).toBe(chunks.length + 1);
+  for (const chunk of chunks) {
+    const sealed = await books.jobs.readChunk(chunk);
+    expect(after.open(sealed!, placeOfChunk(chunk))?.toString()).toBe(`part ${chunk.part} of ${chunk.jobId}`);
+  }
+  expect(await sealStatus(rows, sealer)).toMatchObject({ rows: chunks.length + 1, unreadableRows: 0 });
+  await books.close();
+  rmSync(folder, { recursive: true });
 });
 
 test('the status counts rows by master key and lists those that cannot be decrypted', async () => {

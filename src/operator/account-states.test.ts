@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { aGroup, aJob, aReserve } from '../../test/job-fixtures.ts';
 import { until } from '../../test/until.ts';
 import { ensureLocalAccount } from '../accounts/accounts.ts';
 import { ManualClock } from '../kit/clock.ts';
@@ -121,6 +122,19 @@ test('closing says what is still open, and goes on when it is run again', async 
   ]);
   const { data } = await run('accounts.entries', { account: 'ada' });
   expect(data[0]).toMatchObject({ amount_nanousd: -100n, note: 'to invoice 7' });
+});
+
+test('closing cancels the jobs that wait, also those of a group that was just accepted', async () => {
+  await store.jobs.stage([aJob(910n, 30n, { accountId })], []);
+  await store.jobs.createGroup(aGroup(920n, { accountId }));
+  await store.jobs.stage([aJob(921n, 20n, { accountId, groupId: 920n, line: 1 })], []);
+  await ledger.reserve(aReserve(910n, 30n, { accountId }));
+  await ledger.reserve(aReserve(920n, 20n, { accountId, isGroup: true }));
+  expect(await store.findAccount(accountId)).toMatchObject({ reservedNanousd: 50n });
+  expect(await run('accounts.close', { account: 'ada', wait_seconds: 0 })).toMatchObject({ paid_out_nanousd: 100n });
+  for (const id of [910n, 921n]) {
+    expect(await store.jobs.find(id, accountId)).toMatchObject({ state: 'cancelled', errorCode: 'account_closed' });
+  }
 });
 
 test('closing waits for running calls', async () => {

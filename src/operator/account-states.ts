@@ -93,7 +93,7 @@ export async function closeAccount(
     if (outcome.kind === 'not_found') throw unknownAccount(input.account);
     if (outcome.kind === 'not_suspended') throw resumedMeanwhile(account);
     if (outcome.kind === 'jobs_waiting') {
-      await cancelJobs(services, account.id);
+      if ((await cancelJobs(services, account.id)) === 0) throw jobsLeft(account);
       continue;
     }
     if (clock.monotonicMs() >= deadlineMs) throw stillOpen(account, outcome.calls, outcome.heldNanousd);
@@ -101,10 +101,18 @@ export async function closeAccount(
   }
 }
 
-/** The account is suspended, so no job is added. */
-async function cancelJobs(services: OperatorServices, accountId: bigint): Promise<void> {
+/** The account is suspended, so no job is added. Returns how many were cancelled. */
+function cancelJobs(services: OperatorServices, accountId: bigint): Promise<number> {
   const error = { errorCode: 'account_closed', errorMessage: 'The account was closed before the job ran.' };
-  await cancelWaitingJobs(services, { accountId }, error);
+  return cancelWaitingJobs(services, { accountId }, error);
+}
+
+function jobsLeft({ name }: Account): OperatorError {
+  return new OperatorError(
+    'refused',
+    `Jobs of "${name}" still wait, and cannot be cancelled yet. The account is suspended. Close it again in a moment.`,
+    `tollgate accounts close ${shellWord(name)}`,
+  );
 }
 
 function pause(clock: Clock): Promise<void> {

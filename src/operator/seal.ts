@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ACCOUNT_PREFIX } from '../canonical/id-prefixes.ts';
+import { ACCOUNT_PREFIX, JOB_PREFIX } from '../canonical/id-prefixes.ts';
 import type { MasterKeyring } from '../custody/keyring.ts';
 import { MasterKeyError } from '../custody/master-keys.ts';
 import { rotatePage, sealStatus } from '../custody/rotate.ts';
@@ -44,12 +44,13 @@ export interface SealRotationView {
   readonly next: string | null;
 }
 
-/** What cannot be decrypted: the key of a provider, or the secret of a webhook. */
+/** What cannot be decrypted: the key of a provider, the secret of a webhook, or the request or result of a job. */
 export interface UnreadableView {
   /** Null for the operator's. */
   readonly account: string | null;
   readonly provider: string | null;
   readonly webhook: string | null;
+  readonly job?: string;
 }
 
 export interface SealStatusView {
@@ -104,10 +105,11 @@ export async function showSeals(services: SealServices): Promise<SealStatusView>
     })),
     rows,
     unreadable: unreadableRows,
-    unreadable_keys: unreadable.map(({ accountId, provider, webhook }) => ({
+    unreadable_keys: unreadable.map(({ accountId, provider, webhook, jobId }) => ({
       account: accountId === null ? null : formatId(ACCOUNT_PREFIX, accountId),
       provider,
       webhook,
+      ...(jobId !== undefined && { job: formatId(JOB_PREFIX, jobId) }),
     })),
   };
 }

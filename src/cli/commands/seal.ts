@@ -8,15 +8,16 @@ import { formatRecord, formatTable } from '../table.ts';
 const statusCommand: CommandSpec = {
   name: 'status',
   summary:
-    'show which master keys the stored keys and webhook secrets are encrypted with; exits with 1 if one cannot be decrypted',
+    'show which master keys the stored keys, webhook secrets and jobs are encrypted with; exits with 1 if one cannot be decrypted',
   examples: ['tollgate seal status'],
   async run(session) {
     const answer = await session.ask('seal.status', {});
     session.show(answer, describeStatus);
     const { unreadable, unreadable_keys: told } = answer.result;
-    for (const { account, provider, webhook } of told) {
+    for (const { account, provider, webhook, job } of told) {
       const what = webhook === null ? `the key stored for "${provider}"` : `the secret of the webhook "${webhook}"`;
-      session.say(`${account ?? 'operator'}: ${what} cannot be decrypted`);
+      const whose = job === undefined ? `${account ?? 'operator'}: ${what}` : `${job}: a part of its request or result`;
+      session.say(`${whose} cannot be decrypted`);
     }
     if (unreadable === 0) return EXIT.ok;
     session.advise('Restore the master key they were encrypted with, or have their owners store them again.');
@@ -30,7 +31,7 @@ const OLDER_KEYS =
 
 const rotateCommand: CommandSpec = {
   name: 'rotate',
-  summary: 'encrypt every stored key and webhook secret with the first master key; calls go on meanwhile',
+  summary: 'encrypt every stored key, webhook secret and job with the first master key; calls go on meanwhile',
   options: [['--new-key', 'create a new master key first; only if the key file is in the data folder']],
   examples: ['tollgate seal rotate', 'tollgate seal rotate --new-key'],
   async run(session, _args, options) {

@@ -231,13 +231,19 @@ export class BatchRunner {
     if (found === true) this.#openHolds.note(writes, rows);
     if (found === true) return outcomes;
     if (found === null)
-      void finding.then((durable) => (durable ? this.#voidUnconfirmed(writes) : undefined)).catch(() => undefined);
+      void finding.then((durable) => (durable ? this.#undoUnconfirmed(writes) : undefined)).catch(() => undefined);
     throw lost;
   }
 
-  /** Voids holds that no caller waits for. Failures are left to the next `reap`. */
-  async #voidUnconfirmed({ holds }: BatchWrites): Promise<void> {
-    if (holds.length > 0) await this.run(holds.map(({ id }) => ({ kind: 'void', id, reason: UNCONFIRMED_REASON })));
+  /**
+   * Voids holds, and cancels jobs, that no caller knows of. Failures to void are left to the next `reap`. A job with an
+   * idempotency key stays, because its caller can find it; so does a group, which has to be cancelled job by job.
+   */
+  async #undoUnconfirmed({ holds, reserves }: BatchWrites): Promise<void> {
+    const voids = holds.map(({ id }) => ({ kind: 'void', id, reason: UNCONFIRMED_REASON }) as const);
+    const lost = reserves.filter(({ idempotency, isGroup }) => idempotency === null && !isGroup);
+    const releases = lost.map(({ id, accountId }) => ({ kind: 'release', id, accountId, end: 'cancelled' }) as const);
+    if (voids.length + releases.length > 0) await this.run([...voids, ...releases]);
   }
 }
 

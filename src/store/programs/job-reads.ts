@@ -12,7 +12,17 @@ export function* find(id: bigint, accountId: bigint | null): Program<Job | null>
   return row === null || (accountId !== null && row.account_id !== accountId) ? null : jobOf(row);
 }
 
+/** State by state, because the index has the jobs of one state in order. */
 export function* list(filter: JobFilter, page: JobPage): Program<Job[]> {
+  const { states = null, groupId = null } = filter;
+  if (states === null || states.length === 1) return yield* listPage(filter, page);
+  const jobs: Job[] = [];
+  for (const state of new Set(states)) jobs.push(...(yield* listPage({ ...filter, states: [state] }, page)));
+  const order = groupId === null ? (job: Job) => -job.id : (job: Job) => BigInt(job.line);
+  return jobs.sort((one, other) => Number(order(one) - order(other))).slice(0, page.limit);
+}
+
+function* listPage(filter: JobFilter, page: JobPage): Program<Job[]> {
   const { accountId, keyId = null, personId = null, groupId = null, states = null, scheduled = null } = filter;
   const conditions: string[] = [];
   const values: SqlValue[] = [];
@@ -25,12 +35,11 @@ export function* list(filter: JobFilter, page: JobPage): Program<Job[]> {
   if (personId !== null) add('person_id = ?', personId);
   if (groupId !== null) add('group_id = ?', groupId);
   if (states === null) add(`state <> ${staged}`);
-  else add(`state IN (${states.filter((state) => state !== 'staged').map((state) => JOB_STATE.of[state])})`);
+  else add(`state = ${JOB_STATE.of[states[0]!]} AND state <> ${staged}`);
   if (scheduled !== null) {
     const isScheduled = 'attempts = 0 AND coalesce(not_before_ms, 0) > ?';
     add(scheduled.is ? isScheduled : `NOT (${isScheduled})`, scheduled.nowMs);
   }
-  if (states?.length === 0) return [];
   if (page.after !== null) {
     add(groupId === null ? 'id < ?' : 'line > (SELECT line FROM job WHERE id = ?)', page.after);
   }
