@@ -331,6 +331,20 @@ export function jobsContract(subject: StoreSubject): void {
       await isExact();
     });
 
+    it('does not delay the closing of the books by a job that waits for weeks', async () => {
+      const notBeforeMs = NOON_MS + 30 * 86_400_000;
+      await accept(10n, 400n, { notBeforeMs, expiresMs: notBeforeMs + 1 });
+      await subject.store.apply([aHold(20n, 100n), aSettle(20n, 60n), aHold(21n, 100n), aSettle(21n, 0n)]);
+      subject.clock.advance(LIMITS.closingAgeMs + 60_001);
+      expect(await subject.store.closeBooks(subject.clock.nowMs())).toMatchObject({ closed: 2 });
+      expect(await money()).toEqual([940n, 0n, 400n, 60n]);
+      await isExact();
+      subject.clock.setNowMs(notBeforeMs);
+      await claimAll();
+      expect(await subject.kinds(aStart(22n, 10n, 400n), aFinish(22n, 10n, 10n))).toEqual(['held', 'settled']);
+      await isExact();
+    });
+
     it('limits the waiting jobs and the stored bytes of an account', async () => {
       const bytes = LIMITS.jobBytesMax - 5;
       await accept(10n, 1n, { request: { digest: 'large', chunks: 1, bytes } });

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { ACCOUNT_PREFIX, KEY_PREFIX } from '../canonical/id-prefixes.ts';
+import { ACCOUNT_PREFIX, JOB_PREFIX, KEY_PREFIX } from '../canonical/id-prefixes.ts';
 import { formatId, idFloorAt, parseId } from '../kit/ids.ts';
-import type { Entry } from '../store/entries.ts';
+import type { Entry, ReservationEntry } from '../store/entries.ts';
 import { monthName } from '../store/month-tree.ts';
 import { OperatorError } from './error.ts';
 import type { entryPage } from './input.ts';
@@ -9,22 +9,24 @@ import { accountNamed } from './lookup.ts';
 import type { OperatorServices } from './services.ts';
 import { type ListView, listView } from './view.ts';
 
-/** What moved an account's money, or holds it. Members that an entry of its type does not have are null. */
+/** What moved an account's money, holds it or reserves it. Members that an entry of its type does not have are null. */
 export interface EntryView {
   readonly object: 'entry';
   readonly id: string;
   readonly account: string;
-  readonly type: 'credit' | 'refund' | 'month' | 'hold';
+  readonly type: 'credit' | 'refund' | 'month' | 'hold' | 'reservation';
   /** Of a month, its beginning. */
   readonly created: number;
-  /** What the entry changed the balance by: below zero for a month's calls, and zero for a hold. */
+  /** What the entry changed the balance by: below zero for a month's calls, and zero for a hold or a reservation. */
   readonly amount_nanousd: bigint;
   readonly held_nanousd: bigint | null;
+  /** For a job that waits to run. */
+  readonly reserved_nanousd: bigint | null;
   readonly reference: string | null;
   readonly note: string | null;
   /** The receipt that is refunded, or of the running call. */
   readonly receipt: string | null;
-  /** The key of the running call. */
+  /** The key of the running call or the waiting job. */
   readonly key: string | null;
   /** How many closed receipts a month has. */
   readonly receipts: number | null;
@@ -54,6 +56,7 @@ function entryView(entry: Entry, accountId: bigint): EntryView {
     object: 'entry',
     account: formatId(ACCOUNT_PREFIX, accountId),
     held_nanousd: null,
+    reserved_nanousd: null,
     reference: null,
     note: null,
     receipt: null,
@@ -66,6 +69,7 @@ function entryView(entry: Entry, accountId: bigint): EntryView {
     const id = `${MONTH_PREFIX}${monthName(monthMs)}`;
     return { ...view, id, type: 'month', created: monthMs / 1000, amount_nanousd: -spentNanousd, receipts: calls };
   }
+  if (entry.kind === 'reservation') return { ...view, ...reservationMembers(entry.reservation) };
   const { id, keyId, heldNanousd, createdMs } = entry.hold;
   const receipt = formatId(HOLD_PREFIX, id);
   return {
@@ -78,6 +82,17 @@ function entryView(entry: Entry, accountId: bigint): EntryView {
     receipt,
     key: keyId === null ? null : formatId(KEY_PREFIX, keyId),
   };
+}
+
+function reservationMembers({ jobId, keyId, reservedNanousd, createdMs }: ReservationEntry) {
+  return {
+    id: formatId(JOB_PREFIX, jobId),
+    type: 'reservation',
+    created: Math.floor(createdMs / 1000),
+    amount_nanousd: 0n,
+    reserved_nanousd: reservedNanousd,
+    key: keyId === null ? null : formatId(KEY_PREFIX, keyId),
+  } as const;
 }
 
 function creditMembers(credit: Extract<Entry, { kind: 'credit' }>['credit']) {
@@ -95,7 +110,7 @@ function creditMembers(credit: Extract<Entry, { kind: 'credit' }>['credit']) {
 
 /** Where the page after this entry begins. */
 function positionOf(text: string): bigint {
-  for (const prefix of [CREDIT_PREFIX, REFUND_PREFIX, HOLD_PREFIX]) {
+  for (const prefix of [CREDIT_PREFIX, REFUND_PREFIX, HOLD_PREFIX, JOB_PREFIX]) {
     const id = parseId(prefix, text);
     if (id !== null) return id;
   }

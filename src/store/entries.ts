@@ -23,11 +23,20 @@ export interface OpenHoldEntry {
   readonly createdMs: number;
 }
 
-/** What moved an account's money, or holds it. The position orders entries by time. */
+/** What is reserved for a job that waits to run. */
+export interface ReservationEntry {
+  readonly jobId: bigint;
+  readonly keyId: bigint | null;
+  readonly reservedNanousd: bigint;
+  readonly createdMs: number;
+}
+
+/** What moved an account's money, holds it or reserves it. The position orders entries by time. */
 export type Entry = { readonly position: bigint } & (
   | { readonly kind: 'credit'; readonly credit: Credit }
   | { readonly kind: 'month'; readonly month: MonthEntry }
   | { readonly kind: 'hold'; readonly hold: OpenHoldEntry }
+  | { readonly kind: 'reservation'; readonly reservation: ReservationEntry }
 );
 
 export interface EntryPage {
@@ -40,6 +49,6 @@ export interface EntryReads {
   /** What was refunded of each of these calls; calls without a refund are left out. At most a page of ids. */
   refundsOf(callIds: readonly bigint[]): Promise<ReadonlyMap<bigint, bigint>>;
   findCredit(accountId: bigint, reference: string): Promise<Credit | null>;
-  /** Credits, refunds, closed months and open holds of an account, the newest first. */
+  /** Credits, refunds, closed months, open holds and waiting jobs of an account, the newest first. */
   listEntries(accountId: bigint, page: EntryPage): Promise<Entry[]>;
 }

@@ -7,7 +7,8 @@ import { time, usd, usdOr } from '../text-values.ts';
 
 export const entriesCommand: CommandSpec = {
   name: 'entries <account>',
-  summary: "list what moved an account's money: credits, refunds and closed months, and the holds of running calls",
+  summary:
+    "list what moved an account's money: credits, refunds and closed months, the holds of running calls, and the reservations of waiting jobs",
   options: PAGE_OPTIONS,
   examples: ['tollgate accounts entries ada'],
   async run(session, [account = ''], options) {
@@ -24,7 +25,11 @@ const COLUMNS = [
   { title: 'CREATED (UTC)', text: (entry: EntryView) => time(entry.created) },
   { title: 'TYPE', text: (entry: EntryView) => entry.type },
   { title: 'AMOUNT', align: 'right', text: (entry: EntryView) => usd(entry.amount_nanousd) },
-  { title: 'HELD', align: 'right', text: (entry: EntryView) => usdOr(entry.held_nanousd, '-') },
+  {
+    title: 'HELD',
+    align: 'right',
+    text: (entry: EntryView) => usdOr(entry.held_nanousd ?? entry.reserved_nanousd, '-'),
+  },
   { title: 'RECEIPTS', align: 'right', text: ({ receipts, receipt }: EntryView) => String(receipts ?? receipt ?? '-') },
   { title: 'REFERENCE', text: (entry: EntryView) => entry.reference ?? '-' },
   { title: 'NOTE', text: (entry: EntryView) => entry.note ?? '-' },

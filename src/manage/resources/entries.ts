@@ -9,14 +9,17 @@ const entry = z
     object: z.literal('entry'),
     id: z.string(),
     account: id(ACCOUNT_PREFIX),
-    type: z.enum(['credit', 'refund', 'month', 'hold']),
+    type: z.enum(['credit', 'refund', 'month', 'hold', 'reservation']),
     created: seconds.describe('Seconds since 1970. Of a month, its beginning.'),
-    amount_nanousd: nanousd.describe("What changed the balance: below zero for a month's calls, zero for a hold."),
+    amount_nanousd: nanousd.describe(
+      "What changed the balance: below zero for a month's calls, zero for a hold or a reservation.",
+    ),
     held_nanousd: nanousd.nullable(),
+    reserved_nanousd: nanousd.nullable().describe('For a job that waits to run.'),
     reference: z.string().nullable(),
     note: z.string().nullable(),
     receipt: id('req_').nullable().describe('The receipt that is refunded, or of the running call.'),
-    key: id(KEY_PREFIX).nullable().describe('The key of the running call.'),
+    key: id(KEY_PREFIX).nullable().describe('The key of the running call or the waiting job.'),
     receipts: count.nullable().describe('How many closed receipts a month has.'),
   })
   .meta({ id: 'Entry' });
@@ -29,6 +32,7 @@ const ENTRY: EntryView = {
   created: EXAMPLE_TIME,
   amount_nanousd: 25_000_000_000n,
   held_nanousd: null,
+  reserved_nanousd: null,
   reference: 'invoice-17',
   note: 'Paid by card',
   receipt: null,

@@ -17,12 +17,22 @@ export function entriesOf(rows: MemoryRows, accountId: bigint, { before, limit }
     ...creditsOf(rows, accountId).map((credit) => ({ kind: 'credit', position: credit.id, credit }) as const),
     ...receipts.filter(({ state }) => state === 'open').map(holdEntry),
     ...monthsOf(rows, receipts),
+    ...reservationsOf(rows, accountId),
   ];
   return newestFirst(entries.filter(({ position }) => position < (before ?? INT64_MAX))).slice(0, limit);
 }
 
 function holdEntry({ id, keyId, heldNanousd, createdMs }: Receipt): Entry {
   return { kind: 'hold', position: id, hold: { id, keyId, heldNanousd, createdMs } };
+}
+
+function reservationsOf({ jobs }: MemoryRows, accountId: bigint): Entry[] {
+  const own = [...jobs.values()].filter((job) => job.accountId === accountId);
+  const waiting = own.filter(({ state }) => state === 'queued' || state === 'paused');
+  return waiting.map(({ id, keyId, reservedNanousd, createdMs }) => {
+    const reservation = { jobId: id, keyId, reservedNanousd, createdMs };
+    return { kind: 'reservation', position: id, reservation };
+  });
 }
 
 function monthsOf({ months }: MemoryRows, receipts: readonly Receipt[]): Entry[] {

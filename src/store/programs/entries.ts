@@ -1,5 +1,5 @@
 import { idFloorAt } from '../../kit/ids.ts';
-import { CALL_STATE } from '../codes.ts';
+import { CALL_STATE, JOB_STATE } from '../codes.ts';
 import type { Credit, Entry, EntryPage } from '../entries.ts';
 import { INT64_MAX } from '../int64.ts';
 import { MONTH_PART } from '../month-tree.ts';
@@ -56,7 +56,27 @@ export function* listEntries(accountId: bigint, { before, limit }: EntryPage): P
       const hold = { id, keyId, heldNanousd, createdMs: Number(created_ms) };
       return { kind: 'hold', position: id, hold } as const;
     }),
+    ...(yield* reservationsOf(accountId, below, limit)),
   ]).slice(0, limit);
+}
+
+/** State by state, because the index has the jobs of one state in order. */
+function* reservationsOf(accountId: bigint, below: bigint, limit: number): Program<Entry[]> {
+  const entries: Entry[] = [];
+  for (const state of [JOB_STATE.of.queued, JOB_STATE.of.paused]) {
+    const rows = yield* rowsOf<{ id: bigint; key_id: bigint | null; reserved: bigint; created_ms: bigint }>(
+      `SELECT id, key_id, reserved, created_ms FROM job WHERE account_id = ? AND state = ${state} AND id < ?
+       ORDER BY id DESC LIMIT ?`,
+      accountId,
+      below,
+      limit,
+    );
+    for (const { id, key_id: keyId, reserved: reservedNanousd, created_ms } of rows) {
+      const reservation = { jobId: id, keyId, reservedNanousd, createdMs: Number(created_ms) };
+      entries.push({ kind: 'reservation', position: id, reservation });
+    }
+  }
+  return entries;
 }
 
 /** Few, however long the account exists. A month that an earlier version closed may be in both tables. */

@@ -69,10 +69,11 @@ export interface Entry {
   object: 'entry';
   id: string;
   account: string;
-  type: 'credit' | 'refund' | 'month' | 'hold';
+  type: 'credit' | 'refund' | 'month' | 'hold' | 'reservation';
   created: number;
   amount_nanousd: bigint;
   held_nanousd: bigint | null;
+  reserved_nanousd: bigint | null;
   reference: string | null;
   note: string | null;
   receipt: string | null;
