@@ -169,6 +169,10 @@ test('a ledger that has moved can be read but not changed', async () => {
     ['providerkeys.verify', { account: 'ada', provider: 'cloud' }],
     ['providerkeys.remove', { account: 'ada', provider: 'cloud' }],
     ['store.archive', { before: 0, to: '/archive' }],
+    ['jobs.cancel', { job: 'job_0000000000000' }],
+    ['jobs.resume', { restored: true }],
+    ['jobs.fail', { restored: true }],
+    ['jobgroups.cancel', { job_group: 'group_0000000000000' }],
   ];
   for (const [name, input] of changes) {
     await expect(runVerb(services, name, input), name).rejects.toMatchObject({ code: 'moved' });
@@ -323,6 +327,8 @@ test('every verb the command line needs is in the table', () => {
       ...['webhooks.list', 'webhooks.put', 'webhooks.show', 'webhooks.rotate', 'webhooks.test'],
       ...['webhooks.deliveries', 'webhooks.remove'],
       ...['alerts.list', 'alerts.acknowledge', 'alerts.settings', 'alerts.configure'],
+      ...['jobs.list', 'jobs.show', 'jobs.cancel', 'jobs.resume', 'jobs.fail'],
+      ...['jobgroups.list', 'jobgroups.show', 'jobgroups.cancel'],
       'hosts.list',
       'receipts.show',
       'receipts.list',
