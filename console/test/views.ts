@@ -44,5 +44,49 @@ export const VIEWS: readonly View[] = [
       await page.getByText('refused, nothing was charged').waitFor();
     },
   },
+  { name: 'models', path: ({ account }) => `/models?account=${account}`, ready: 'text=sim-claude' },
+  {
+    name: 'model',
+    path: ({ account }) => `/models?account=${account}&open=sim-claude&in=12,000&out=800`,
+    ready: 'text=What a call costs',
+  },
+  {
+    name: 'playground',
+    path: ({ account }) => `/playground?account=${account}&model=sim-claude`,
+    ready: 'role=textbox[name="Message"]',
+    prepare: async (page) => {
+      await page.getByRole('textbox', { name: 'Message' }).fill('Which invoices are still open?');
+      await page.keyboard.press('Enter');
+      await page.getByRole('button', { name: /^\$0\.0/ }).click();
+    },
+  },
+  {
+    name: 'playground-two',
+    path: ({ account }) => `/playground?account=${account}&model=sim-claude&second=sim-gpt-mini`,
+    ready: 'role=textbox[name="Message"]',
+    prepare: async (page) => {
+      await page.getByRole('textbox', { name: 'Message' }).fill('Which invoices are still open?');
+      await page.keyboard.press('Enter');
+      await page
+        .getByRole('button', { name: /^\$0\.0/ })
+        .nth(1)
+        .waitFor();
+    },
+  },
+  { name: 'balance', path: ({ account }) => `/balance?account=${account}`, ready: 'text=invoice-1001' },
+  { name: 'members', path: ({ account }) => `/members?account=${account}`, ready: 'text=bo@example.org' },
+  {
+    name: 'provider-keys',
+    path: ({ account }) => `/provider-keys?account=${account}`,
+    ready: 'role=table >> text=Verify',
+  },
+  { name: 'webhooks', path: ({ account }) => `/webhooks?account=${account}`, ready: 'text=pager' },
+  { name: 'alerts', path: ({ account }) => `/alerts?account=${account}&status=all`, ready: 'role=table' },
+  { name: 'audit', path: ({ account }) => `/audit?account=${account}`, ready: 'text=Minted a key' },
+  { name: 'accounts', path: () => '/accounts', ready: 'role=table >> text=acme' },
+  { name: 'people', path: () => '/people', ready: 'text=Anna Berg' },
+  { name: 'hosts', path: () => '/hosts', ready: 'role=table' },
+  { name: 'host', path: () => '/hosts?open=sim', ready: 'text=What went wrong last' },
+  { name: 'system', path: () => '/system', ready: 'text=Settings in force' },
   { name: 'mint-key', path: ({ account }) => `/keys?account=${account}&dialog=mint`, ready: 'role=dialog' },
 ];

@@ -28,10 +28,12 @@ export function createQueryClient(): QueryClient {
   });
 }
 
-export interface ReadOptions {
+export interface ReadOptions<Data = unknown> {
   /** False while the input is not known yet. */
   readonly enabled?: boolean;
   readonly refetchMs?: number;
+  /** Reads again only as long as this holds. */
+  refetchWhile?(data: Data): boolean;
   /** Shows the rows of the filters before while those of the new ones load. */
   readonly keepsPrevious?: boolean;
   readonly staleMs?: number;
@@ -41,13 +43,19 @@ export interface ReadOptions {
 export function useApi<Route extends RouteName>(
   route: Route,
   input: Input<Route>,
-  { enabled = true, refetchMs, keepsPrevious = false, staleMs }: ReadOptions = {},
+  {
+    enabled = true,
+    refetchMs = 0,
+    refetchWhile = () => true,
+    keepsPrevious = false,
+    staleMs,
+  }: ReadOptions<Output<Route>> = {},
 ): UseQueryResult<Output<Route>, ApiError> {
   return useQuery<Output<Route>, ApiError>({
     queryKey: [route, input],
     queryFn: ({ signal }) => call(route, input, { signal }),
     enabled,
-    ...(refetchMs === undefined ? {} : { refetchInterval: refetchMs }),
+    refetchInterval: ({ state: { data } }) => (data === undefined || refetchWhile(data)) && refetchMs,
     ...(staleMs === undefined ? {} : { staleTime: staleMs }),
     ...(keepsPrevious ? { placeholderData: keepPreviousData } : {}),
   });

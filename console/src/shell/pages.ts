@@ -12,12 +12,86 @@ export interface PageRow {
   load(): Promise<{ default: ComponentType }>;
 }
 
+const MANAGERS: readonly Role[] = ['operator', 'owner'];
+
 /** Every page. The navigation, the routes and the palette are made from this table. */
 export const PAGES: readonly PageRow[] = [
   { path: '/', label: 'Overview', group: 'main', load: () => import('../pages/overview/overview-page.tsx') },
   { path: '/keys', label: 'Keys', group: 'main', load: () => import('../pages/keys/keys-page.tsx') },
   { path: '/usage', label: 'Usage', group: 'main', load: () => import('../pages/usage/usage-page.tsx') },
   { path: '/requests', label: 'Requests', group: 'main', load: () => import('../pages/requests/requests-page.tsx') },
+  { path: '/models', label: 'Models', group: 'main', load: () => import('../pages/models/models-page.tsx') },
+  {
+    path: '/playground',
+    label: 'Playground',
+    group: 'main',
+    roles: ['operator', 'owner', 'member'],
+    load: () => import('../pages/playground/playground-page.tsx'),
+  },
+  { path: '/balance', label: 'Balance', group: 'account', load: () => import('../pages/balance/balance-page.tsx') },
+  {
+    path: '/provider-keys',
+    label: 'Provider keys',
+    group: 'account',
+    roles: MANAGERS,
+    load: () => import('../pages/provider-keys/provider-keys-page.tsx'),
+  },
+  {
+    path: '/members',
+    label: 'Members',
+    group: 'account',
+    roles: MANAGERS,
+    load: () => import('../pages/members/members-page.tsx'),
+  },
+  {
+    path: '/webhooks',
+    label: 'Webhooks',
+    group: 'account',
+    roles: MANAGERS,
+    load: () => import('../pages/webhooks/webhooks-page.tsx'),
+  },
+  {
+    path: '/alerts',
+    label: 'Alerts',
+    group: 'account',
+    roles: MANAGERS,
+    load: () => import('../pages/alerts/alerts-page.tsx'),
+  },
+  {
+    path: '/audit',
+    label: 'Audit',
+    group: 'account',
+    roles: MANAGERS,
+    load: () => import('../pages/audit/audit-page.tsx'),
+  },
+  {
+    path: '/accounts',
+    label: 'Accounts',
+    group: 'operator',
+    roles: ['operator'],
+    load: () => import('../pages/accounts/accounts-page.tsx'),
+  },
+  {
+    path: '/people',
+    label: 'People',
+    group: 'operator',
+    roles: ['operator'],
+    load: () => import('../pages/people/people-page.tsx'),
+  },
+  {
+    path: '/hosts',
+    label: 'Hosts',
+    group: 'operator',
+    roles: ['operator'],
+    load: () => import('../pages/hosts/hosts-page.tsx'),
+  },
+  {
+    path: '/system',
+    label: 'System',
+    group: 'operator',
+    roles: ['operator'],
+    load: () => import('../pages/system/system-page.tsx'),
+  },
 ];
 
 export const GROUPS = [

@@ -9,6 +9,7 @@ const me = z
   .object({
     object: z.literal('me'),
     kind: z.enum(ACTOR_KINDS),
+    id: z.string().nullable().describe('Of the person or the management key; null for the token of local mode.'),
     name: z.string(),
     operator: z.boolean(),
     read_only: z.boolean(),
@@ -29,6 +30,7 @@ export const ME_ROUTES = [
       output: {
         object: 'me',
         kind: 'management_key',
+        id: EXAMPLE_IDS.management_key,
         name: 'ci',
         operator: false,
         read_only: false,

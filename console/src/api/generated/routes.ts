@@ -3,6 +3,7 @@
 export interface Me {
   object: 'me';
   kind: 'person' | 'management_key' | 'command_line' | 'configuration' | 'gateway_key';
+  id: string | null;
   name: string;
   operator: boolean;
   read_only: boolean;

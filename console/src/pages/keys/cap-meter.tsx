@@ -6,7 +6,13 @@ import { formatMoney } from '../../parts/money-format.ts';
 
 /** What a key has spent of its cap in the current window. */
 export function CapMeter({ shownKey }: { readonly shownKey: ShownKey }): ReactNode {
-  const { spent_nanousd, spend_cap_nanousd, window, name } = shownKey;
+  return <SpendOfCap {...shownKey} />;
+}
+
+type CappedSpending = Pick<ShownKey, 'name' | 'spent_nanousd' | 'spend_cap_nanousd' | 'window'>;
+
+/** The same for whatever has a cap: a key, or a person in an account. */
+export function SpendOfCap({ spent_nanousd, spend_cap_nanousd, window, name }: CappedSpending): ReactNode {
   if (spend_cap_nanousd === null)
     return (
       <span>

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 import { useApi } from '../../api/queries.ts';
+import { Figure } from '../../parts/figure.tsx';
 import { Money } from '../../parts/money.tsx';
 import { formatCount } from '../../parts/money-format.ts';
 import { Panel } from '../../parts/panel.tsx';
-import { Skeleton } from '../../parts/skeleton.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
 import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
 import { startOfDay, startOfMonth } from './range.ts';
@@ -18,23 +18,6 @@ export function Figures(): ReactNode {
       <MonthFigure />
       <RefusedFigure />
     </Panel>
-  );
-}
-
-interface FigureProps {
-  readonly label: string;
-  readonly value: ReactNode;
-  readonly detail: ReactNode;
-  readonly isPending?: boolean;
-}
-
-function Figure({ label, value, detail, isPending = false }: FigureProps): ReactNode {
-  return (
-    <div className="min-w-0 bg-panel px-4 py-4">
-      <p className="text-small text-muted">{label}</p>
-      <p className="mt-1 text-figure font-semibold">{isPending ? <Skeleton className="h-6 w-28" /> : value}</p>
-      <p className="mt-1 truncate text-small text-muted">{isPending ? <Skeleton className="h-3 w-40" /> : detail}</p>
-    </div>
   );
 }
 

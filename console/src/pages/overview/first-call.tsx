@@ -9,8 +9,8 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { FormError } from '../../parts/error-panel.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
+import { usePayingKeys } from '../../shell/paying-keys.ts';
 import { useFilters } from '../../shell/search.ts';
-import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
 import { isLocalMode, isSimulated, useGatewayUrl, useTrialModel } from '../../snippets/gateway.ts';
 import { curlSnippet, ownCodeSnippet } from '../../snippets/snippets.ts';
 import { InvoiceLines } from '../requests/invoice.tsx';
@@ -137,12 +137,10 @@ interface Payer {
   readonly isMissing: boolean;
 }
 
-/** In local mode nobody needs a key. Else it is the first one that works: the server checks whether this person may use it. */
+/** In local mode nobody needs a key. Else it is the first one that works. */
 function usePayingKey(): Payer {
-  const account = useAccountInput();
-  const { role } = useViewer();
-  const keys = useApi('GET /keys', { ...account, limit: 100 }, { enabled: !isLocalMode() && role !== 'viewer' });
-  if (isLocalMode()) return { keyId: null, isMissing: false };
-  const usable = (keys.data?.data ?? []).find(({ status }) => status === 'active');
+  const { keys, isRequired } = usePayingKeys();
+  if (!isRequired) return { keyId: null, isMissing: false };
+  const [usable] = keys;
   return { keyId: usable?.id ?? null, isMissing: usable === undefined };
 }

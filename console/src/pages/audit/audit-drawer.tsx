@@ -1,0 +1,83 @@
+import type { ReactNode } from 'react';
+import type { AuditEntry } from '../../api/generated/routes.ts';
+import { Drawer } from '../../parts/drawer.tsx';
+import { Facts } from '../../parts/facts.tsx';
+import { formatExact } from '../../parts/money-format.ts';
+import { formatFull } from '../../parts/time-format.ts';
+import { PageLink } from '../../shell/page-link.tsx';
+import { actionLabel } from './audit-words.ts';
+
+/** One change: what every member was before and is now. */
+export function AuditDrawer({ entry, onClose }: { readonly entry: AuditEntry; onClose(): void }): ReactNode {
+  const names = [...new Set([...Object.keys(asObject(entry.before)), ...Object.keys(asObject(entry.after))])];
+  return (
+    <Drawer title={actionLabel(entry.action)} onClose={onClose}>
+      <div className="flex flex-col gap-5">
+        <Facts
+          facts={[
+            ['Time', formatFull(entry.at)],
+            ['Who', entry.actor.name],
+            ...(entry.actor.id === null ? [] : [['Id', mono(entry.actor.id)] as const]),
+            ['Action', mono(entry.action)],
+            ['What', mono(entry.subject)],
+            ...(entry.account === null ? [] : [['Account', mono(entry.account)] as const]),
+            ['Address', entry.address ?? '–'],
+          ]}
+        />
+        {names.length === 0 ? (
+          <p className="text-muted">This action has no members that changed.</p>
+        ) : (
+          <table
+            aria-label="What changed"
+            className="w-full table-fixed border-separate border-spacing-0 rounded-panel border border-line"
+          >
+            <thead>
+              <tr className="text-head text-muted">
+                {['Member', 'Before', 'After'].map((head) => (
+                  <th key={head} scope="col" className="px-3 py-1.5 text-left font-medium">
+                    {head}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {names.map((name) => (
+                <tr key={name} className="align-top">
+                  <th scope="row" className="border-t border-line px-3 py-1.5 text-left font-normal break-words">
+                    {name.replace(/_nanousd$/, '').replaceAll('_', ' ')}
+                  </th>
+                  <td className="border-t border-line px-3 py-1.5 break-words text-muted">
+                    {valueText(name, asObject(entry.before)[name])}
+                  </td>
+                  <td className="border-t border-line px-3 py-1.5 break-words">
+                    {valueText(name, asObject(entry.after)[name])}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
+        <p>
+          <PageLink to="/audit" search={{ subject: entry.subject }} className="font-medium text-accent hover:underline">
+            Everything about {entry.subject}
+          </PageLink>
+        </p>
+      </div>
+    </Drawer>
+  );
+}
+
+function mono(text: string): ReactNode {
+  return <span className="font-mono text-small break-all">{text}</span>;
+}
+
+function asObject(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function valueText(name: string, value: unknown): string {
+  if (value === undefined || value === null) return '–';
+  if (typeof value === 'bigint') return formatExact(value).replace(/0{0,7}$/, '');
+  if (typeof value === 'number' && /(_at|created|expires)$/.test(name)) return formatFull(value);
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

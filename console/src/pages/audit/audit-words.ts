@@ -1,0 +1,60 @@
+import type { AuditEntry } from '../../api/generated/routes.ts';
+
+const LABELS: Readonly<Record<string, string>> = {
+  'account.create': 'Created an account',
+  'account.change': 'Changed an account',
+  'account.rename': 'Renamed an account',
+  'account.suspend': 'Suspended an account',
+  'account.resume': 'Resumed an account',
+  'account.close': 'Closed an account',
+  'account.credit': 'Credited an account',
+  'alert.acknowledge': 'Acknowledged an alert',
+  'alerts.change': 'Changed alert settings',
+  'invitation.accept': 'Accepted an invitation',
+  'invitation.create': 'Invited somebody',
+  'invitation.revoke': 'Revoked an invitation',
+  'key.mint': 'Minted a key',
+  'key.change': 'Changed a key',
+  'key.rotate': 'Rotated a key',
+  'key.disable': 'Disabled a key',
+  'key.enable': 'Enabled a key',
+  'key.revoke': 'Revoked a key',
+  'management_key.mint': 'Minted a management key',
+  'management_key.revoke': 'Revoked a management key',
+  'member.put': 'Gave a role or changed it',
+  'member.remove': 'Took a role away',
+  'model.reset_factor': 'Reset a token factor',
+  'person.create': 'Created a person',
+  'person.change': 'Changed a person',
+  'person.disable': 'Disabled a person',
+  'person.enable': 'Enabled a person',
+  'person.link': 'Linked single sign-on',
+  'person.password': 'Set a password',
+  'person.reset': 'Made a reset link',
+  'person.sign_out': 'Signed somebody out',
+  'provider_key.put': 'Stored a provider key',
+  'provider_key.remove': 'Removed a provider key',
+  'receipt.refund': 'Refunded a call',
+  'session.begin': 'Signed in',
+  'session.end': 'Signed out',
+  'webhook.put': 'Set a webhook',
+  'webhook.remove': 'Removed a webhook',
+  'webhook.rotate': 'Rotated the secret of a webhook',
+};
+
+export const ACTIONS = [
+  { value: 'any', label: 'any' },
+  ...Object.entries(LABELS).map(([value, label]) => ({ value, label })),
+];
+
+export function actionLabel(action: string): string {
+  return LABELS[action] ?? action;
+}
+
+/** The names of what changed, as somebody would say them. */
+export function changedMembers({ before, after }: Pick<AuditEntry, 'before' | 'after'>): readonly string[] {
+  const names = [before, after].flatMap((value) =>
+    typeof value === 'object' && value !== null ? Object.keys(value) : [],
+  );
+  return [...new Set(names)].map((name) => name.replace(/_nanousd$/, '').replaceAll('_', ' '));
+}

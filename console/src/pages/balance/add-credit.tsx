@@ -1,0 +1,76 @@
+import { type ReactNode, useState } from 'react';
+import type { Account } from '../../api/generated/routes.ts';
+import { useChange } from '../../api/queries.ts';
+import { FormDialog } from '../../parts/dialog.tsx';
+import { Checkbox, Field, TextInput } from '../../parts/field.tsx';
+import { formatMoney, parseDollars } from '../../parts/money-format.ts';
+import { useNotices } from '../../parts/notices.tsx';
+
+/** Adds money to an account, or takes it away. The same reference is credited once, so that a second click costs nothing. */
+export function AddCreditDialog({ account, onClose }: { readonly account: Account; onClose(): void }): ReactNode {
+  const { tell } = useNotices();
+  const [amount, setAmount] = useState('');
+  const [takesAway, setTakesAway] = useState(false);
+  const [reference, setReference] = useState('');
+  const [note, setNote] = useState('');
+  const [isChecked, setChecked] = useState(false);
+  const credit = useChange('POST /accounts/{account}/credits', {
+    refreshes: ['GET /accounts', 'GET /accounts/{account}/balance', 'GET /accounts/{account}/entries'],
+  });
+  const nanousd = parseDollars(amount);
+  const isWrong = nanousd === null || nanousd === 0n;
+  const submit = (): void => {
+    setChecked(true);
+    if (isWrong) return;
+    const input = {
+      account: account.id,
+      amount_nanousd: takesAway ? -nanousd : nanousd,
+      ...(reference.trim() === '' ? {} : { reference: reference.trim() }),
+      ...(note.trim() === '' ? {} : { note: note.trim() }),
+    };
+    credit.mutate(
+      { input },
+      {
+        onSuccess: ({ repeated, balance_nanousd }) => {
+          const balance = `The balance is ${formatMoney(balance_nanousd)}.`;
+          tell(repeated ? `This reference was credited before; nothing was added. ${balance}` : `Credited. ${balance}`);
+          onClose();
+        },
+      },
+    );
+  };
+  return (
+    <FormDialog
+      title={`Add credit to “${account.name}”`}
+      action={takesAway ? 'Take credit away' : 'Add credit'}
+      busy={credit.isPending}
+      error={credit.error}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <Field
+        label="Amount"
+        hint="In dollars."
+        error={isChecked && isWrong ? 'Write an amount in dollars, like 50 or 12.50.' : null}
+      >
+        {(id) => (
+          <TextInput
+            id={id}
+            value={amount}
+            onChange={setAmount}
+            inputMode="decimal"
+            placeholder="$"
+            autoComplete="off"
+          />
+        )}
+      </Field>
+      <Checkbox label="Take this amount away instead" checked={takesAway} onChange={setTakesAway} />
+      <Field label="Reference" hint="For example the invoice. The same reference is credited only once.">
+        {(id) => <TextInput id={id} value={reference} onChange={setReference} maxLength={100} autoComplete="off" />}
+      </Field>
+      <Field label="Note">
+        {(id) => <TextInput id={id} value={note} onChange={setNote} maxLength={500} autoComplete="off" />}
+      </Field>
+    </FormDialog>
+  );
+}

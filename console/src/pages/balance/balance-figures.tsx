@@ -1,0 +1,63 @@
+import type { ReactNode } from 'react';
+import type { Account } from '../../api/generated/routes.ts';
+import type { useApi } from '../../api/queries.ts';
+import { ErrorPanel } from '../../parts/error-panel.tsx';
+import { Figure } from '../../parts/figure.tsx';
+import { Money } from '../../parts/money.tsx';
+import { Panel } from '../../parts/panel.tsx';
+
+interface BalanceFiguresProps {
+  readonly balance: ReturnType<typeof useApi<'GET /accounts/{account}/balance'>>;
+  readonly account: Account;
+}
+
+export function BalanceFigures({ balance, account }: BalanceFiguresProps): ReactNode {
+  if (balance.error !== null) return <ErrorPanel error={balance.error} again={() => void balance.refetch()} />;
+  const now = balance.data;
+  const isPending = now === undefined;
+  const person = now?.person;
+  return (
+    <Panel className={`grid ${person === undefined ? 'wide:grid-cols-4' : 'wide:grid-cols-5'}`}>
+      <Figure
+        label="Available"
+        isPending={isPending}
+        value={now?.unlimited === true ? 'No limit' : <Money nanousd={now?.available_nanousd} />}
+        detail={account.status === 'active' ? 'for new calls' : `the account is ${account.status}`}
+      />
+      <Figure
+        label="Balance"
+        isPending={isPending}
+        value={<Money nanousd={now?.balance_nanousd} />}
+        detail="credits and refunds less charges"
+      />
+      <Figure
+        label="Held"
+        isPending={isPending}
+        value={<Money nanousd={now?.held_nanousd} />}
+        detail="by running calls, until they end"
+      />
+      <Figure
+        label="Spent in total"
+        isPending={isPending}
+        value={<Money nanousd={now?.spent_nanousd} />}
+        detail="since the account was created"
+      />
+      {person === undefined ? null : (
+        <Figure
+          label="Your own cap"
+          value={person.remaining_nanousd === null ? 'No cap' : <Money nanousd={person.remaining_nanousd} />}
+          detail={
+            person.spend_cap_nanousd === null ? (
+              'only the balance limits you'
+            ) : (
+              <>
+                left of <Money nanousd={person.spend_cap_nanousd} />
+                {person.window === 'lifetime' ? '' : ` a ${person.window}`}
+              </>
+            )
+          }
+        />
+      )}
+    </Panel>
+  );
+}

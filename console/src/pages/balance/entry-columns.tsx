@@ -1,0 +1,83 @@
+import type { ReactNode } from 'react';
+import type { Entry } from '../../api/generated/routes.ts';
+import { Chip, type Tone } from '../../parts/chip.tsx';
+import { Money } from '../../parts/money.tsx';
+import { formatCount } from '../../parts/money-format.ts';
+import type { Column } from '../../parts/table.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { PageLink } from '../../shell/page-link.tsx';
+
+export const ENTRY_TYPES = [
+  { value: 'all', label: 'any' },
+  { value: 'credit', label: 'credit' },
+  { value: 'refund', label: 'refund' },
+  { value: 'month', label: 'monthly charge' },
+  { value: 'hold', label: 'open hold' },
+];
+
+const TYPES: Readonly<Record<Entry['type'], { readonly label: string; readonly tone: Tone }>> = {
+  credit: { label: 'credit', tone: 'good' },
+  refund: { label: 'refund', tone: 'good' },
+  month: { label: 'monthly charge', tone: 'neutral' },
+  hold: { label: 'open hold', tone: 'warning' },
+};
+
+export const ENTRY_COLUMNS: readonly Column<Entry>[] = [
+  { id: 'type', head: 'Type', cell: (entry) => <EntryType entry={entry} /> },
+  {
+    id: 'amount',
+    head: 'Amount',
+    align: 'right',
+    cell: ({ type, amount_nanousd, held_nanousd }) => (
+      <Money nanousd={type === 'hold' ? held_nanousd : amount_nanousd} />
+    ),
+  },
+  {
+    id: 'reference',
+    head: 'Reference',
+    cell: (entry) => <Reference entry={entry} />,
+  },
+  {
+    id: 'note',
+    head: 'Note',
+    wideOnly: true,
+    className: 'text-muted',
+    cell: ({ note }) => <span className="block max-w-72 truncate">{note ?? ''}</span>,
+  },
+  { id: 'time', head: 'Time', align: 'right', cell: ({ created }) => <Ago at={created} /> },
+];
+
+/** A credit below zero takes money away. */
+function EntryType({ entry }: { readonly entry: Entry }): ReactNode {
+  const { label, tone } = TYPES[entry.type];
+  if (entry.type === 'credit' && entry.amount_nanousd < 0n) return <Chip tone="warning">correction</Chip>;
+  return <Chip tone={tone}>{label}</Chip>;
+}
+
+function Reference({ entry }: { readonly entry: Entry }): ReactNode {
+  const { type, reference, receipt, receipts, created } = entry;
+  if (type === 'month')
+    return (
+      <span>
+        {monthName(created)} <span className="text-muted">· {formatCount(receipts)} requests</span>
+      </span>
+    );
+  return (
+    <span className="flex max-w-40 min-w-0 gap-2 wide:max-w-96">
+      {reference === null ? null : <span className="truncate">{reference}</span>}
+      {receipt === null ? null : (
+        <PageLink
+          to="/requests"
+          search={{ open: receipt }}
+          className="truncate font-mono text-small text-accent hover:underline"
+        >
+          {receipt}
+        </PageLink>
+      )}
+    </span>
+  );
+}
+
+function monthName(seconds: number): string {
+  return new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(seconds * 1000);
+}

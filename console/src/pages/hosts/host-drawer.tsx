@@ -1,0 +1,99 @@
+import type { ReactNode } from 'react';
+import type { Host, UsageRow } from '../../api/generated/routes.ts';
+import { Chip } from '../../parts/chip.tsx';
+import { Drawer } from '../../parts/drawer.tsx';
+import { Facts } from '../../parts/facts.tsx';
+import { Money } from '../../parts/money.tsx';
+import { formatCount, formatPrice } from '../../parts/money-format.ts';
+import { Panel } from '../../parts/panel.tsx';
+import { Table } from '../../parts/table.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { formatDuration } from '../../parts/time-format.ts';
+import { PageLink } from '../../shell/page-link.tsx';
+import type { Range } from '../overview/range.ts';
+import { eventText } from './host-event.ts';
+import { HostStateChip, stateMeaning } from './host-state.tsx';
+
+interface HostDrawerProps {
+  readonly host: Host;
+  /** Null if nothing went through it. */
+  readonly usage: UsageRow | null;
+  readonly range: Range;
+  onClose(): void;
+}
+
+/** One host: what went through it, its models with their place by price, and what went wrong. */
+export function HostDrawer({ host, usage, range, onClose }: HostDrawerProps): ReactNode {
+  return (
+    <Drawer title={host.id} onClose={onClose}>
+      <div className="flex flex-col gap-5">
+        <Facts
+          facts={[
+            [
+              'State',
+              <span key="state" className="flex flex-wrap items-center gap-2">
+                <HostStateChip state={host.state} />
+                <span className="text-muted">{stateMeaning(host.state)}</span>
+              </span>,
+            ],
+            ['Callers paid', <Money key="paid" nanousd={usage?.cost_nanousd ?? 0n} />],
+            ['Requests', `${formatCount(usage?.requests ?? 0)} in ${range.label}`],
+            [
+              'First byte',
+              `${formatDuration(usage?.first_byte_p50_ms)} median, ${formatDuration(usage?.first_byte_p95_ms)} for 95 %`,
+            ],
+            [
+              'Whole call',
+              `${formatDuration(usage?.duration_p50_ms)} median, ${formatDuration(usage?.duration_p95_ms)} for 95 %`,
+            ],
+            ['Recent streams', `${formatDuration(host.first_byte_ms)} to the first byte`],
+          ]}
+        />
+        <p>
+          <PageLink to="/requests" search={{ host: host.id }} className="font-medium text-accent hover:underline">
+            Its requests
+          </PageLink>
+        </p>
+        <Panel title="What went wrong last">
+          <Table
+            label="Events"
+            rows={host.events}
+            idOf={({ at, kind }) => `${at}-${kind}`}
+            empty={<p className="px-4 pb-4 text-muted">Nothing since the gateway was started.</p>}
+            columns={[
+              { id: 'what', head: 'What', cell: (event) => eventText(event) },
+              { id: 'when', head: 'When', align: 'right', cell: ({ at }) => <Ago at={at} /> },
+            ]}
+          />
+        </Panel>
+        <Panel title="Models and what it bills, per million tokens">
+          <Table
+            label="Models of the host"
+            rows={host.models}
+            idOf={({ model }) => model}
+            empty={<p className="px-4 pb-4 text-muted">It serves no model of the catalog.</p>}
+            columns={[
+              {
+                id: 'model',
+                head: 'Model',
+                cell: ({ model, host_model }) => (
+                  <PageLink to="/models" search={{ open: model }} title={host_model} className="hover:underline">
+                    <span className="block max-w-40 truncate">{model}</span>
+                  </PageLink>
+                ),
+              },
+              { id: 'input', head: 'Input', align: 'right', cell: ({ input }) => formatPrice(input) },
+              { id: 'output', head: 'Output', align: 'right', cell: ({ output }) => formatPrice(output) },
+              {
+                id: 'place',
+                head: 'Place',
+                align: 'right',
+                cell: ({ place }) => (place === 1 ? <Chip tone="good">cheapest</Chip> : <Chip>{`${place}.`}</Chip>),
+              },
+            ]}
+          />
+        </Panel>
+      </div>
+    </Drawer>
+  );
+}

@@ -1,0 +1,135 @@
+import type { ReactNode } from 'react';
+import type { Host, UsageRow } from '../../api/generated/routes.ts';
+import { useApi } from '../../api/queries.ts';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { ErrorPanel } from '../../parts/error-panel.tsx';
+import { Filter } from '../../parts/filter.tsx';
+import { Money } from '../../parts/money.tsx';
+import { formatCount } from '../../parts/money-format.ts';
+import { Page } from '../../parts/page.tsx';
+import { Segmented } from '../../parts/segmented.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { formatDuration } from '../../parts/time-format.ts';
+import { useFilters } from '../../shell/search.ts';
+import { RANGES, rangeOf, sinceOf } from '../overview/range.ts';
+import { HostDrawer } from './host-drawer.tsx';
+import { eventText } from './host-event.ts';
+import { HostStateChip } from './host-state.tsx';
+
+const STATES = [
+  { value: 'any', label: 'any' },
+  { value: 'bad', label: 'not well' },
+];
+
+/** The hosts: how healthy they are, what went through them, what failed last. */
+export default function HostsPage(): ReactNode {
+  const { search, change } = useFilters();
+  const range = rangeOf(search.range);
+  const hosts = useApi('GET /hosts', {}, { refetchMs: 10_000 });
+  const usage = useApi(
+    'GET /usage',
+    { since: sinceOf(range), group_by: 'host', metrics: 'requests,cost,first_byte,duration' },
+    { keepsPrevious: true },
+  );
+  const rows = new Map((usage.data?.data ?? []).flatMap((row) => (row.host == null ? [] : [[row.host, row]])));
+  const all = hosts.data?.data ?? [];
+  const shown = all.filter(({ state }) => search.state !== 'bad' || state !== 'well');
+  const open = all.find(({ id }) => id === search.open);
+  return (
+    <Page
+      title="Hosts"
+      bleed
+      actions={
+        <Segmented label="Time" value={range.value} choices={RANGES} onChange={(value) => change({ range: value })} />
+      }
+      filters={
+        <Filter
+          label="State"
+          value={search.state ?? 'any'}
+          choices={STATES}
+          onChange={(state) => change({ state: state === 'any' ? undefined : state })}
+        />
+      }
+    >
+      {hosts.error === null ? (
+        <Table
+          label="Hosts"
+          bleed
+          columns={columnsWith(rows)}
+          rows={shown}
+          idOf={({ id }) => id}
+          isPending={hosts.isPending}
+          onOpen={({ id }) => change({ open: id })}
+          openId={search.open ?? null}
+          empty={
+            all.length > 0 ? (
+              <EmptyState title="All hosts are well">No host has failed, is limited or refuses its key.</EmptyState>
+            ) : (
+              <EmptyState title="No host is configured">
+                Set the key of a provider, or add a host to the config file, and start the gateway again.
+              </EmptyState>
+            )
+          }
+        />
+      ) : (
+        <ErrorPanel error={hosts.error} again={() => void hosts.refetch()} />
+      )}
+      {open === undefined ? null : (
+        <HostDrawer
+          key={open.id}
+          host={open}
+          usage={rows.get(open.id) ?? null}
+          range={range}
+          onClose={() => change({ open: undefined })}
+        />
+      )}
+    </Page>
+  );
+}
+
+function columnsWith(usage: ReadonlyMap<string, UsageRow>): readonly Column<Host>[] {
+  return [
+    { id: 'host', head: 'Host', cell: ({ id }) => <span className="font-medium">{id}</span> },
+    { id: 'state', head: 'State', cell: ({ state }) => <HostStateChip state={state} /> },
+    {
+      id: 'paid',
+      head: 'Callers paid',
+      align: 'right',
+      cell: ({ id }) => <Money nanousd={usage.get(id)?.cost_nanousd ?? 0n} />,
+    },
+    {
+      id: 'requests',
+      head: 'Requests',
+      align: 'right',
+      wideOnly: true,
+      cell: ({ id }) => formatCount(usage.get(id)?.requests ?? 0),
+    },
+    {
+      id: 'first',
+      head: 'First byte, median',
+      align: 'right',
+      wideOnly: true,
+      cell: ({ id }) => formatDuration(usage.get(id)?.first_byte_p50_ms ?? null),
+    },
+    {
+      id: 'slow',
+      head: 'First byte, 95 %',
+      align: 'right',
+      wideOnly: true,
+      cell: ({ id }) => formatDuration(usage.get(id)?.first_byte_p95_ms ?? null),
+    },
+    { id: 'models', head: 'Models', align: 'right', wideOnly: true, cell: ({ models }) => formatCount(models.length) },
+    { id: 'event', head: 'Last trouble', wideOnly: true, cell: (host) => <LastEvent host={host} /> },
+  ];
+}
+
+function LastEvent({ host }: { readonly host: Host }): ReactNode {
+  const [last] = host.events;
+  if (last === undefined) return <span className="text-muted">none since the start</span>;
+  return (
+    <span className="text-muted">
+      {eventText(last)} · <Ago at={last.at} />
+    </span>
+  );
+}

@@ -1,0 +1,66 @@
+import { type ReactNode, useState } from 'react';
+import type { MemberSpending } from '../../api/generated/routes.ts';
+import { useChange } from '../../api/queries.ts';
+import { ConfirmDialog, FormDialog } from '../../parts/dialog.tsx';
+import { useNotices } from '../../parts/notices.tsx';
+import { isCapWrong, RoleFields, roleDraftOf, roleTerms } from './role-fields.tsx';
+
+interface MemberDialogProps {
+  readonly member: MemberSpending;
+  onClose(): void;
+}
+
+export function ChangeMemberDialog({ member, onClose }: MemberDialogProps): ReactNode {
+  const { tell } = useNotices();
+  const [draft, setDraft] = useState(() => roleDraftOf(member));
+  const put = useChange('PUT /accounts/{account}/members/{person}', {
+    refreshes: ['GET /accounts/{account}/members', 'GET /me'],
+  });
+  const submit = (): void =>
+    put.mutate(
+      { input: { account: member.account, person: member.person, ...roleTerms(draft) } },
+      {
+        onSuccess: ({ name, role }) => {
+          tell(`${name} is ${role === 'owner' ? 'an' : 'a'} ${role}.`);
+          onClose();
+        },
+      },
+    );
+  return (
+    <FormDialog
+      title={`Change the role of ${member.name}`}
+      action="Save changes"
+      busy={put.isPending}
+      error={put.error}
+      disabled={isCapWrong(draft)}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <RoleFields draft={draft} onChange={setDraft} />
+    </FormDialog>
+  );
+}
+
+export function RemoveMemberDialog({ member, onClose }: MemberDialogProps): ReactNode {
+  const { tell } = useNotices();
+  const remove = useChange('DELETE /accounts/{account}/members/{person}', {
+    refreshes: ['GET /accounts/{account}/members', 'GET /invitations'],
+  });
+  const onSuccess = (): void => {
+    tell(`${member.name} has no role here any more.`);
+    onClose();
+  };
+  return (
+    <ConfirmDialog
+      title={`Remove ${member.name}`}
+      action="Remove member"
+      busy={remove.isPending}
+      error={remove.error}
+      onSubmit={() => remove.mutate({ input: { account: member.account, person: member.person } }, { onSuccess })}
+      onClose={onClose}
+    >
+      Their role in this account ends at once, their keys here stop working, and open invitations are revoked. Receipts
+      and the cap stay.
+    </ConfirmDialog>
+  );
+}

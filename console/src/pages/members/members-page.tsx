@@ -1,0 +1,173 @@
+import { type ReactNode, useState } from 'react';
+import type { Account, Invitation, MemberSpending } from '../../api/generated/routes.ts';
+import { useChange, useRows } from '../../api/queries.ts';
+import { Button } from '../../parts/button.tsx';
+import { Chip } from '../../parts/chip.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { useNotices } from '../../parts/notices.tsx';
+import { Page } from '../../parts/page.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { RowTable } from '../../parts/row-table.tsx';
+import type { Column } from '../../parts/table.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { AccountRequired } from '../../shell/account-required.tsx';
+import { useFilters } from '../../shell/search.ts';
+import { useViewer } from '../../shell/viewer.tsx';
+import { SpendOfCap } from '../keys/cap-meter.tsx';
+import { ChangeMemberDialog, RemoveMemberDialog } from './change-member.tsx';
+import { InviteDialog } from './invite.tsx';
+
+const PAGE_ROWS = 200;
+
+/** Who has a role in the account, what they may spend, and who is invited. */
+export default function MembersPage(): ReactNode {
+  return <AccountRequired title="Members">{(account) => <Members account={account} />}</AccountRequired>;
+}
+
+type Editing = { readonly member: MemberSpending; readonly action: 'change' | 'remove' };
+
+function Members({ account }: { readonly account: Account }): ReactNode {
+  const { search, change } = useFilters();
+  const { canManage } = useViewer();
+  const [editing, setEditing] = useState<Editing | null>(null);
+  const members = useRows('GET /accounts/{account}/members', { account: account.id, limit: PAGE_ROWS });
+  const invite = canManage ? (
+    <Button tone="primary" onClick={() => change({ dialog: 'invite' })}>
+      Invite
+    </Button>
+  ) : null;
+  const close = (): void => setEditing(null);
+  return (
+    <Page title="Members" actions={invite}>
+      <Panel title={`People in “${account.name}”`}>
+        <RowTable
+          label="Members"
+          bleed={false}
+          pages={members}
+          columns={memberColumns(canManage, setEditing)}
+          idOf={({ person }) => person}
+          empty={
+            <EmptyState title="Nobody has a role here yet" action={invite}>
+              Invite people by email address. Each has keys of their own and can have a cap.
+            </EmptyState>
+          }
+        />
+      </Panel>
+      <OpenInvitations account={account} />
+      {editing?.action === 'change' ? <ChangeMemberDialog member={editing.member} onClose={close} /> : null}
+      {editing?.action === 'remove' ? <RemoveMemberDialog member={editing.member} onClose={close} /> : null}
+      {search.dialog === 'invite' ? (
+        <InviteDialog account={account} onClose={() => change({ dialog: undefined })} />
+      ) : null}
+    </Page>
+  );
+}
+
+function memberColumns(canManage: boolean, onEdit: (editing: Editing) => void): readonly Column<MemberSpending>[] {
+  return [
+    {
+      id: 'person',
+      head: 'Person',
+      cell: ({ name, email, address_confirmed }) => (
+        <span className="flex min-w-0 flex-col">
+          <span className="max-w-56 truncate font-medium">{name}</span>
+          <span className="flex max-w-64 items-center gap-2 text-small text-muted">
+            <span className="truncate">{email}</span>
+            {address_confirmed ? null : (
+              <Chip tone="warning" title="Only the inviting owner vouches for this address.">
+                not confirmed
+              </Chip>
+            )}
+          </span>
+        </span>
+      ),
+    },
+    { id: 'role', head: 'Role', cell: ({ role }) => <Chip tone={role === 'owner' ? 'good' : 'neutral'}>{role}</Chip> },
+    { id: 'spent', head: 'Spent of cap', wideOnly: true, cell: (member) => <SpendOfCap {...member} /> },
+    {
+      id: 'resets',
+      head: 'Resets',
+      wideOnly: true,
+      cell: ({ resets_at }) => <Ago at={resets_at} none="never" zone="UTC" />,
+    },
+    ...(canManage
+      ? [
+          {
+            id: 'actions',
+            head: <span className="sr-only">Actions</span>,
+            align: 'right' as const,
+            cell: (member: MemberSpending) => (
+              <span className="flex justify-end gap-2">
+                <Button onClick={() => onEdit({ member, action: 'change' })}>Change</Button>
+                <Button tone="danger" onClick={() => onEdit({ member, action: 'remove' })}>
+                  Remove
+                </Button>
+              </span>
+            ),
+          },
+        ]
+      : []),
+  ];
+}
+
+function OpenInvitations({ account }: { readonly account: Account }): ReactNode {
+  const invitations = useRows('GET /invitations', { account: account.id, limit: PAGE_ROWS });
+  const open = invitations.rows.filter(({ status }) => status === 'open');
+  if (open.length === 0 && invitations.error === null) return null;
+  return (
+    <Panel title="Open invitations">
+      <RowTable
+        label="Open invitations"
+        bleed={false}
+        pages={invitations}
+        rows={open}
+        columns={INVITATION_COLUMNS}
+        idOf={({ id }) => id}
+        empty={null}
+      />
+    </Panel>
+  );
+}
+
+export const INVITATION_COLUMNS: readonly Column<Invitation>[] = [
+  { id: 'email', head: 'Email address', cell: ({ email }) => <span className="block max-w-64 truncate">{email}</span> },
+  {
+    id: 'role',
+    head: 'Role',
+    cell: ({ role, operator, resets_password }) => (
+      <Chip>{resets_password ? 'new password' : operator ? 'operator' : (role ?? 'none')}</Chip>
+    ),
+  },
+  { id: 'created', head: 'Made', align: 'right', wideOnly: true, cell: ({ created }) => <Ago at={created} /> },
+  { id: 'expires', head: 'Expires', align: 'right', wideOnly: true, cell: ({ expires }) => <Ago at={expires} /> },
+  {
+    id: 'actions',
+    head: <span className="sr-only">Actions</span>,
+    align: 'right',
+    cell: (invitation) => <RevokeInvitation invitation={invitation} />,
+  },
+];
+
+function RevokeInvitation({ invitation }: { readonly invitation: Invitation }): ReactNode {
+  const { canManage } = useViewer();
+  const { tell } = useNotices();
+  const revoke = useChange('DELETE /invitations/{invitation}', { refreshes: ['GET /invitations'] });
+  if (!canManage) return null;
+  return (
+    <Button
+      tone="danger"
+      busy={revoke.isPending}
+      onClick={() =>
+        revoke.mutate(
+          { input: { invitation: invitation.id } },
+          {
+            onSuccess: () => tell(`The invitation of ${invitation.email} is revoked.`),
+            onError: ({ message }) => tell(message),
+          },
+        )
+      }
+    >
+      Revoke
+    </Button>
+  );
+}

@@ -1,0 +1,90 @@
+import type { ReactNode } from 'react';
+import type { Member } from '../../api/generated/routes.ts';
+import { Field, Select, TextInput } from '../../parts/field.tsx';
+import { parseDollars, writeDollars } from '../../parts/money-format.ts';
+
+export interface RoleDraft {
+  readonly role: Member['role'];
+  /** In dollars; empty for no cap. */
+  readonly cap: string;
+  readonly window: Member['window'];
+}
+
+export const NEW_ROLE: RoleDraft = { role: 'member', cap: '', window: 'month' };
+
+export function roleDraftOf({ role, spend_cap_nanousd, window }: Member): RoleDraft {
+  return { role, cap: spend_cap_nanousd === null ? '' : writeDollars(spend_cap_nanousd), window };
+}
+
+export function isCapWrong({ cap }: RoleDraft): boolean {
+  return cap.trim() !== '' && parseDollars(cap) === null;
+}
+
+export function roleTerms({ role, cap, window }: RoleDraft) {
+  const isCapped = cap.trim() !== '';
+  return {
+    role,
+    spend_cap_nanousd: isCapped ? parseDollars(cap) : null,
+    window: isCapped ? window : ('lifetime' as const),
+  };
+}
+
+const ROLES = [
+  { value: 'member', label: 'Member: makes calls with own keys' },
+  { value: 'viewer', label: 'Viewer: reads, has no keys' },
+  { value: 'owner', label: 'Owner: manages keys and people' },
+] as const;
+
+const WINDOWS = [
+  { value: 'day', label: 'a day' },
+  { value: 'week', label: 'a week' },
+  { value: 'month', label: 'a month' },
+  { value: 'lifetime', label: 'in total' },
+] as const;
+
+/** The role of a person in an account, and what all their keys together may spend there. */
+export function RoleFields({
+  draft,
+  onChange,
+}: {
+  readonly draft: RoleDraft;
+  onChange(draft: RoleDraft): void;
+}): ReactNode {
+  return (
+    <>
+      <Field label="Role">
+        {(id) => (
+          <Select id={id} value={draft.role} choices={ROLES} onChange={(role) => onChange({ ...draft, role })} />
+        )}
+      </Field>
+      <div className="flex gap-3">
+        <Field
+          label="Cap of the person"
+          hint="In dollars, for all their keys together. Empty: none."
+          error={isCapWrong(draft) ? 'Write an amount in dollars, like 5 or 0.50.' : null}
+        >
+          {(id) => (
+            <TextInput
+              id={id}
+              value={draft.cap}
+              onChange={(cap) => onChange({ ...draft, cap })}
+              inputMode="decimal"
+              placeholder="$"
+            />
+          )}
+        </Field>
+        <Field label="Per" hint="Resets at midnight UTC.">
+          {(id) => (
+            <Select
+              id={id}
+              value={draft.window}
+              choices={WINDOWS}
+              onChange={(window) => onChange({ ...draft, window })}
+              disabled={draft.cap === ''}
+            />
+          )}
+        </Field>
+      </div>
+    </>
+  );
+}

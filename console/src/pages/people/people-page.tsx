@@ -1,0 +1,110 @@
+import type { ReactNode } from 'react';
+import type { Person } from '../../api/generated/routes.ts';
+import { useRows } from '../../api/queries.ts';
+import { Button } from '../../parts/button.tsx';
+import { Chip } from '../../parts/chip.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { TextInput } from '../../parts/field.tsx';
+import { Page } from '../../parts/page.tsx';
+import { RowTable } from '../../parts/row-table.tsx';
+import type { Column } from '../../parts/table.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { useFilters } from '../../shell/search.ts';
+import { useViewer } from '../../shell/viewer.tsx';
+import { InviteDialog } from '../members/invite.tsx';
+import { PersonDrawer } from './person-drawer.tsx';
+
+const PAGE_ROWS = 200;
+
+/** Everybody who can sign in. */
+export default function PeoplePage(): ReactNode {
+  const { search, change } = useFilters();
+  const { me } = useViewer();
+  const people = useRows('GET /people', { limit: PAGE_ROWS });
+  const text = (search.q ?? '').trim().toLowerCase();
+  const shown = people.rows.filter(({ name, email, id }) => `${name} ${email} ${id}`.toLowerCase().includes(text));
+  const invite = me.read_only ? null : (
+    <Button tone="primary" onClick={() => change({ dialog: 'invite' })}>
+      Invite an operator
+    </Button>
+  );
+  return (
+    <Page
+      title="People"
+      bleed
+      actions={invite}
+      filters={
+        <TextInput
+          type="search"
+          aria-label="Search people"
+          placeholder="Search by name or email address"
+          value={search.q ?? ''}
+          onChange={(q) => change({ q }, { replace: true })}
+          className="!h-7 !w-72"
+        />
+      }
+    >
+      <RowTable
+        label="People"
+        pages={people}
+        rows={shown}
+        columns={COLUMNS}
+        idOf={({ id }) => id}
+        onOpen={({ id }) => change({ open: id })}
+        openId={search.open ?? null}
+        empty={
+          people.rows.length > 0 ? (
+            <EmptyState title="Nobody matches">Search for another name or address.</EmptyState>
+          ) : (
+            <EmptyState title="Nobody signs in here yet" action={invite}>
+              In hosted mode people sign in with a password or single sign-on. Invite them into an account on the page
+              Members; operators are invited here.
+            </EmptyState>
+          )
+        }
+      />
+      {search.open === undefined ? null : (
+        <PersonDrawer key={search.open} personId={search.open} onClose={() => change({ open: undefined })} />
+      )}
+      {search.dialog === 'invite' ? (
+        <InviteDialog account={null} onClose={() => change({ dialog: undefined })} />
+      ) : null}
+    </Page>
+  );
+}
+
+const COLUMNS: readonly Column<Person>[] = [
+  {
+    id: 'person',
+    head: 'Person',
+    cell: ({ name, email }) => (
+      <span className="flex min-w-0 flex-col wide:flex-row wide:items-baseline wide:gap-2">
+        <span className="max-w-56 truncate font-medium">{name}</span>
+        <span className="max-w-56 truncate text-muted">{email}</span>
+      </span>
+    ),
+  },
+  {
+    id: 'state',
+    head: 'State',
+    cell: (person) => <PersonState person={person} />,
+  },
+  {
+    id: 'ways',
+    head: 'Signs in with',
+    wideOnly: true,
+    cell: ({ password, single_sign_on }) =>
+      [...(password ? ['password'] : []), ...(single_sign_on ? ['single sign-on'] : [])].join(', ') || '–',
+  },
+  { id: 'created', head: 'Since', align: 'right', wideOnly: true, cell: ({ created }) => <Ago at={created} /> },
+];
+
+export function PersonState({ person }: { readonly person: Person }): ReactNode {
+  return (
+    <span className="flex flex-wrap gap-1">
+      <Chip tone={person.status === 'active' ? 'good' : 'warning'}>{person.status}</Chip>
+      {person.operator ? <Chip>operator</Chip> : null}
+      {person.address_confirmed ? null : <Chip tone="warning">address not confirmed</Chip>}
+    </span>
+  );
+}

@@ -1,0 +1,88 @@
+import type { ReactNode } from 'react';
+import { Field, TextArea, TextInput } from '../../parts/field.tsx';
+import { parseTools } from './wires.ts';
+
+export interface SettingsDraft {
+  readonly system: string;
+  readonly maxTokens: string;
+  readonly temperature: string;
+  readonly tools: string;
+}
+
+export const EMPTY_SETTINGS: SettingsDraft = { system: '', maxTokens: '', temperature: '', tools: '' };
+
+export type SettingsFaults = Partial<Record<keyof SettingsDraft, string>>;
+
+export function settingsFaults({ maxTokens, temperature, tools }: SettingsDraft): SettingsFaults {
+  const parsed = parseTools(tools);
+  const heat = Number(temperature);
+  return {
+    ...(/^\d{0,7}$/.test(maxTokens.trim()) && maxTokens.trim() !== '0' ? {} : { maxTokens: 'A whole number above 0.' }),
+    ...(Number.isFinite(heat) && heat >= 0 && heat <= 2 ? {} : { temperature: 'A number from 0 to 2.' }),
+    ...(typeof parsed === 'string' ? { tools: parsed } : {}),
+  };
+}
+
+interface CallSettingsProps {
+  readonly draft: SettingsDraft;
+  readonly faults: SettingsFaults;
+  readonly hasTools: boolean;
+  onChange(draft: SettingsDraft): void;
+}
+
+const TOOLS_EXAMPLE = '[{ "name": "get_weather", "parameters": { "type": "object", … } }]';
+
+/** What goes along with every message. */
+export function CallSettingsFields({ draft, faults, hasTools, onChange }: CallSettingsProps): ReactNode {
+  const set = (name: keyof SettingsDraft) => (value: string) => onChange({ ...draft, [name]: value });
+  return (
+    <div className="flex flex-col gap-4">
+      <Field label="System prompt">
+        {(id) => <TextArea id={id} value={draft.system} onChange={set('system')} rows={4} />}
+      </Field>
+      <div className="flex gap-3">
+        <Field label="Most tokens" error={faults.maxTokens ?? null}>
+          {(id) => (
+            <TextInput
+              id={id}
+              value={draft.maxTokens}
+              onChange={set('maxTokens')}
+              inputMode="numeric"
+              placeholder="the model’s"
+            />
+          )}
+        </Field>
+        <Field label="Temperature" error={faults.temperature ?? null}>
+          {(id) => (
+            <TextInput
+              id={id}
+              value={draft.temperature}
+              onChange={set('temperature')}
+              inputMode="decimal"
+              placeholder="the model’s"
+            />
+          )}
+        </Field>
+      </div>
+      {hasTools ? (
+        <Field
+          label="Tools, as JSON"
+          error={faults.tools ?? null}
+          hint="The model can call them; you write the result as the next message."
+        >
+          {(id) => (
+            <TextArea
+              id={id}
+              value={draft.tools}
+              onChange={set('tools')}
+              rows={5}
+              spellCheck={false}
+              placeholder={TOOLS_EXAMPLE}
+              className="font-mono text-small"
+            />
+          )}
+        </Field>
+      ) : null}
+    </div>
+  );
+}

@@ -1,0 +1,143 @@
+import type { ReactNode } from 'react';
+import type { System } from '../../api/generated/routes.ts';
+import { useApi } from '../../api/queries.ts';
+import { Chip } from '../../parts/chip.tsx';
+import { ErrorPanel } from '../../parts/error-panel.tsx';
+import { Facts } from '../../parts/facts.tsx';
+import { TextInput } from '../../parts/field.tsx';
+import { Money } from '../../parts/money.tsx';
+import { formatCount } from '../../parts/money-format.ts';
+import { Page } from '../../parts/page.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { Table } from '../../parts/table.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { formatDuration } from '../../parts/time-format.ts';
+import { useFilters } from '../../shell/search.ts';
+import { flattenSettings } from './settings.ts';
+import { VerifyPanel } from './verify-panel.tsx';
+
+/** The gateway itself: what runs, whether its books are right, and with which settings. */
+export default function SystemPage(): ReactNode {
+  const system = useApi('GET /system', {}, { refetchMs: 10_000 });
+  return (
+    <Page title="System">
+      {system.error === null ? null : <ErrorPanel error={system.error} again={() => void system.refetch()} />}
+      <div className="grid items-start gap-5 wide:grid-cols-2">
+        <Panel title="Gateway">
+          <div className="px-4 pb-4">
+            {system.data === undefined ? <Skeleton className="h-44 w-full" /> : <SystemFacts system={system.data} />}
+          </div>
+        </Panel>
+        <VerifyPanel />
+      </div>
+      {system.data === undefined ? null : <AcceptedLosses system={system.data} />}
+      {system.data === undefined ? null : <Settings settings={system.data.settings} />}
+    </Page>
+  );
+}
+
+function SystemFacts({ system }: { readonly system: System }): ReactNode {
+  const { store, server, settings, clock_behind_ms: behindMs } = system;
+  return (
+    <Facts
+      facts={[
+        ['Version', system.version],
+        [
+          'Mode',
+          server?.hosted === true ? 'hosted: people sign in' : 'local: whoever is on this machine is the operator',
+        ],
+        ['Address', server === null ? '–' : mono(server.url)],
+        ['Process', server === null ? '–' : mono(String(server.pid))],
+        ['Started', <Ago key="started" at={server?.started} />],
+        [
+          'Store',
+          <span key="store" className="flex flex-wrap items-center gap-2">
+            {String(settings.store)}
+            <Chip tone={store.ok ? 'good' : 'error'}>{store.ok ? 'well' : 'failing'}</Chip>
+            {store.may_admit ? null : <Chip tone="error">refuses new calls</Chip>}
+          </span>,
+        ],
+        ...(store.reason === null ? [] : [['Why', store.reason] as const]),
+        ['Clock', behindMs > 0 ? `${formatDuration(behindMs)} behind the last call of the ledger` : 'well'],
+        ['Models', formatCount(system.models)],
+        ['Price list', mono(system.price_version)],
+      ]}
+    />
+  );
+}
+
+function mono(text: string): ReactNode {
+  return <span className="font-mono text-small">{text}</span>;
+}
+
+function AcceptedLosses({ system }: { readonly system: System }): ReactNode {
+  const { accepted_losses: losses } = system;
+  if (losses.length === 0) return null;
+  return (
+    <Panel title="Receipts that a damaged file lost">
+      <Table
+        label="Accepted losses"
+        rows={losses}
+        idOf={({ accepted }) => String(accepted)}
+        columns={[
+          { id: 'when', head: 'Accepted', cell: ({ accepted }) => <Ago at={accepted} /> },
+          { id: 'receipts', head: 'Receipts', align: 'right', cell: ({ receipts }) => formatCount(receipts) },
+          {
+            id: 'spent',
+            head: 'Spent',
+            align: 'right',
+            cell: ({ spent_nanousd }) => <Money nanousd={spent_nanousd} />,
+          },
+        ]}
+      />
+    </Panel>
+  );
+}
+
+function Settings({ settings }: { readonly settings: System['settings'] }): ReactNode {
+  const { search, change } = useFilters();
+  const text = (search.q ?? '').trim().toLowerCase();
+  const rows = flattenSettings(settings).filter(({ name, value }) => `${name} ${value}`.toLowerCase().includes(text));
+  return (
+    <Panel
+      title="Settings in force"
+      actions={
+        <TextInput
+          type="search"
+          aria-label="Search settings"
+          placeholder="Search settings"
+          value={search.q ?? ''}
+          onChange={(q) => change({ q }, { replace: true })}
+          className="!h-7 !w-56"
+        />
+      }
+    >
+      <Table
+        label="Settings"
+        rows={rows}
+        idOf={({ name }) => name}
+        empty={<p className="px-4 pb-4 text-muted">No setting matches.</p>}
+        columns={[
+          {
+            id: 'name',
+            head: 'Setting',
+            className: 'font-mono text-small',
+            cell: ({ name }) => <span className="break-all">{name}</span>,
+          },
+          {
+            id: 'value',
+            head: 'Value',
+            align: 'right',
+            className: 'font-mono text-small',
+            cell: ({ value }) => <span className="break-all">{value}</span>,
+          },
+        ]}
+      />
+      <p className="border-t border-line px-4 py-3 text-small text-muted">
+        Read at the start from the config file, the environment and the command line. Secrets are not shown. Run{' '}
+        <code className="font-mono">tollgate config check</code> to see where each one comes from.
+      </p>
+    </Panel>
+  );
+}

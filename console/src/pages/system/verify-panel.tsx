@@ -1,0 +1,105 @@
+import type { ReactNode } from 'react';
+import type { VerificationTask } from '../../api/generated/routes.ts';
+import { useApi, useChange } from '../../api/queries.ts';
+import { Button } from '../../parts/button.tsx';
+import { Chip } from '../../parts/chip.tsx';
+import { FormError } from '../../parts/error-panel.tsx';
+import { Facts } from '../../parts/facts.tsx';
+import { Money } from '../../parts/money.tsx';
+import { formatCount } from '../../parts/money-format.ts';
+import { Panel } from '../../parts/panel.tsx';
+import { ProgressBar } from '../../parts/progress-bar.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { useViewer } from '../../shell/viewer.tsx';
+
+const RUNNING_MS = 700;
+
+/** Recomputes every balance from the receipts, while calls go on. */
+export function VerifyPanel(): ReactNode {
+  const { me } = useViewer();
+  const task = useApi(
+    'GET /system/verify',
+    {},
+    { staleMs: 0, refetchMs: RUNNING_MS, refetchWhile: ({ status }) => status === 'running' },
+  );
+  const start = useChange('POST /system/verify', { refreshes: ['GET /system/verify'] });
+  const isRunning = task.data?.status === 'running';
+  return (
+    <Panel
+      title="Ledger"
+      actions={
+        me.read_only ? null : (
+          <Button busy={start.isPending || isRunning} onClick={() => start.mutate({ input: { usage: true } })}>
+            {isRunning ? 'Verifying' : 'Verify now'}
+          </Button>
+        )
+      }
+    >
+      <div className="flex flex-col gap-3 px-4 pb-4">
+        <FormError error={start.error ?? task.error} />
+        {task.data === undefined ? <Skeleton className="h-24 w-full" /> : <TaskState task={task.data} />}
+      </div>
+    </Panel>
+  );
+}
+
+function TaskState({ task }: { readonly task: VerificationTask }): ReactNode {
+  if (task.status === 'none')
+    return (
+      <p className="text-muted">
+        Recomputes every balance, cap and sum of usage from the receipts and compares them. Calls go on meanwhile. It
+        has not run since the gateway was started.
+      </p>
+    );
+  if (task.status === 'running')
+    return (
+      <ProgressBar
+        label="Verifying the ledger"
+        part={task.rows_total === 0 ? 0 : task.rows_read / task.rows_total}
+        detail={`${formatCount(task.rows_read)} of ${formatCount(task.rows_total)} rows`}
+      />
+    );
+  if (task.status === 'failed' || task.report === null)
+    return <FormError error={`The verification did not finish: ${task.reason ?? 'no reason is known.'}`} />;
+  return <Report report={task.report} ended={task.ended} />;
+}
+
+function Report(props: {
+  readonly report: NonNullable<VerificationTask['report']>;
+  readonly ended: number | null;
+}): ReactNode {
+  const { report, ended } = props;
+  return (
+    <>
+      <p className="flex items-center gap-2" role="status">
+        <Chip tone={report.ok ? 'good' : 'error'}>
+          {report.ok ? 'all amounts agree' : `${report.violations.length} violations`}
+        </Chip>
+        <span className="text-muted">
+          verified <Ago at={ended} />
+        </span>
+      </p>
+      {report.violations.length === 0 ? null : (
+        <ul className="flex max-h-64 flex-col gap-1 overflow-y-auto rounded-control bg-error-soft px-3 py-2 text-error">
+          {report.violations.map((violation) => (
+            <li key={violation}>{violation}</li>
+          ))}
+        </ul>
+      )}
+      <Facts
+        facts={[
+          ['Receipts', formatCount(report.receipts)],
+          ['Accounts, keys', `${formatCount(report.accounts)}, ${formatCount(report.keys)}`],
+          ['Credits, refunds', `${formatCount(report.credits)}, ${formatCount(report.refunds)}`],
+          ['Open holds', formatCount(report.open_holds)],
+          [
+            'Closed months',
+            `${formatCount(report.closed_months)} with ${formatCount(report.closed_receipts)} receipts`,
+          ],
+          ['Losses', <Money key="loss" nanousd={report.loss_nanousd} />],
+        ]}
+      />
+    </>
+  );
+}

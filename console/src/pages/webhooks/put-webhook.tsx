@@ -1,0 +1,99 @@
+import { type ReactNode, useState } from 'react';
+import type { Alert, Webhook } from '../../api/generated/routes.ts';
+import { useChange } from '../../api/queries.ts';
+import { FormDialog } from '../../parts/dialog.tsx';
+import { Checkbox, Field, TextInput } from '../../parts/field.tsx';
+import { useNotices } from '../../parts/notices.tsx';
+import { OnceDialog } from '../../parts/once-dialog.tsx';
+import { useAccountInput } from '../../shell/viewer.tsx';
+import { kindLabel } from '../alerts/alert-words.ts';
+
+const KINDS: readonly Alert['kind'][] = ['balance', 'key_cap', 'person_cap', 'host', 'losses', 'disk', 'verify'];
+
+interface PutWebhookProps {
+  /** Null for a new one. */
+  readonly before: Webhook | null;
+  onClose(): void;
+}
+
+/** A new webhook, whose secret is shown once, or another URL and other events for one that exists. */
+export function PutWebhookDialog({ before, onClose }: PutWebhookProps): ReactNode {
+  const { tell } = useNotices();
+  const scope = useAccountInput();
+  const [name, setName] = useState(before?.name ?? '');
+  const [url, setUrl] = useState(before?.url ?? '');
+  const [events, setEvents] = useState<readonly string[] | null>(before?.events ?? null);
+  const [secret, setSecret] = useState<string | null>(null);
+  const put = useChange('PUT /webhooks/{name}', { refreshes: ['GET /webhooks', 'GET /webhooks/{name}'] });
+  const submit = (): void =>
+    put.mutate(
+      { input: { ...scope, name: name.trim(), url: url.trim(), events } },
+      {
+        onSuccess: (webhook) => {
+          if (webhook.secret !== null) return setSecret(webhook.secret);
+          tell(`“${webhook.name}” was changed.`);
+          onClose();
+        },
+      },
+    );
+  if (secret !== null)
+    return (
+      <OnceDialog title="Webhook created" secret={secret} onClose={onClose}>
+        Events to “{name}” are signed with this secret. Copy it now: it is shown only here. Check the signature of every
+        request before you believe it.
+      </OnceDialog>
+    );
+  return (
+    <FormDialog
+      title={before === null ? 'New webhook' : `Change “${before.name}”`}
+      action={before === null ? 'Create webhook' : 'Save changes'}
+      busy={put.isPending}
+      error={put.error}
+      disabled={name.trim() === '' || url.trim() === '' || events?.length === 0}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      {before === null ? (
+        <Field label="Name" hint="Letters, digits, dots and dashes.">
+          {(id) => <TextInput id={id} value={name} onChange={setName} autoComplete="off" spellCheck={false} />}
+        </Field>
+      ) : null}
+      <Field label="URL" hint="An https address that can be reached from the internet.">
+        {(id) => (
+          <TextInput id={id} type="url" value={url} onChange={setUrl} autoComplete="off" placeholder="https://" />
+        )}
+      </Field>
+      <EventChoice events={events} onChange={setEvents} />
+    </FormDialog>
+  );
+}
+
+interface EventChoiceProps {
+  /** Null for all. */
+  readonly events: readonly string[] | null;
+  onChange(events: readonly string[] | null): void;
+}
+
+function EventChoice({ events, onChange }: EventChoiceProps): ReactNode {
+  const isAll = events === null;
+  const toggle = (event: string, isOn: boolean): void =>
+    onChange(isOn ? [...(events ?? []), event] : (events ?? []).filter((each) => each !== event));
+  return (
+    <fieldset className="flex flex-col gap-2">
+      <legend className="pb-1 font-medium">Events</legend>
+      <Checkbox label="All, also those of later versions" checked={isAll} onChange={(on) => onChange(on ? null : [])} />
+      {isAll ? null : (
+        <div className="grid grid-cols-2 gap-2 pl-6">
+          {KINDS.map((kind) => (
+            <Checkbox
+              key={kind}
+              label={kindLabel(kind)}
+              checked={events.includes(`alert.${kind}`)}
+              onChange={(on) => toggle(`alert.${kind}`, on)}
+            />
+          ))}
+        </div>
+      )}
+    </fieldset>
+  );
+}

@@ -1,0 +1,91 @@
+import type { ReactNode } from 'react';
+import type { Webhook } from '../../api/generated/routes.ts';
+import { useApi } from '../../api/queries.ts';
+import { Button } from '../../parts/button.tsx';
+import { Chip, type Tone } from '../../parts/chip.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { ErrorPanel } from '../../parts/error-panel.tsx';
+import { formatCount } from '../../parts/money-format.ts';
+import { Page } from '../../parts/page.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { useFilters } from '../../shell/search.ts';
+import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
+import { PutWebhookDialog } from './put-webhook.tsx';
+import { WebhookDrawer } from './webhook-drawer.tsx';
+
+/** URLs that are told of events: those of the chosen account, or of the operator. */
+export default function WebhooksPage(): ReactNode {
+  const { search, change } = useFilters();
+  const { account, canManage } = useViewer();
+  const scope = useAccountInput();
+  const webhooks = useApi('GET /webhooks', scope, { refetchMs: 15_000 });
+  const add = canManage ? (
+    <Button tone="primary" onClick={() => change({ dialog: 'webhook' })}>
+      New webhook
+    </Button>
+  ) : null;
+  const open = webhooks.data?.data.find(({ name }) => name === search.open);
+  return (
+    <Page title={account === null ? 'Webhooks of the operator' : 'Webhooks'} bleed actions={add}>
+      {webhooks.error === null ? (
+        <Table
+          label="Webhooks"
+          bleed
+          columns={COLUMNS}
+          rows={webhooks.data?.data ?? []}
+          idOf={({ name }) => name}
+          isPending={webhooks.isPending}
+          skeletonRows={3}
+          onOpen={({ name }) => change({ open: name })}
+          openId={search.open ?? null}
+          empty={
+            <EmptyState title="No webhook yet" action={add}>
+              A webhook gets a signed POST request when an alert comes, so that a chat or a pager can pass it on.
+            </EmptyState>
+          }
+        />
+      ) : (
+        <ErrorPanel error={webhooks.error} again={() => void webhooks.refetch()} />
+      )}
+      {open === undefined ? null : (
+        <WebhookDrawer key={open.name} webhook={open} onClose={() => change({ open: undefined })} />
+      )}
+      {search.dialog === 'webhook' ? (
+        <PutWebhookDialog before={null} onClose={() => change({ dialog: undefined })} />
+      ) : null}
+    </Page>
+  );
+}
+
+const TONES: Readonly<Record<Webhook['status'], Tone>> = { active: 'good', retrying: 'warning', failing: 'error' };
+
+export function WebhookState({ webhook }: { readonly webhook: Webhook }): ReactNode {
+  return <Chip tone={TONES[webhook.status]}>{webhook.status}</Chip>;
+}
+
+const COLUMNS: readonly Column<Webhook>[] = [
+  { id: 'name', head: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span> },
+  { id: 'state', head: 'State', cell: (webhook) => <WebhookState webhook={webhook} /> },
+  {
+    id: 'url',
+    head: 'URL',
+    wideOnly: true,
+    cell: ({ url }) => <span className="block max-w-96 truncate font-mono text-small">{url}</span>,
+  },
+  {
+    id: 'events',
+    head: 'Events',
+    wideOnly: true,
+    cell: ({ events }) => (
+      <span className="block max-w-48 truncate">{events === null ? 'all' : events.join(', ')}</span>
+    ),
+  },
+  { id: 'pending', head: 'Waiting', align: 'right', wideOnly: true, cell: ({ pending }) => formatCount(pending) },
+  {
+    id: 'delivered',
+    head: 'Last delivered',
+    align: 'right',
+    cell: ({ last_delivered_at }) => <Ago at={last_delivered_at} none="never" />,
+  },
+];

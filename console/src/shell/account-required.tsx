@@ -1,0 +1,48 @@
+import type { ReactNode } from 'react';
+import type { Account } from '../api/generated/routes.ts';
+import { Button } from '../parts/button.tsx';
+import { EmptyState } from '../parts/empty-state.tsx';
+import { Page } from '../parts/page.tsx';
+import { useFilters } from './search.ts';
+import { useViewer } from './viewer.tsx';
+
+const BUTTONS_MAX = 8;
+
+/** For pages about one account: an operator who looks at all accounts chooses one first. */
+export function AccountRequired({
+  title,
+  children,
+}: {
+  readonly title: string;
+  children(account: Account): ReactNode;
+}): ReactNode {
+  const { account, accounts } = useViewer();
+  const { change } = useFilters();
+  if (account !== null) return children(account);
+  if (accounts.length === 0)
+    return (
+      <Page title={title}>
+        <EmptyState title="No account yet">
+          An operator gives you a role in an account. Then this page shows what is in it.
+        </EmptyState>
+      </Page>
+    );
+  return (
+    <Page title={title}>
+      <EmptyState
+        title="Choose an account"
+        action={
+          <span className="flex flex-wrap justify-center gap-2">
+            {accounts.slice(0, BUTTONS_MAX).map(({ id, name }) => (
+              <Button key={id} onClick={() => change({ account: id })}>
+                {name}
+              </Button>
+            ))}
+          </span>
+        }
+      >
+        This page is about one account. Others are in the list at the bottom left.
+      </EmptyState>
+    </Page>
+  );
+}

@@ -1,0 +1,24 @@
+import type { ShownKey } from '../api/generated/routes.ts';
+import { useApi } from '../api/queries.ts';
+import { isLocalMode } from '../snippets/gateway.ts';
+import { useAccountInput, useViewer } from './viewer.tsx';
+
+const KEYS_MAX = 1_000;
+
+export interface PayingKeys {
+  readonly keys: readonly ShownKey[];
+  /** In local mode calls work without a key. */
+  readonly isRequired: boolean;
+  readonly isPending: boolean;
+}
+
+/** Keys that this person may make calls with from the page: their own, and for owners and operators those of nobody. */
+export function usePayingKeys(): PayingKeys {
+  const account = useAccountInput();
+  const { me, canManage, canHaveKeys } = useViewer();
+  const found = useApi('GET /keys', { ...account, limit: KEYS_MAX }, { enabled: canHaveKeys, staleMs: 30_000 });
+  const keys = (found.data?.data ?? []).filter(
+    ({ status, person }) => status === 'active' && (person === null ? canManage : person === me.id),
+  );
+  return { keys, isRequired: !isLocalMode(), isPending: canHaveKeys && found.isPending };
+}
