@@ -1,4 +1,5 @@
 import { type Harness, startHarness } from '../../test/harness.ts';
+import { addPeople } from './demo-people.ts';
 import { ManageClient } from './manage-client.ts';
 import { ShiftedClock, systemPause } from './shifted-clock.ts';
 
@@ -50,7 +51,12 @@ export async function startDemo(): Promise<Demo> {
   await harness.settled();
   // Refused calls are written a moment later.
   while ((await manage.get(`/refusals?account=${account.id}`)).data.length < REFUSALS) await systemPause(200);
-  return { harness, manage, account: account.id, keys };
+  const resource = await addPeople(harness, manage, account.id);
+  const stop = async (): Promise<void> => {
+    await harness.stop();
+    await resource.close();
+  };
+  return { harness: { ...harness, stop }, manage, account: account.id, keys };
 }
 
 /** More calls on working days, the same at every run. */

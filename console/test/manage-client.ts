@@ -23,6 +23,10 @@ export class ManageClient {
     return this.#send('POST', path, body);
   }
 
+  put(path: string, body: object): Promise<Answer> {
+    return this.#send('PUT', path, body);
+  }
+
   patch(path: string, body: object): Promise<Answer> {
     return this.#send('PATCH', path, body);
   }

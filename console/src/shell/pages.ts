@@ -1,13 +1,17 @@
 import type { ComponentType } from 'react';
+import { AlertBadge } from './alert-badge.tsx';
 import type { Role, Viewer } from './viewer.tsx';
 
 export interface PageRow {
   /** Below `/console`. */
   readonly path: string;
   readonly label: string;
-  readonly group: 'main' | 'account' | 'operator';
+  /** Pages of the group `own` are not in the navigation; a link elsewhere leads to them. */
+  readonly group: 'main' | 'account' | 'operator' | 'own';
   /** Roles that have the page; everybody if it is left out. */
   readonly roles?: readonly Role[];
+  /** Beside the label in the navigation. */
+  readonly Badge?: ComponentType;
   /** The page's module exports its component as default and is loaded when it is opened. */
   load(): Promise<{ default: ComponentType }>;
 }
@@ -55,6 +59,7 @@ export const PAGES: readonly PageRow[] = [
     label: 'Alerts',
     group: 'account',
     roles: MANAGERS,
+    Badge: AlertBadge,
     load: () => import('../pages/alerts/alerts-page.tsx'),
   },
   {
@@ -92,6 +97,7 @@ export const PAGES: readonly PageRow[] = [
     roles: ['operator'],
     load: () => import('../pages/system/system-page.tsx'),
   },
+  { path: '/profile', label: 'Your sign-in', group: 'own', load: () => import('../pages/profile/profile-page.tsx') },
 ];
 
 export const GROUPS = [

@@ -28,15 +28,16 @@ export function Navigation({ onNavigate }: { onNavigate?(): void }): ReactNode {
         return (
           <div key={id} className="flex flex-col gap-0.5">
             {label === null ? null : <p className="px-2 pt-4 pb-1 text-head text-muted">{label}</p>}
-            {own.map(({ path, label: name }) => (
+            {own.map(({ path, label: name, Badge }) => (
               <PageLink
                 key={path}
                 to={path}
                 {...(onNavigate === undefined ? {} : { onClick: onNavigate })}
-                className="rounded-control px-2 py-1.5 font-medium text-muted hover:bg-raised hover:text-text"
+                className="flex items-center justify-between rounded-control px-2 py-1.5 font-medium text-muted hover:bg-raised hover:text-text"
                 activeClassName="bg-raised !text-text"
               >
                 {name}
+                {Badge === undefined ? null : <Badge />}
               </PageLink>
             ))}
           </div>
@@ -53,7 +54,13 @@ export function SidebarFoot(): ReactNode {
       <AccountSwitcher />
       <div className="flex items-center justify-between gap-1 pl-2">
         <span className="min-w-0 flex-1 truncate text-small text-muted" title={me.name}>
-          {me.kind === 'person' ? me.name : 'This machine'}
+          {me.kind === 'person' ? (
+            <PageLink to="/profile" className="hover:text-text hover:underline">
+              {me.name}
+            </PageLink>
+          ) : (
+            'This machine'
+          )}
         </span>
         <SignOutButton />
         <ThemeMenu />

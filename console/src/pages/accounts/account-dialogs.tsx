@@ -49,7 +49,9 @@ export function NewAccountDialog({ onClose }: { onClose(): void }): ReactNode {
       <Field label="Name">
         {(id) => <TextInput id={id} value={name} onChange={setName} maxLength={100} autoComplete="off" />}
       </Field>
-      <Field label="Kind">{(id) => <Select id={id} value={kind} choices={KINDS} onChange={(value) => setKind(value)} />}</Field>
+      <Field label="Kind">
+        {(id) => <Select id={id} value={kind} choices={KINDS} onChange={(value) => setKind(value)} />}
+      </Field>
     </FormDialog>
   );
 }

@@ -17,7 +17,9 @@ export function BalanceFigures({ balance, account }: BalanceFiguresProps): React
   const isPending = now === undefined;
   const person = now?.person;
   return (
-    <Panel className={`grid ${person === undefined ? 'wide:grid-cols-4' : 'wide:grid-cols-5'}`}>
+    <Panel
+      className={`grid grid-cols-2 gap-px bg-line ${person === undefined ? 'wide:grid-cols-4' : 'wide:grid-cols-5'}`}
+    >
       <Figure
         label="Available"
         isPending={isPending}

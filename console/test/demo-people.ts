@@ -1,0 +1,29 @@
+import { formatId, parseId } from '../../src/kit/ids.ts';
+import { type CloudResource, startResource } from '../../test/cloud-resource.ts';
+import type { Harness } from '../../test/harness.ts';
+import { enrol, openSession } from '../../test/people.ts';
+import type { ManageClient } from './manage-client.ts';
+
+const PROVIDER_KEY = 'own-key-of-the-demo-0123456789-k7Qd';
+
+/** People with roles, an open invitation, a stored provider key, a webhook and an alert. Ends with the resource. */
+export async function addPeople(harness: Harness, manage: ManageClient, account: string): Promise<CloudResource> {
+  const { books, alerts } = harness.running;
+  const accountId = parseId('acct_', account)!;
+  const anna = await enrol(books, 'anna@example.org', { name: 'Anna Berg', isOperator: true });
+  await enrol(books, 'bo@example.org', { name: 'Bo Lind', roles: [[accountId, 'owner']] });
+  const cem = await enrol(books, 'cem@example.org', { name: 'Cem Aydin', roles: [[accountId, 'member']] });
+  await enrol(books, 'dora@example.org', { name: 'Dora Silva', roles: [[accountId, 'viewer']] });
+  await openSession(books, anna, { address: '203.0.113.7', userAgent: 'Firefox 150 on Linux' });
+  await manage.put(`/accounts/${account}/members/${formatId('person_', cem)}`, {
+    spend_cap_nanousd: '25000000000',
+    window: 'month',
+  });
+  await manage.post('/invitations', { email: 'eva@example.org', account, role: 'member' });
+  const resource = await startResource(PROVIDER_KEY);
+  await manage.put(`/accounts/${account}/provider-keys/cloud`, { api_key: PROVIDER_KEY, base_url: resource.baseUrl });
+  await manage.put('/webhooks/pager', { account, url: 'https://hooks.example.com/tollgate', events: ['alert.*'] });
+  await manage.patch(`/accounts/${account}/alert-settings`, { balance_below_nanousd: '200000000000' });
+  await alerts.look();
+  return resource;
+}

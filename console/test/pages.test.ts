@@ -1,0 +1,258 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { launchBrowser } from './browser.ts';
+import { type Demo, startDemo } from './demo-data.ts';
+import { type Visit, visit } from './visit.ts';
+
+let demo: Demo;
+let browser: Browser;
+
+beforeAll(async () => {
+  [demo, browser] = await Promise.all([startDemo(), launchBrowser()]);
+}, 120_000);
+afterAll(async () => {
+  await browser.close();
+  await demo.harness.stop();
+});
+
+function open(path: string): Promise<Visit> {
+  return visit(browser, `${demo.harness.url}/console${path}`, { token: demo.manage.token });
+}
+
+/** Digits of an exact amount, as nanodollars. */
+function nanousdIn(text: string | null): bigint {
+  return BigInt((text ?? '').replaceAll(/\D/g, ''));
+}
+
+describe('models', () => {
+  test('are found by name and capability, and the calculator charges what a receipt charges', async () => {
+    const { data } = await demo.manage.get(`/receipts?account=${demo.account}&model=sim-claude&limit=1`);
+    const [{ usage, cost_nanousd }] = data;
+    const { page, complaints, close } = await open(`/models?account=${demo.account}`);
+    await page.getByLabel('Search models').fill('claude');
+    await page.getByRole('button', { name: 'tools' }).click();
+    await page.getByRole('row', { name: /sim-claude/ }).click();
+    await page.getByLabel('Fresh input').fill(String(usage.fresh_tokens));
+    await page.getByLabel('Cached').fill(String(usage.cache_read_tokens));
+    await page.getByLabel('Output', { exact: true }).fill(String(usage.output_tokens));
+    const costs = page
+      .getByRole('row', { name: /^Costs/ })
+      .locator('td')
+      .last();
+    await expect.poll(async () => nanousdIn(await costs.textContent())).toBe(BigInt(cost_nanousd));
+    expect(new URL(page.url()).searchParams.get('caps')).toBe('tools');
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  test('quote a prompt without calling the model', async () => {
+    const before = demo.harness.sim.received();
+    const { page, complaints, close } = await open(`/models?account=${demo.account}&open=sim-gpt-mini`);
+    await page.getByLabel('Prompt').fill('Which invoices are still open?');
+    await page.getByLabel('Most tokens of output').fill('100');
+    await page.getByRole('button', { name: 'Get a quote' }).click();
+    await page.getByText('yes, the call would run').waitFor();
+    expect(demo.harness.sim.received()).toBe(before);
+    expect(complaints).toEqual([]);
+    await close();
+  });
+});
+
+describe('the playground', () => {
+  test.each([
+    ['chat', '/v1/chat/completions'],
+    ['messages', '/v1/messages'],
+    ['responses', '/v1/responses'],
+  ])('talks on the route %s, streams the answer and shows its receipt', async (wire, route) => {
+    const { page, complaints, close } = await open(`/playground?account=${demo.account}&model=sim-claude&wire=${wire}`);
+    await page.getByRole('textbox', { name: 'Message' }).fill('Name three rivers.');
+    await page.keyboard.press('Enter');
+    const turn = page.getByRole('article');
+    await turn.getByRole('button', { name: /^\$0\.\d+/ }).click();
+    const charged = await turn
+      .getByRole('row', { name: /Charged/ })
+      .locator('td')
+      .last()
+      .textContent();
+    const { data } = await demo.manage.get('/receipts?limit=1');
+    expect(data[0]).toMatchObject({ route, effective_model: 'sim-claude', ended: 'complete' });
+    expect(nanousdIn(charged)).toBe(BigInt(data[0].cost_nanousd));
+    expect(await page.locator('[data-cost]').first().getAttribute('data-cost')).toBe(String(data[0].cost_nanousd));
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  test('asks two models at once, lets the chosen key pay, and shows the request as code', async () => {
+    const [key] = demo.keys;
+    const query = `account=${demo.account}&model=sim-gpt-mini&second=sim-gpt&key=${key!.id}`;
+    const { page, complaints, close } = await open(`/playground?${query}`);
+    await page.getByRole('textbox', { name: 'Message' }).fill('Name three rivers.');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page
+      .getByRole('button', { name: /^\$0\.\d+/ })
+      .nth(1)
+      .waitFor();
+    const { data } = await demo.manage.get(`/receipts?key=${key!.id}&limit=2`);
+    expect(data.map((each: { effective_model: string }) => each.effective_model).toSorted()).toEqual([
+      'sim-gpt',
+      'sim-gpt-mini',
+    ]);
+    await page.getByRole('button', { name: 'Code' }).click();
+    expect(await page.getByRole('dialog').locator('pre').textContent()).toContain('Name three rivers.');
+    expect(complaints).toEqual([]);
+    await close();
+  });
+});
+
+describe('balance', () => {
+  test('credits an account once per reference, and shows the entry', async () => {
+    const { page, complaints, close } = await open(`/balance?account=${demo.account}`);
+    for (const answer of [/^Credited/, /credited before/]) {
+      await page.getByRole('button', { name: 'Add credit' }).click();
+      await page.getByLabel('Amount').fill('12.50');
+      await page.getByLabel('Reference').fill('invoice-1002');
+      await page.getByRole('dialog').getByRole('button', { name: 'Add credit' }).click();
+      await page.getByText(answer).waitFor();
+    }
+    await page.getByRole('cell', { name: 'invoice-1002' }).waitFor();
+    const { data } = await demo.manage.get(`/accounts/${demo.account}/entries`);
+    const credited = data.filter(({ reference }: { reference: string }) => reference === 'invoice-1002');
+    expect(credited).toMatchObject([{ type: 'credit', amount_nanousd: 12_500_000_000 }]);
+    expect(complaints).toEqual([]);
+    await close();
+  });
+});
+
+describe('members', () => {
+  test('invites somebody, shows the link once, and revokes the invitation', async () => {
+    const { page, complaints, close } = await open(`/members?account=${demo.account}`);
+    await page.getByRole('button', { name: 'Invite' }).click();
+    await page.getByLabel('Email address').fill('fritz@example.org');
+    await page.getByLabel('Cap of the person').fill('5');
+    await page.getByRole('button', { name: 'Make the link' }).click();
+    const link = await page.locator('[data-secret]').textContent();
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    expect(await page.content()).not.toContain(link);
+    await page.getByRole('row', { name: /fritz/ }).getByRole('button', { name: 'Revoke' }).click();
+    await page.getByText('The invitation of fritz@example.org is revoked.').waitFor();
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  test('changes the role and the cap of a person', async () => {
+    const { page, close } = await open(`/members?account=${demo.account}`);
+    await page.getByRole('row', { name: /dora@/ }).getByRole('button', { name: 'Change' }).click();
+    await page.getByLabel('Role').selectOption('member');
+    await page.getByLabel('Cap of the person').fill('3');
+    await page.getByRole('button', { name: 'Save changes' }).click();
+    await page.getByText('Dora Silva is a member.').waitFor();
+    const { data } = await demo.manage.get(`/accounts/${demo.account}/members`);
+    expect(data.find(({ email }: { email: string }) => email === 'dora@example.org')).toMatchObject({
+      ...{ role: 'member', spend_cap_nanousd: 3_000_000_000, window: 'lifetime' },
+    });
+    await close();
+  });
+});
+
+test('people are disabled, and told apart from those who can sign in', async () => {
+  const { page, complaints, close } = await open('/people?q=cem');
+  await page.getByRole('row', { name: /cem@/ }).click();
+  await page.getByRole('button', { name: 'Disable' }).click();
+  await page.getByRole('button', { name: 'Disable person' }).click();
+  await page.getByRole('row', { name: /cem@.*disabled/ }).waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('a stored provider key is verified again and removed', async () => {
+  const { page, complaints, close } = await open(`/provider-keys?account=${demo.account}`);
+  await page.getByRole('button', { name: 'Verify' }).click();
+  await page.getByText('The provider accepts the key.').waitFor();
+  await page.getByRole('button', { name: 'Remove' }).click();
+  await page.getByRole('button', { name: 'Remove key' }).click();
+  await page.getByText('No provider key is stored').waitFor();
+  expect((await demo.manage.get(`/accounts/${demo.account}/provider-keys`)).data).toEqual([]);
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('an alert is acknowledged', async () => {
+  const { page, complaints, close } = await open(`/alerts?account=${demo.account}`);
+  await page
+    .getByRole('row', { name: /has a balance of/ })
+    .getByRole('button', { name: 'Acknowledge' })
+    .click();
+  await page.getByRole('row', { name: /just now/ }).waitFor();
+  const { data } = await demo.manage.get(`/alerts?account=${demo.account}`);
+  expect(data[0].acknowledged_at).not.toBeNull();
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('a webhook gets a secret, which is shown once, and a test event', async () => {
+  const { page, complaints, close } = await open(`/webhooks?account=${demo.account}`);
+  await page.getByRole('button', { name: 'New webhook' }).click();
+  await page.getByLabel('Name').fill('chat');
+  await page.getByLabel('URL').fill('https://hooks.example.com/chat');
+  await page.getByRole('button', { name: 'Create webhook' }).click();
+  const secret = await page.locator('[data-secret]').textContent();
+  await page.getByRole('button', { name: 'I have copied it' }).click();
+  expect(await page.content()).not.toContain(secret);
+  await page.getByRole('row', { name: /chat/ }).click();
+  await page.getByRole('button', { name: 'Send a test' }).click();
+  await page.getByRole('cell', { name: 'webhook.test' }).waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('the audit shows who changed what, by action, with before and after', async () => {
+  const [key] = demo.keys;
+  await demo.manage.patch(`/keys/${key!.id}`, { note: 'Answers letters' });
+  const { page, complaints, close } = await open(`/audit?account=${demo.account}`);
+  await page.getByLabel('Action').selectOption('key.change');
+  await page.getByRole('row', { name: /note/ }).first().click();
+  await page
+    .getByRole('row', { name: /note.*Answers letters/ })
+    .last()
+    .waitFor();
+  expect(new URL(page.url()).searchParams.get('action')).toBe('key.change');
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('the ledger is verified from the page, and its report is shown', async () => {
+  const { page, complaints, close } = await open('/system');
+  await page.getByRole('button', { name: 'Verify now' }).click();
+  await page.getByText('all amounts agree').waitFor();
+  expect((await demo.manage.get('/system/verify')).report.ok).toBe(true);
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('an account is created, suspended and resumed', async () => {
+  const { page, complaints, close } = await open('/accounts');
+  await page.getByRole('button', { name: 'New account' }).click();
+  await page.getByLabel('Name').fill('initech');
+  await page.getByRole('button', { name: 'Create account' }).click();
+  for (const [item, button, state] of [
+    ['Suspend', 'Suspend account', 'suspended'],
+    ['Resume', 'Resume account', 'active'],
+  ] as const) {
+    await page.getByRole('button', { name: 'Actions for initech' }).click();
+    await page.getByRole('menuitem', { name: item }).click();
+    await page.getByRole('button', { name: button }).click();
+    await page.getByRole('row', { name: new RegExp(`initech ${state}`) }).waitFor();
+  }
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('a host shows its state, its prices and what went through it', async () => {
+  const { page, complaints, close } = await open('/hosts');
+  await page.getByRole('row').nth(1).click();
+  const drawer = page.getByRole('dialog');
+  await drawer.getByText('What went wrong last').waitFor();
+  await drawer.getByRole('table', { name: 'Models of the host' }).waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+});
