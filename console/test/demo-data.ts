@@ -1,5 +1,5 @@
 import { type Harness, startHarness } from '../../test/harness.ts';
-import { addPeople } from './demo-people.ts';
+import { addPeople, HOOK_WORLD } from './demo-people.ts';
 import { ManageClient } from './manage-client.ts';
 import { ShiftedClock, systemPause } from './shifted-clock.ts';
 
@@ -32,7 +32,7 @@ const MODELS = ['sim-gpt', 'sim-claude', 'sim-gpt-mini', 'sim-responses'];
 /** A gateway as it looks after a month of use: three keys at different caps, several models, refused calls. */
 export async function startDemo(): Promise<Demo> {
   const clock = new ShiftedClock(DAYS * DAY_MS);
-  const harness = await startHarness({ clock });
+  const harness = await startHarness({ clock, world: HOOK_WORLD });
   const manage = new ManageClient(harness);
   const account = await manage.post('/accounts', { name: 'acme' });
   await manage.post(`/accounts/${account.id}/credits`, { amount_nanousd: '186910000000', reference: 'invoice-1001' });

@@ -1,8 +1,16 @@
+import { connect } from 'node:net';
 import { formatId, parseId } from '../../src/kit/ids.ts';
+import type { GuardedWorld } from '../../src/main/custody.ts';
 import { type CloudResource, startResource } from '../../test/cloud-resource.ts';
 import type { Harness } from '../../test/harness.ts';
 import { enrol, openSession } from '../../test/people.ts';
 import type { ManageClient } from './manage-client.ts';
+
+/** Every name has a public address, so that webhooks may have one, and nothing answers there. */
+export const HOOK_WORLD: GuardedWorld = {
+  resolve: async () => ['93.184.216.34'],
+  dial: ({ address, port }) => connect({ host: address === '127.0.0.1' ? address : '127.0.0.2', port }),
+};
 
 const PROVIDER_KEY = 'own-key-of-the-demo-0123456789-k7Qd';
 
@@ -24,6 +32,14 @@ export async function addPeople(harness: Harness, manage: ManageClient, account:
   await manage.put(`/accounts/${account}/provider-keys/cloud`, { api_key: PROVIDER_KEY, base_url: resource.baseUrl });
   await manage.put('/webhooks/pager', { account, url: 'https://hooks.example.com/tollgate', events: ['alert.*'] });
   await manage.patch(`/accounts/${account}/alert-settings`, { balance_below_nanousd: '200000000000' });
+  await manage.post(`/accounts/${account}/credits`, { amount_nanousd: '25000000000', reference: 'invoice-1002' });
+  await manage.post(`/accounts/${account}/credits`, {
+    amount_nanousd: '-5000000000',
+    reference: 'correction-7',
+    note: 'Paid twice',
+  });
+  const { data } = await manage.get(`/receipts?account=${account}&model=sim-claude&limit=1`);
+  await manage.post(`/receipts/${data[0].id}/refund`, { reference: 'ticket-318', note: 'Host answered in the wrong language' });
   await alerts.look();
   return resource;
 }

@@ -110,13 +110,13 @@ describe('balance', () => {
     for (const answer of [/^Credited/, /credited before/]) {
       await page.getByRole('button', { name: 'Add credit' }).click();
       await page.getByLabel('Amount').fill('12.50');
-      await page.getByLabel('Reference').fill('invoice-1002');
+      await page.getByLabel('Reference').fill('invoice-1003');
       await page.getByRole('dialog').getByRole('button', { name: 'Add credit' }).click();
       await page.getByText(answer).waitFor();
     }
-    await page.getByRole('cell', { name: 'invoice-1002' }).waitFor();
+    await page.getByRole('cell', { name: 'invoice-1003' }).waitFor();
     const { data } = await demo.manage.get(`/accounts/${demo.account}/entries`);
-    const credited = data.filter(({ reference }: { reference: string }) => reference === 'invoice-1002');
+    const credited = data.filter(({ reference }: { reference: string }) => reference === 'invoice-1003');
     expect(credited).toMatchObject([{ type: 'credit', amount_nanousd: 12_500_000_000 }]);
     expect(complaints).toEqual([]);
     await close();
@@ -141,7 +141,8 @@ describe('members', () => {
 
   test('changes the role and the cap of a person', async () => {
     const { page, close } = await open(`/members?account=${demo.account}`);
-    await page.getByRole('row', { name: /dora@/ }).getByRole('button', { name: 'Change' }).click();
+    await page.getByRole('row', { name: /dora@/ }).getByRole('button', { name: /Actions/ }).click();
+    await page.getByRole('menuitem', { name: 'Change role or cap' }).click();
     await page.getByLabel('Role').selectOption('member');
     await page.getByLabel('Cap of the person').fill('3');
     await page.getByRole('button', { name: 'Save changes' }).click();
@@ -166,9 +167,11 @@ test('people are disabled, and told apart from those who can sign in', async () 
 
 test('a stored provider key is verified again and removed', async () => {
   const { page, complaints, close } = await open(`/provider-keys?account=${demo.account}`);
-  await page.getByRole('button', { name: 'Verify' }).click();
+  await page.getByRole('button', { name: 'Actions for cloud' }).click();
+  await page.getByRole('menuitem', { name: 'Verify again' }).click();
   await page.getByText('The provider accepts the key.').waitFor();
-  await page.getByRole('button', { name: 'Remove' }).click();
+  await page.getByRole('button', { name: 'Actions for cloud' }).click();
+  await page.getByRole('menuitem', { name: 'Remove' }).click();
   await page.getByRole('button', { name: 'Remove key' }).click();
   await page.getByText('No provider key is stored').waitFor();
   expect((await demo.manage.get(`/accounts/${demo.account}/provider-keys`)).data).toEqual([]);
@@ -179,12 +182,12 @@ test('a stored provider key is verified again and removed', async () => {
 test('an alert is acknowledged', async () => {
   const { page, complaints, close } = await open(`/alerts?account=${demo.account}`);
   await page
-    .getByRole('row', { name: /has a balance of/ })
+    .getByRole('row', { name: /has spent/ })
     .getByRole('button', { name: 'Acknowledge' })
     .click();
   await page.getByRole('row', { name: /just now/ }).waitFor();
   const { data } = await demo.manage.get(`/alerts?account=${demo.account}`);
-  expect(data[0].acknowledged_at).not.toBeNull();
+  expect(data[0].acknowledged_by).not.toBeNull();
   expect(complaints).toEqual([]);
   await close();
 });

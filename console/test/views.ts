@@ -78,11 +78,11 @@ export const VIEWS: readonly View[] = [
   {
     name: 'provider-keys',
     path: ({ account }) => `/provider-keys?account=${account}`,
-    ready: 'role=table >> text=Verify',
+    ready: 'text=k7Qd',
   },
   { name: 'webhooks', path: ({ account }) => `/webhooks?account=${account}`, ready: 'text=pager' },
   { name: 'alerts', path: ({ account }) => `/alerts?account=${account}&status=all`, ready: 'role=table' },
-  { name: 'audit', path: ({ account }) => `/audit?account=${account}`, ready: 'text=Minted a key' },
+  { name: 'audit', path: ({ account }) => `/audit?account=${account}`, ready: 'role=cell >> text=Minted a key' },
   { name: 'accounts', path: () => '/accounts', ready: 'role=table >> text=acme' },
   { name: 'people', path: () => '/people', ready: 'text=Anna Berg' },
   { name: 'hosts', path: () => '/hosts', ready: 'role=table' },

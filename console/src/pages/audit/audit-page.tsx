@@ -125,7 +125,7 @@ function useColumns(): readonly Column<AuditEntry>[] {
     {
       id: 'action',
       head: 'Action',
-      cell: ({ action }) => <span className="font-medium whitespace-nowrap">{actionLabel(action)}</span>,
+      cell: ({ action }) => <span className="font-medium wide:whitespace-nowrap">{actionLabel(action)}</span>,
     },
     {
       id: 'subject',
@@ -148,8 +148,7 @@ function useColumns(): readonly Column<AuditEntry>[] {
       head: 'Address',
       align: 'right',
       wideOnly: true,
-      className: 'font-mono text-small text-muted',
-      cell: ({ address }) => address ?? '–',
+      cell: ({ address }) => <span className="font-mono text-small text-muted">{address ?? '–'}</span>,
     },
   ];
 }
@@ -165,9 +164,13 @@ const KINDS: Readonly<Record<AuditEntry['actor']['kind'], string | null>> = {
 export function Actor({ entry }: { readonly entry: AuditEntry }): ReactNode {
   const kind = KINDS[entry.actor.kind];
   return (
-    <span className="flex max-w-36 min-w-0 items-center gap-2 wide:max-w-64">
+    <span className="flex max-w-28 min-w-0 items-center gap-2 wide:max-w-64">
       <span className="truncate">{entry.actor.name}</span>
-      {kind === null || kind === entry.actor.name ? null : <Chip>{kind}</Chip>}
+      {kind === null || kind === entry.actor.name ? null : (
+        <span className="hidden wide:inline">
+          <Chip>{kind}</Chip>
+        </span>
+      )}
     </span>
   );
 }

@@ -51,10 +51,13 @@ export function actionLabel(action: string): string {
   return LABELS[action] ?? action;
 }
 
+/** Every new thing has these, so they say nothing. */
+const NOT_SAID: ReadonlySet<string> = new Set(['object', 'id', 'account', 'status', 'created']);
+
 /** The names of what changed, as somebody would say them. */
 export function changedMembers({ before, after }: Pick<AuditEntry, 'before' | 'after'>): readonly string[] {
   const names = [before, after].flatMap((value) =>
     typeof value === 'object' && value !== null ? Object.keys(value) : [],
   );
-  return [...new Set(names)].map((name) => name.replace(/_nanousd$/, '').replaceAll('_', ' '));
+  return [...new Set(names)].filter((name) => !NOT_SAID.has(name)).map((name) => name.replace(/_nanousd$/, '').replaceAll('_', ' '));
 }

@@ -18,7 +18,7 @@ export function BalanceFigures({ balance, account }: BalanceFiguresProps): React
   const person = now?.person;
   return (
     <Panel
-      className={`grid grid-cols-2 gap-px bg-line ${person === undefined ? 'wide:grid-cols-4' : 'wide:grid-cols-5'}`}
+      className={`grid grid-cols-2 gap-px !bg-line ${person === undefined ? 'wide:grid-cols-4' : 'wide:grid-cols-5'}`}
     >
       <Figure
         label="Available"

@@ -23,11 +23,12 @@ const TYPES: Readonly<Record<Entry['type'], { readonly label: string; readonly t
 };
 
 export const ENTRY_COLUMNS: readonly Column<Entry>[] = [
-  { id: 'type', head: 'Type', cell: (entry) => <EntryType entry={entry} /> },
+  { id: 'type', head: 'Type', className: 'w-px whitespace-nowrap', cell: (entry) => <EntryType entry={entry} /> },
   {
     id: 'amount',
     head: 'Amount',
     align: 'right',
+    className: 'wide:w-36',
     cell: ({ type, amount_nanousd, held_nanousd }) => (
       <Money nanousd={type === 'hold' ? held_nanousd : amount_nanousd} />
     ),
@@ -35,6 +36,7 @@ export const ENTRY_COLUMNS: readonly Column<Entry>[] = [
   {
     id: 'reference',
     head: 'Reference',
+    className: 'wide:pl-8',
     cell: (entry) => <Reference entry={entry} />,
   },
   {
@@ -63,7 +65,7 @@ function Reference({ entry }: { readonly entry: Entry }): ReactNode {
       </span>
     );
   return (
-    <span className="flex max-w-40 min-w-0 gap-2 wide:max-w-96">
+    <span className="flex max-w-24 min-w-0 gap-2 wide:max-w-96">
       {reference === null ? null : <span className="truncate">{reference}</span>}
       {receipt === null ? null : (
         <PageLink

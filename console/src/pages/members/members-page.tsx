@@ -4,6 +4,8 @@ import { useChange, useRows } from '../../api/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Chip } from '../../parts/chip.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { IconButton } from '../../parts/icon-button.tsx';
+import { Menu } from '../../parts/menu.tsx';
 import { useNotices } from '../../parts/notices.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Panel } from '../../parts/panel.tsx';
@@ -70,8 +72,8 @@ function memberColumns(canManage: boolean, onEdit: (editing: Editing) => void): 
       head: 'Person',
       cell: ({ name, email, address_confirmed }) => (
         <span className="flex min-w-0 flex-col">
-          <span className="max-w-56 truncate font-medium">{name}</span>
-          <span className="flex max-w-64 items-center gap-2 text-small text-muted">
+          <span className="max-w-44 truncate font-medium wide:max-w-56">{name}</span>
+          <span className="flex max-w-44 items-center gap-2 text-small wide:max-w-80 text-muted">
             <span className="truncate">{email}</span>
             {address_confirmed ? null : (
               <Chip tone="warning" title="Only the inviting owner vouches for this address.">
@@ -97,12 +99,13 @@ function memberColumns(canManage: boolean, onEdit: (editing: Editing) => void): 
             head: <span className="sr-only">Actions</span>,
             align: 'right' as const,
             cell: (member: MemberSpending) => (
-              <span className="flex justify-end gap-2">
-                <Button onClick={() => onEdit({ member, action: 'change' })}>Change</Button>
-                <Button tone="danger" onClick={() => onEdit({ member, action: 'remove' })}>
-                  Remove
-                </Button>
-              </span>
+              <Menu
+                trigger={<IconButton icon="more" label={`Actions for ${member.name}`} />}
+                items={[
+                  { label: 'Change role or cap', onSelect: () => onEdit({ member, action: 'change' }) },
+                  { label: 'Remove', tone: 'danger', onSelect: () => onEdit({ member, action: 'remove' }) },
+                ]}
+              />
             ),
           },
         ]
@@ -130,7 +133,7 @@ function OpenInvitations({ account }: { readonly account: Account }): ReactNode 
 }
 
 export const INVITATION_COLUMNS: readonly Column<Invitation>[] = [
-  { id: 'email', head: 'Email address', cell: ({ email }) => <span className="block max-w-64 truncate">{email}</span> },
+  { id: 'email', head: 'Email address', cell: ({ email }) => <span className="block max-w-40 truncate wide:max-w-64">{email}</span> },
   {
     id: 'role',
     head: 'Role',

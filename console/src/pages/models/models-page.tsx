@@ -43,7 +43,8 @@ export default function ModelsPage(): ReactNode {
       actions={
         models.data === undefined ? null : (
           <span className="text-small text-muted">
-            {formatCount(all.length)} models · price list {models.data.price_version}
+            {formatCount(all.length)} models · dollars per million tokens
+            <span className="hidden wide:inline"> · price list {models.data.price_version}</span>
           </span>
         )
       }
@@ -149,14 +150,14 @@ function useColumns(hostStates: HostStates): readonly Column<Model>[] {
       head: 'Model',
       cell: ({ id, name }) => (
         <span className="flex min-w-0 flex-col wide:flex-row wide:items-baseline wide:gap-2">
-          <span className="max-w-56 truncate font-medium">{name}</span>
-          <span className="max-w-56 truncate font-mono text-small text-muted">{id}</span>
+          <span className="max-w-36 truncate font-medium wide:max-w-56">{name}</span>
+          <span className="max-w-36 truncate font-mono text-small text-muted wide:max-w-56">{id}</span>
         </span>
       ),
     },
-    price('input', 'Input / M', ({ pricing }) => pricing.input),
-    price('cached', 'Cached / M', ({ pricing }) => pricing.cache_read, true),
-    price('output', 'Output / M', ({ pricing, embedding }) => (embedding === undefined ? pricing.output : null)),
+    price('input', 'Input', ({ pricing }) => pricing.input),
+    price('cached', 'Cached', ({ pricing }) => pricing.cache_read, true),
+    price('output', 'Output', ({ pricing, embedding }) => (embedding === undefined ? pricing.output : null)),
     {
       id: 'window',
       head: 'Context window',

@@ -153,8 +153,8 @@ function Talk({ sides, isFaulty, settingsFor }: TalkProps): ReactNode {
     for (const { conversation } of sides) conversation.stop();
   };
   return (
-    <div className="flex min-h-[50vh] min-w-0 flex-col gap-4">
-      <div className={`grid flex-1 content-start gap-5 ${sides.length === 1 ? '' : 'grid-cols-2'}`}>
+    <div className="flex min-h-[50vh] min-w-0 wide:min-h-[calc(100dvh-172px)] flex-col gap-4">
+      <div className={`grid flex-1 content-start gap-5 ${sides.length === 1 ? '' : 'wide:grid-cols-2'}`}>
         {sides.map(({ model, conversation }, at) => (
           <Side
             key={at === 0 ? 'first' : 'second'}

@@ -25,7 +25,7 @@ export function TurnView({ turn }: { readonly turn: Turn }): ReactNode {
         {turn.text === '' && turn.state === 'running' && turn.toolCalls.length === 0 ? (
           <p className="animate-[shimmer_1.4s_infinite] text-muted">Waiting for {turn.model}</p>
         ) : (
-          <p className="break-words whitespace-pre-wrap">{turn.text}</p>
+          <p className="max-w-[75ch] break-words whitespace-pre-wrap">{turn.text}</p>
         )}
         {turn.toolCalls.map(({ id, name, input }) => (
           <div key={id} className="rounded-control border border-line bg-bg px-3 py-2">
@@ -77,6 +77,7 @@ function TurnFoot({ turn }: { readonly turn: Turn }): ReactNode {
     <div className="flex flex-col gap-2">
       <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-small text-muted">
         {state === 'stopped' ? <Chip tone="warning">stopped</Chip> : null}
+        {text === '' ? null : <CopyIcon text={text} label="Copy the answer" />}
         {found === undefined ? null : (
           <>
             <button
@@ -96,7 +97,6 @@ function TurnFoot({ turn }: { readonly turn: Turn }): ReactNode {
             {requestId}
           </PageLink>
         )}
-        {text === '' ? null : <CopyIcon text={text} label="Copy the answer" />}
       </p>
       {isOpen && found !== undefined ? <InvoiceLines receipt={found} /> : null}
     </div>

@@ -6,6 +6,8 @@ import { Chip } from '../../parts/chip.tsx';
 import { ConfirmDialog } from '../../parts/dialog.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
+import { IconButton } from '../../parts/icon-button.tsx';
+import { Menu } from '../../parts/menu.tsx';
 import { useNotices } from '../../parts/notices.tsx';
 import { Page } from '../../parts/page.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
@@ -154,14 +156,13 @@ function RowActions(props: {
       },
     );
   return (
-    <span className="flex justify-end gap-2">
-      <Button busy={verify.isPending} onClick={ask}>
-        {verify.isPending ? 'Asking' : 'Verify'}
-      </Button>
-      <Button tone="danger" onClick={() => onRemove(stored)}>
-        Remove
-      </Button>
-    </span>
+    <Menu
+      trigger={<IconButton icon="more" label={`Actions for ${stored.provider}`} disabled={verify.isPending} />}
+      items={[
+        { label: 'Verify again', onSelect: ask },
+        { label: 'Remove', tone: 'danger', onSelect: () => onRemove(stored) },
+      ]}
+    />
   );
 }
 

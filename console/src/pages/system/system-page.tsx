@@ -122,15 +122,13 @@ function Settings({ settings }: { readonly settings: System['settings'] }): Reac
           {
             id: 'name',
             head: 'Setting',
-            className: 'font-mono text-small',
-            cell: ({ name }) => <span className="break-all">{name}</span>,
+            className: 'w-1/3',
+            cell: ({ name }) => <span className="font-mono text-small break-all">{name}</span>,
           },
           {
             id: 'value',
             head: 'Value',
-            align: 'right',
-            className: 'font-mono text-small',
-            cell: ({ value }) => <span className="break-all">{value}</span>,
+            cell: ({ value }) => <span className="font-mono text-small break-all text-muted">{value}</span>,
           },
         ]}
       />

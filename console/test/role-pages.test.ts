@@ -1,0 +1,70 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { formatId } from '../../src/kit/ids.ts';
+import { launchBrowser } from './browser.ts';
+import { CONSOLE_URL, type HostedWorld, type PersonName, publicContext, signInAs, startHosted } from './hosted.ts';
+
+let world: HostedWorld;
+let browser: Browser;
+
+beforeAll(async () => {
+  [world, browser] = await Promise.all([startHosted(), launchBrowser()]);
+}, 120_000);
+afterAll(async () => {
+  await browser.close();
+  await world.stop();
+});
+
+async function openAs(name: PersonName, path: string): Promise<Page> {
+  const context = await publicContext(browser, world.harness);
+  await signInAs(context, world, name);
+  const page = await context.newPage();
+  await page.goto(CONSOLE_URL + path);
+  return page;
+}
+
+const VALUES = '(options) => options.map((option) => option.value)';
+const READING = ['Overview', 'Keys', 'Usage', 'Requests', 'Models'];
+const MANAGING = ['Balance', 'Provider keys', 'Members', 'Webhooks', 'Alerts', 'Audit'];
+const PAGES_OF: readonly (readonly [PersonName, readonly string[]])[] = [
+  ['viewer', [...READING, 'Balance']],
+  ['member', [...READING, 'Playground', 'Balance']],
+  ['owner', [...READING, 'Playground', ...MANAGING]],
+  ['operator', [...READING, 'Playground', ...MANAGING, 'Accounts', 'People', 'Hosts', 'System']],
+];
+
+test.each(PAGES_OF)('%s has only the pages of the role, and each of them opens without an error', async (name, labels) => {
+  const page = await openAs(name, '/');
+  const links = page.getByRole('navigation', { name: 'Pages' }).first().getByRole('link');
+  await links.first().waitFor();
+  const shown = (await links.allTextContents()).map((text) => text.replace(/\d.*$/, ''));
+  expect(shown).toEqual(labels);
+  for (const label of labels) {
+    await page.getByRole('link', { name: new RegExp(`^${label}`) }).first().click();
+    await page.getByRole('heading', { level: 1, name: new RegExp(`^${label}`) }).waitFor();
+    await page.waitForLoadState('networkidle');
+    expect(await page.getByText('This could not be loaded').count(), label).toBe(0);
+  }
+  await page.context().close();
+});
+
+test('a member pays in the playground with a key of their own, and nobody is offered the key of somebody else', async () => {
+  const { keyId } = await world.harness.mintFor(world.accountId, { personId: world.people.get('member')! });
+  const keysOf = (page: Page) => page.getByLabel('Paid by').locator('option').evaluateAll(VALUES);
+  const member = await openAs('member', '/playground');
+  await member.getByRole('textbox', { name: 'Message' }).fill('Name three rivers.');
+  await member.keyboard.press('Enter');
+  await member.getByRole('button', { name: /^\$0\.\d+/ }).waitFor();
+  expect(await keysOf(member)).toEqual([formatId('key_', keyId)]);
+  await member.context().close();
+  const owner = await openAs('owner', '/playground');
+  await owner.getByRole('textbox', { name: 'Message' }).waitFor();
+  expect(await keysOf(owner)).not.toContain(formatId('key_', keyId));
+  await owner.context().close();
+});
+
+test('people see where they are signed in', async () => {
+  const page = await openAs('owner', '/profile');
+  await page.getByText('this browser').waitFor();
+  await page.context().close();
+});
