@@ -39,7 +39,10 @@ export async function addPeople(harness: Harness, manage: ManageClient, account:
     note: 'Paid twice',
   });
   const { data } = await manage.get(`/receipts?account=${account}&model=sim-claude&limit=1`);
-  await manage.post(`/receipts/${data[0].id}/refund`, { reference: 'ticket-318', note: 'Host answered in the wrong language' });
+  await manage.post(`/receipts/${data[0].id}/refund`, {
+    reference: 'ticket-318',
+    note: 'Host answered in the wrong language',
+  });
   await alerts.look();
   return resource;
 }

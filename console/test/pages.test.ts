@@ -141,7 +141,10 @@ describe('members', () => {
 
   test('changes the role and the cap of a person', async () => {
     const { page, close } = await open(`/members?account=${demo.account}`);
-    await page.getByRole('row', { name: /dora@/ }).getByRole('button', { name: /Actions/ }).click();
+    await page
+      .getByRole('row', { name: /dora@/ })
+      .getByRole('button', { name: /Actions/ })
+      .click();
     await page.getByRole('menuitem', { name: 'Change role or cap' }).click();
     await page.getByLabel('Role').selectOption('member');
     await page.getByLabel('Cap of the person').fill('3');

@@ -33,20 +33,26 @@ const PAGES_OF: readonly (readonly [PersonName, readonly string[]])[] = [
   ['operator', [...READING, 'Playground', ...MANAGING, 'Accounts', 'People', 'Hosts', 'System']],
 ];
 
-test.each(PAGES_OF)('%s has only the pages of the role, and each of them opens without an error', async (name, labels) => {
-  const page = await openAs(name, '/');
-  const links = page.getByRole('navigation', { name: 'Pages' }).first().getByRole('link');
-  await links.first().waitFor();
-  const shown = (await links.allTextContents()).map((text) => text.replace(/\d.*$/, ''));
-  expect(shown).toEqual(labels);
-  for (const label of labels) {
-    await page.getByRole('link', { name: new RegExp(`^${label}`) }).first().click();
-    await page.getByRole('heading', { level: 1, name: new RegExp(`^${label}`) }).waitFor();
-    await page.waitForLoadState('networkidle');
-    expect(await page.getByText('This could not be loaded').count(), label).toBe(0);
-  }
-  await page.context().close();
-});
+test.each(PAGES_OF)(
+  '%s has only the pages of the role, and each of them opens without an error',
+  async (name, labels) => {
+    const page = await openAs(name, '/');
+    const links = page.getByRole('navigation', { name: 'Pages' }).first().getByRole('link');
+    await links.first().waitFor();
+    const shown = (await links.allTextContents()).map((text) => text.replace(/\d.*$/, ''));
+    expect(shown).toEqual(labels);
+    for (const label of labels) {
+      await page
+        .getByRole('link', { name: new RegExp(`^${label}`) })
+        .first()
+        .click();
+      await page.getByRole('heading', { level: 1, name: new RegExp(`^${label}`) }).waitFor();
+      await page.waitForLoadState('networkidle');
+      expect(await page.getByText('This could not be loaded').count(), label).toBe(0);
+    }
+    await page.context().close();
+  },
+);
 
 test('a member pays in the playground with a key of their own, and nobody is offered the key of somebody else', async () => {
   const { keyId } = await world.harness.mintFor(world.accountId, { personId: world.people.get('member')! });

@@ -90,7 +90,11 @@ function columnsFor(onEdit: ((editing: Editing) => void) | null): readonly Colum
       id: 'name',
       head: 'Account',
       cell: ({ id, name }) => (
-        <PageLink to="/" search={{ account: id }} className="block max-w-32 truncate wide:max-w-56 font-medium hover:underline">
+        <PageLink
+          to="/"
+          search={{ account: id }}
+          className="block max-w-32 truncate wide:max-w-56 font-medium hover:underline"
+        >
           {name}
         </PageLink>
       ),

@@ -59,5 +59,7 @@ export function changedMembers({ before, after }: Pick<AuditEntry, 'before' | 'a
   const names = [before, after].flatMap((value) =>
     typeof value === 'object' && value !== null ? Object.keys(value) : [],
   );
-  return [...new Set(names)].filter((name) => !NOT_SAID.has(name)).map((name) => name.replace(/_nanousd$/, '').replaceAll('_', ' '));
+  return [...new Set(names)]
+    .filter((name) => !NOT_SAID.has(name))
+    .map((name) => name.replace(/_nanousd$/, '').replaceAll('_', ' '));
 }

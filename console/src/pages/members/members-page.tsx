@@ -133,7 +133,11 @@ function OpenInvitations({ account }: { readonly account: Account }): ReactNode 
 }
 
 export const INVITATION_COLUMNS: readonly Column<Invitation>[] = [
-  { id: 'email', head: 'Email address', cell: ({ email }) => <span className="block max-w-40 truncate wide:max-w-64">{email}</span> },
+  {
+    id: 'email',
+    head: 'Email address',
+    cell: ({ email }) => <span className="block max-w-40 truncate wide:max-w-64">{email}</span>,
+  },
   {
     id: 'role',
     head: 'Role',

@@ -71,7 +71,12 @@ const COLUMNS: readonly Column<OwnSession>[] = [
   { id: 'where', head: 'Where', cell: (session) => <SessionPlace session={session} /> },
   { id: 'used', head: 'Last used', align: 'right', cell: ({ last_used }) => <Ago at={last_used} /> },
   { id: 'began', head: 'Signed in', align: 'right', wideOnly: true, cell: ({ created }) => <Ago at={created} /> },
-  { id: 'end', head: <span className="sr-only">Actions</span>, align: 'right', cell: (session) => <End session={session} /> },
+  {
+    id: 'end',
+    head: <span className="sr-only">Actions</span>,
+    align: 'right',
+    cell: (session) => <End session={session} />,
+  },
 ];
 
 function End({ session }: { readonly session: OwnSession }): ReactNode {
