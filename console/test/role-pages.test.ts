@@ -23,7 +23,6 @@ async function openAs(name: PersonName, path: string): Promise<Page> {
   return page;
 }
 
-const VALUES = '(options) => options.map((option) => option.value)';
 const READING = ['Overview', 'Keys', 'Usage', 'Requests', 'Models'];
 const MANAGING = ['Balance', 'Provider keys', 'Members', 'Webhooks', 'Alerts', 'Audit'];
 const PAGES_OF: readonly (readonly [PersonName, readonly string[]])[] = [
@@ -56,7 +55,10 @@ test.each(PAGES_OF)(
 
 test('a member pays in the playground with a key of their own, and nobody is offered the key of somebody else', async () => {
   const { keyId } = await world.harness.mintFor(world.accountId, { personId: world.people.get('member')! });
-  const keysOf = (page: Page) => page.getByLabel('Paid by').locator('option').evaluateAll(VALUES);
+  const keysOf = async (page: Page) => {
+    const options = await page.getByLabel('Paid by').locator('option').all();
+    return Promise.all(options.map((option) => option.getAttribute('value')));
+  };
   const member = await openAs('member', '/playground');
   await member.getByRole('textbox', { name: 'Message' }).fill('Name three rivers.');
   await member.keyboard.press('Enter');
