@@ -54,46 +54,58 @@ export function HostDrawer({ host, usage, range, onClose }: HostDrawerProps): Re
             Its requests
           </PageLink>
         </p>
-        <Panel title="What went wrong last">
-          <Table
-            label="Events"
-            rows={host.events}
-            idOf={({ at, kind }) => `${at}-${kind}`}
-            empty={<p className="px-4 pb-4 text-muted">Nothing since the gateway was started.</p>}
-            columns={[
-              { id: 'what', head: 'What', cell: (event) => eventText(event) },
-              { id: 'when', head: 'When', align: 'right', cell: ({ at }) => <Ago at={at} /> },
-            ]}
-          />
-        </Panel>
-        <Panel title="Models and what it bills, per million tokens">
-          <Table
-            label="Models of the host"
-            rows={host.models}
-            idOf={({ model }) => model}
-            empty={<p className="px-4 pb-4 text-muted">It serves no model of the catalog.</p>}
-            columns={[
-              {
-                id: 'model',
-                head: 'Model',
-                cell: ({ model, host_model }) => (
-                  <PageLink to="/models" search={{ open: model }} title={host_model} className="hover:underline">
-                    <span className="block max-w-40 truncate">{model}</span>
-                  </PageLink>
-                ),
-              },
-              { id: 'input', head: 'Input', align: 'right', cell: ({ input }) => formatPrice(input) },
-              { id: 'output', head: 'Output', align: 'right', cell: ({ output }) => formatPrice(output) },
-              {
-                id: 'place',
-                head: 'Place',
-                align: 'right',
-                cell: ({ place }) => (place === 1 ? <Chip tone="good">cheapest</Chip> : <Chip>{`${place}.`}</Chip>),
-              },
-            ]}
-          />
-        </Panel>
+        <EventPanel host={host} />
+        <ModelPanel host={host} />
       </div>
     </Drawer>
+  );
+}
+
+function EventPanel({ host }: { readonly host: Host }): ReactNode {
+  return (
+    <Panel title="What went wrong last">
+      <Table
+        label="Events"
+        rows={host.events}
+        idOf={({ at, kind }) => `${at}-${kind}`}
+        empty={<p className="px-4 pb-4 text-muted">Nothing since the gateway was started.</p>}
+        columns={[
+          { id: 'what', head: 'What', cell: (event) => eventText(event) },
+          { id: 'when', head: 'When', align: 'right', cell: ({ at }) => <Ago at={at} /> },
+        ]}
+      />
+    </Panel>
+  );
+}
+
+function ModelPanel({ host }: { readonly host: Host }): ReactNode {
+  return (
+    <Panel title="Models and what it bills, per million tokens">
+      <Table
+        label="Models of the host"
+        rows={host.models}
+        idOf={({ model }) => model}
+        empty={<p className="px-4 pb-4 text-muted">It serves no model of the catalog.</p>}
+        columns={[
+          {
+            id: 'model',
+            head: 'Model',
+            cell: ({ model, host_model }) => (
+              <PageLink to="/models" search={{ open: model }} title={host_model} className="hover:underline">
+                <span className="block max-w-40 truncate">{model}</span>
+              </PageLink>
+            ),
+          },
+          { id: 'input', head: 'Input', align: 'right', cell: ({ input }) => formatPrice(input) },
+          { id: 'output', head: 'Output', align: 'right', cell: ({ output }) => formatPrice(output) },
+          {
+            id: 'place',
+            head: 'Place',
+            align: 'right',
+            cell: ({ place }) => (place === 1 ? <Chip tone="good">cheapest</Chip> : <Chip>{`${place}.`}</Chip>),
+          },
+        ]}
+      />
+    </Panel>
   );
 }

@@ -48,30 +48,7 @@ export default function ModelsPage(): ReactNode {
           </span>
         )
       }
-      filters={
-        <>
-          <TextInput
-            type="search"
-            aria-label="Search models"
-            placeholder="Search by name or vendor"
-            value={search.q ?? ''}
-            onChange={(q) => change({ q }, { replace: true })}
-            className="!h-7 !w-64"
-          />
-          <Filter
-            label="Order"
-            value={search.order ?? 'name'}
-            choices={ORDERS}
-            onChange={(order) => change({ order })}
-          />
-          <ToggleChips
-            label="Can do"
-            choices={capsOf(all).map((cap) => ({ value: cap, label: capLabel(cap) }))}
-            chosen={chosenCaps}
-            onChange={(caps) => change({ caps: caps.join(',') })}
-          />
-        </>
-      }
+      filters={<ModelFilters models={all} chosenCaps={chosenCaps} />}
     >
       {models.error === null ? (
         <Table
@@ -98,6 +75,34 @@ export default function ModelsPage(): ReactNode {
         />
       )}
     </Page>
+  );
+}
+
+function ModelFilters({ models, chosenCaps }: { readonly models: readonly Model[]; readonly chosenCaps: readonly string[] }): ReactNode {
+  const { search, change } = useFilters();
+  return (
+    <>
+      <TextInput
+        type="search"
+        aria-label="Search models"
+        placeholder="Search by name or vendor"
+        value={search.q ?? ''}
+        onChange={(q) => change({ q }, { replace: true })}
+        className="!h-7 !w-64"
+      />
+      <Filter
+        label="Order"
+        value={search.order ?? 'name'}
+        choices={ORDERS}
+        onChange={(order) => change({ order })}
+      />
+      <ToggleChips
+        label="Can do"
+        choices={capsOf(models).map((cap) => ({ value: cap, label: capLabel(cap) }))}
+        chosen={chosenCaps}
+        onChange={(caps) => change({ caps: caps.join(',') })}
+      />
+    </>
   );
 }
 

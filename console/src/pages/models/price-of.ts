@@ -37,7 +37,7 @@ function line(name: string, tokens: number, rate: number): CostLine {
   return { name, tokens, pricePerMillion, amount: (BigInt(tokens) * pricePerMillion + MILLION - 1n) / MILLION };
 }
 
-/** A whole number of tokens as somebody types it; null if it is none. */
+/** A whole number of tokens as somebody types it; null if it is not a number. */
 export function parseTokens(text: string): number | null {
   const digits = text.trim().replaceAll(/[,_ ]/g, '');
   if (digits === '') return 0;
