@@ -51,7 +51,7 @@ export async function startDemo(): Promise<Demo> {
   await harness.settled();
   // Refused calls are written a moment later.
   while ((await manage.get(`/refusals?account=${account.id}`)).data.length < REFUSALS) await systemPause(200);
-  const resource = await addPeople(harness, manage, account.id);
+  const resource = await addPeople(harness, manage, { account: account.id, secret: keys[2]!.secret });
   const stop = async (): Promise<void> => {
     await harness.stop();
     await resource.close();

@@ -15,7 +15,11 @@ export const HOOK_WORLD: GuardedWorld = {
 const PROVIDER_KEY = 'own-key-of-the-demo-0123456789-k7Qd';
 
 /** People with roles, an open invitation, a stored provider key, a webhook and an alert. Ends with the resource. */
-export async function addPeople(harness: Harness, manage: ManageClient, account: string): Promise<CloudResource> {
+export async function addPeople(
+  harness: Harness,
+  manage: ManageClient,
+  { account, secret }: { readonly account: string; readonly secret: string },
+): Promise<CloudResource> {
   const { books, alerts } = harness.running;
   const accountId = parseId('acct_', account)!;
   const anna = await enrol(books, 'anna@example.org', { name: 'Anna Berg', isOperator: true });
@@ -43,6 +47,23 @@ export async function addPeople(harness: Harness, manage: ManageClient, account:
     reference: 'ticket-318',
     note: 'Host answered in the wrong language',
   });
+  await submitJobs(harness, secret);
   await alerts.look();
   return resource;
+}
+
+/** Three that run at once, and one that waits for the night. */
+async function submitJobs(harness: Harness, secret: string): Promise<void> {
+  const submit = async (custom_id: string, more: object): Promise<void> => {
+    const messages = [{ role: 'user', content: `Summarize ${custom_id}.` }];
+    const body = { model: 'sim-gpt-mini', max_tokens: 200, messages };
+    const response = await fetch(`${harness.url}/v1/jobs`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ endpoint: '/v1/chat/completions', custom_id, body, ...more }),
+    });
+    if (response.status !== 202) throw new Error(`A job was refused: ${await response.text()}`);
+  };
+  for (const id of ['ticket-1', 'ticket-2', 'ticket-3']) await submit(id, {});
+  await submit('nightly-report', { not_before: new Date(Date.now() + 8 * 3_600_000).toISOString() });
 }

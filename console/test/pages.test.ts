@@ -123,6 +123,30 @@ describe('balance', () => {
   });
 });
 
+describe('jobs', () => {
+  test('submits a batch file, follows it, and shows a result', async () => {
+    const { page, complaints, close } = await open(`/jobs?account=${demo.account}`);
+    const line = (custom_id: string) =>
+      JSON.stringify({
+        ...{ custom_id, method: 'POST', url: '/v1/chat/completions' },
+        body: { model: 'sim-gpt-mini', max_tokens: 20, messages: [{ role: 'user', content: 'Hello' }] },
+      });
+    await page.getByRole('button', { name: 'Submit a file' }).click();
+    await page.getByLabel('File').setInputFiles({
+      ...{ name: 'batch.jsonl', mimeType: 'application/jsonl' },
+      buffer: Buffer.from(`${line('first')}\n${line('second')}\n`),
+    });
+    await page.getByLabel('Paid by').selectOption(demo.keys.find(({ name }) => name === 'search-index')!.id);
+    await page.getByRole('button', { name: 'Submit 2 jobs' }).click();
+    await page.getByText('2 jobs are accepted.').waitFor();
+    await page.getByRole('row', { name: /second/ }).click();
+    await page.getByRole('button', { name: 'Show the result' }).click();
+    await page.getByRole('dialog').getByText('chat.completion').waitFor();
+    expect(complaints).toEqual([]);
+    await close();
+  });
+});
+
 describe('members', () => {
   test('invites somebody, shows the link once, and revokes the invitation', async () => {
     const { page, complaints, close } = await open(`/members?account=${demo.account}`);

@@ -26,10 +26,10 @@ async function openAs(name: PersonName, path: string): Promise<Page> {
 const READING = ['Overview', 'Keys', 'Usage', 'Requests', 'Models'];
 const MANAGING = ['Balance', 'Provider keys', 'Members', 'Webhooks', 'Alerts', 'Audit'];
 const PAGES_OF: readonly (readonly [PersonName, readonly string[]])[] = [
-  ['viewer', [...READING, 'Balance']],
-  ['member', [...READING, 'Playground', 'Balance']],
-  ['owner', [...READING, 'Playground', ...MANAGING]],
-  ['operator', [...READING, 'Playground', ...MANAGING, 'Accounts', 'People', 'Hosts', 'System']],
+  ['viewer', [...READING, 'Jobs', 'Balance']],
+  ['member', [...READING, 'Playground', 'Jobs', 'Balance']],
+  ['owner', [...READING, 'Playground', 'Jobs', ...MANAGING]],
+  ['operator', [...READING, 'Playground', 'Jobs', ...MANAGING, 'Accounts', 'People', 'Hosts', 'System']],
 ];
 
 test.each(PAGES_OF)(

@@ -73,6 +73,7 @@ export const VIEWS: readonly View[] = [
         .waitFor();
     },
   },
+  { name: 'jobs', path: ({ account }) => `/jobs?account=${account}`, ready: 'role=cell >> text=ticket-1' },
   { name: 'balance', path: ({ account }) => `/balance?account=${account}`, ready: 'text=invoice-1001' },
   { name: 'members', path: ({ account }) => `/members?account=${account}`, ready: 'text=bo@example.org' },
   {

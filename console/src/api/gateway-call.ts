@@ -81,3 +81,14 @@ export async function callError(response: Response): Promise<ApiError> {
     requestId,
   );
 }
+
+/** What a job was answered, indented if it is JSON. */
+export async function readJobResult(jobId: string, keyId: string | null): Promise<string> {
+  const response = await fetch(`/v1/jobs/${encodeURIComponent(jobId)}/result`, { headers: callHeaders(keyId) });
+  const text = await response.text();
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}

@@ -32,6 +32,7 @@ export const PAGES: readonly PageRow[] = [
     roles: ['operator', 'owner', 'member'],
     load: () => import('../pages/playground/playground-page.tsx'),
   },
+  { path: '/jobs', label: 'Jobs', group: 'main', load: () => import('../pages/jobs/jobs-page.tsx') },
   { path: '/balance', label: 'Balance', group: 'account', load: () => import('../pages/balance/balance-page.tsx') },
   {
     path: '/provider-keys',

@@ -36,7 +36,15 @@ export function BalanceFigures({ balance, account }: BalanceFiguresProps): React
         label="Held"
         isPending={isPending}
         value={<Money nanousd={now?.held_nanousd} />}
-        detail="by running calls, until they end"
+        detail={
+          now === undefined || now.reserved_nanousd === 0n ? (
+            'by running calls, until they end'
+          ) : (
+            <>
+              by running calls · <Money nanousd={now.reserved_nanousd} /> reserved for jobs
+            </>
+          )
+        }
       />
       <Figure
         label="Spent in total"

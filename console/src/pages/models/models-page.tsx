@@ -78,7 +78,13 @@ export default function ModelsPage(): ReactNode {
   );
 }
 
-function ModelFilters({ models, chosenCaps }: { readonly models: readonly Model[]; readonly chosenCaps: readonly string[] }): ReactNode {
+function ModelFilters({
+  models,
+  chosenCaps,
+}: {
+  readonly models: readonly Model[];
+  readonly chosenCaps: readonly string[];
+}): ReactNode {
   const { search, change } = useFilters();
   return (
     <>
@@ -90,12 +96,7 @@ function ModelFilters({ models, chosenCaps }: { readonly models: readonly Model[
         onChange={(q) => change({ q }, { replace: true })}
         className="!h-7 !w-64"
       />
-      <Filter
-        label="Order"
-        value={search.order ?? 'name'}
-        choices={ORDERS}
-        onChange={(order) => change({ order })}
-      />
+      <Filter label="Order" value={search.order ?? 'name'} choices={ORDERS} onChange={(order) => change({ order })} />
       <ToggleChips
         label="Can do"
         choices={capsOf(models).map((cap) => ({ value: cap, label: capLabel(cap) }))}

@@ -10,6 +10,13 @@ import { kindLabel } from '../alerts/alert-words.ts';
 
 const KINDS: readonly Alert['kind'][] = ['balance', 'key_cap', 'person_cap', 'host', 'losses', 'disk', 'verify'];
 
+const EVENTS = [
+  { value: 'alert.*', label: 'every alert' },
+  ...KINDS.map((kind) => ({ value: `alert.${kind}`, label: `alert: ${kindLabel(kind)}` })),
+  { value: 'job.*', label: 'ends of jobs' },
+  { value: 'group.*', label: 'ends of groups' },
+];
+
 interface PutWebhookProps {
   /** Null for a new one. */
   readonly before: Webhook | null;
@@ -84,13 +91,8 @@ function EventChoice({ events, onChange }: EventChoiceProps): ReactNode {
       <Checkbox label="All, also those of later versions" checked={isAll} onChange={(on) => onChange(on ? null : [])} />
       {isAll ? null : (
         <div className="grid grid-cols-2 gap-2 pl-6">
-          {KINDS.map((kind) => (
-            <Checkbox
-              key={kind}
-              label={kindLabel(kind)}
-              checked={events.includes(`alert.${kind}`)}
-              onChange={(on) => toggle(`alert.${kind}`, on)}
-            />
+          {EVENTS.map(({ value, label }) => (
+            <Checkbox key={value} label={label} checked={events.includes(value)} onChange={(on) => toggle(value, on)} />
           ))}
         </div>
       )}

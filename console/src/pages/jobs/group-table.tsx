@@ -1,0 +1,122 @@
+import type { ReactNode } from 'react';
+import type { JobGroup } from '../../api/generated/routes.ts';
+import { useChange, useRows } from '../../api/queries.ts';
+import { Button } from '../../parts/button.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { Meter } from '../../parts/meter.tsx';
+import { Money } from '../../parts/money.tsx';
+import { formatCount } from '../../parts/money-format.ts';
+import { useNotices } from '../../parts/notices.tsx';
+import { RowTable } from '../../parts/row-table.tsx';
+import type { Column } from '../../parts/table.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { PageLink } from '../../shell/page-link.tsx';
+import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
+import { secondsOf } from './job-status.tsx';
+
+const PAGE_ROWS = 100;
+
+/** Batch files that were submitted, and how far each is. */
+export function GroupTable({ action }: { readonly action: ReactNode }): ReactNode {
+  const account = useAccountInput();
+  const groups = useRows('GET /job-groups', { ...account, limit: PAGE_ROWS });
+  return (
+    <RowTable
+      label="Groups of jobs"
+      pages={groups}
+      columns={COLUMNS}
+      idOf={({ id }) => id}
+      empty={
+        <EmptyState title="No groups yet" action={action}>
+          A batch file becomes a group: its jobs are accepted together or not at all.
+        </EmptyState>
+      }
+    />
+  );
+}
+
+const COLUMNS: readonly Column<JobGroup>[] = [
+  {
+    id: 'group',
+    head: 'Group',
+    cell: ({ id }) => (
+      <PageLink to="/jobs" search={{ group: id }} className="font-mono text-small text-accent hover:underline">
+        {id}
+      </PageLink>
+    ),
+  },
+  { id: 'progress', head: 'Ended', cell: (group) => <GroupProgress group={group} /> },
+  {
+    id: 'cost',
+    head: 'Cost',
+    align: 'right',
+    cell: ({ cost_nanousd }) => <Money as="cost" nanousd={cost_nanousd} />,
+  },
+  {
+    id: 'reserved',
+    head: 'Reserved',
+    align: 'right',
+    wideOnly: true,
+    cell: ({ reserved_nanousd }) => <Money as="cost" nanousd={reserved_nanousd} />,
+  },
+  {
+    id: 'failed',
+    head: 'Failed',
+    align: 'right',
+    wideOnly: true,
+    cell: ({ counts }) => formatCount(counts.failed + counts.expired),
+  },
+  {
+    id: 'created',
+    head: 'Created',
+    align: 'right',
+    wideOnly: true,
+    cell: ({ created_at }) => <Ago at={secondsOf(created_at)} />,
+  },
+  {
+    id: 'actions',
+    head: <span className="sr-only">Actions</span>,
+    align: 'right',
+    cell: (group) => <CancelGroup group={group} />,
+  },
+];
+
+function GroupProgress({ group: { id, counts } }: { readonly group: JobGroup }): ReactNode {
+  const ended = counts.total - counts.waiting - counts.running;
+  return (
+    <span className="flex items-center gap-3">
+      <span className="hidden w-24 leading-none wide:inline">
+        <Meter
+          warns={false}
+          part={counts.total === 0 ? 1 : ended / counts.total}
+          label={`${id}: jobs that have ended`}
+        />
+      </span>
+      {formatCount(ended)} of {formatCount(counts.total)}
+    </span>
+  );
+}
+
+function CancelGroup({ group }: { readonly group: JobGroup }): ReactNode {
+  const { canHaveKeys } = useViewer();
+  const { tell } = useNotices();
+  const cancel = useChange('POST /job-groups/{job_group}/cancel', { refreshes: ['GET /job-groups', 'GET /jobs'] });
+  if (!canHaveKeys || group.status === 'finished') return null;
+  return (
+    <Button
+      tone="danger"
+      busy={cancel.isPending}
+      onClick={() =>
+        cancel.mutate(
+          { input: { job_group: group.id } },
+          {
+            onSuccess: () => tell('The jobs that have not ended are cancelled.'),
+            onError: ({ message }) => tell(message),
+          },
+        )
+      }
+    >
+      Cancel
+    </Button>
+  );
+}

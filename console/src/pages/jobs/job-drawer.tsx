@@ -1,0 +1,124 @@
+import { useMutation } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { readJobResult } from '../../api/gateway-call.ts';
+import type { Job } from '../../api/generated/routes.ts';
+import { useApi, useChange } from '../../api/queries.ts';
+import { Button } from '../../parts/button.tsx';
+import { CodeBlock } from '../../parts/copy.tsx';
+import { Drawer } from '../../parts/drawer.tsx';
+import { ErrorPanel, FormError } from '../../parts/error-panel.tsx';
+import { type Fact, Facts } from '../../parts/facts.tsx';
+import { Money } from '../../parts/money.tsx';
+import { useNotices } from '../../parts/notices.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { PageLink } from '../../shell/page-link.tsx';
+import { usePayingKeys } from '../../shell/paying-keys.ts';
+import { useViewer } from '../../shell/viewer.tsx';
+import { hasEnded, JobStatus, secondsOf } from './job-status.tsx';
+
+const READ_MS = 2_000;
+
+/** One job: when it runs, what it reserves or cost, and its result for whoever submitted it. */
+export function JobDrawer({ jobId, onClose }: { readonly jobId: string; onClose(): void }): ReactNode {
+  const job = useApi(
+    'GET /jobs/{job}',
+    { job: jobId },
+    { staleMs: 0, refetchMs: READ_MS, refetchWhile: (found) => !hasEnded(found) },
+  );
+  return (
+    <Drawer
+      title={job.data?.custom_id ?? 'Job'}
+      onClose={onClose}
+      {...(job.data === undefined || hasEnded(job.data) ? {} : { footer: <CancelJob job={job.data} /> })}
+    >
+      {job.error === null ? null : <ErrorPanel error={job.error} again={() => void job.refetch()} />}
+      {job.data === undefined && job.error === null ? <Skeleton className="h-64 w-full" /> : null}
+      {job.data === undefined ? null : (
+        <div className="flex flex-col gap-5">
+          <Facts facts={factsOf(job.data)} />
+          {job.data.status === 'succeeded' || job.data.status === 'failed' ? <Result job={job.data} /> : null}
+        </div>
+      )}
+    </Drawer>
+  );
+}
+
+function factsOf(job: Job): readonly Fact[] {
+  return [
+    ['Status', <JobStatus key="status" job={job} />],
+    ['Id', mono(job.id)],
+    ['Model', job.effective_model],
+    ['Route', mono(job.endpoint)],
+    ['Reserved', <Money key="reserved" as="cost" nanousd={job.reserved_nanousd} />],
+    ['Cost', <Money key="cost" as="cost" nanousd={job.cost_nanousd} />],
+    ['Attempts', String(job.attempts)],
+    ['Created', <Ago key="created" at={secondsOf(job.created_at)} />],
+    ...(job.not_before === null ? [] : [['Not before', <Ago key="before" at={secondsOf(job.not_before)} />] as Fact]),
+    ['Latest start', <Ago key="expires" at={secondsOf(job.expires_at)} />],
+    ...(job.finished_at === null ? [] : [['Ended', <Ago key="ended" at={secondsOf(job.finished_at)} />] as Fact]),
+    ...(job.result_expires_at === null
+      ? []
+      : [['Result kept until', <Ago key="kept" at={secondsOf(job.result_expires_at)} />] as Fact]),
+    ...(job.error === null ? [] : [['Error', job.error.message] as Fact]),
+    ...(job.request_id === null ? [] : [['Receipt', receiptLink(job.request_id)] as Fact]),
+    ...Object.entries(job.metadata).map(([name, value]) => [name, value] as Fact),
+  ];
+}
+
+function mono(text: string): ReactNode {
+  return <span className="font-mono text-small break-all">{text}</span>;
+}
+
+function receiptLink(requestId: string): ReactNode {
+  return (
+    <PageLink to="/requests" search={{ open: requestId }} className="font-mono text-small text-accent hover:underline">
+      {requestId}
+    </PageLink>
+  );
+}
+
+/** What was answered is shown only to whoever may use the key that submitted the job. */
+function Result({ job }: { readonly job: Job }): ReactNode {
+  const { keys, isRequired } = usePayingKeys();
+  const result = useMutation<string, Error>({ mutationFn: () => readJobResult(job.id, job.key) });
+  const isOwn = job.key === null ? !isRequired : keys.some(({ id }) => id === job.key);
+  if (!isOwn) return null;
+  return (
+    <div className="flex flex-col gap-2">
+      {result.data === undefined ? (
+        <Button busy={result.isPending} onClick={() => result.mutate()} className="self-start">
+          Show the result
+        </Button>
+      ) : (
+        <CodeBlock text={result.data} label="Copy the result" />
+      )}
+      <FormError error={result.error} />
+    </div>
+  );
+}
+
+function CancelJob({ job }: { readonly job: Job }): ReactNode {
+  const { canHaveKeys } = useViewer();
+  const { tell } = useNotices();
+  const cancel = useChange('POST /jobs/{job}/cancel', { refreshes: ['GET /jobs', 'GET /jobs/{job}'] });
+  if (!canHaveKeys) return null;
+  return (
+    <Button
+      tone="danger"
+      busy={cancel.isPending}
+      onClick={() =>
+        cancel.mutate(
+          { input: { job: job.id } },
+          {
+            onSuccess: ({ status }) =>
+              tell(status === 'cancelled' ? 'The job is cancelled.' : 'The job will be cancelled.'),
+            onError: ({ message }) => tell(message),
+          },
+        )
+      }
+    >
+      Cancel job
+    </Button>
+  );
+}

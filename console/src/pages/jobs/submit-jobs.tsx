@@ -1,0 +1,89 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { submitJobs } from '../../api/submit-jobs.ts';
+import { FormDialog } from '../../parts/dialog.tsx';
+import { Field, Select } from '../../parts/field.tsx';
+import { formatCount } from '../../parts/money-format.ts';
+import { useNotices } from '../../parts/notices.tsx';
+import { ProgressBar } from '../../parts/progress-bar.tsx';
+import { usePayingKeys } from '../../shell/paying-keys.ts';
+import { useFilters } from '../../shell/search.ts';
+import { readBatchFile } from './batch-file.ts';
+
+const BYTES_MAX = 32_000_000;
+
+/** Submits a batch file. All its requests are accepted, or none. */
+export function SubmitJobsDialog({ onClose }: { onClose(): void }): ReactNode {
+  const { tell } = useNotices();
+  const { change } = useFilters();
+  const client = useQueryClient();
+  const { keys, isRequired } = usePayingKeys();
+  const [requests, setRequests] = useState<readonly unknown[] | null>(null);
+  const [keyId, setKeyId] = useState('');
+  const [sent, setSent] = useState<number | null>(null);
+  const [fault, setFault] = useState<string | null>(null);
+  const payer = keyId === '' ? (isRequired ? (keys[0]?.id ?? null) : null) : keyId;
+  const choose = async (file: File | undefined): Promise<void> => {
+    setRequests(null);
+    setFault(null);
+    if (file === undefined) return;
+    if (file.size > BYTES_MAX) return setFault('The file is larger than 32 MB. Use tollgate jobs submit for it.');
+    const read = readBatchFile(await file.text());
+    if (typeof read === 'string') setFault(read);
+    else setRequests(read);
+  };
+  const submit = async (): Promise<void> => {
+    setSent(0);
+    setFault(null);
+    try {
+      const group = await submitJobs(requests ?? [], payer, setSent);
+      await Promise.all(
+        ['GET /jobs', 'GET /job-groups', 'GET /accounts'].map((name) => client.invalidateQueries({ queryKey: [name] })),
+      );
+      tell(`${formatCount(requests?.length)} jobs are accepted.`);
+      change({ dialog: undefined, show: undefined, group: group.id });
+    } catch (error) {
+      setFault(error instanceof Error ? error.message : 'The file was not accepted.');
+      setSent(null);
+    }
+  };
+  return (
+    <FormDialog
+      title="Submit a batch file"
+      action={requests === null ? 'Submit' : `Submit ${formatCount(requests.length)} jobs`}
+      busy={sent !== null}
+      error={fault}
+      disabled={requests === null || (isRequired && payer === null)}
+      onSubmit={() => void submit()}
+      onClose={onClose}
+    >
+      <Field label="File" hint="JSON Lines as for the vendors’ batches: custom_id, method, url and body in each line.">
+        {(id) => (
+          <input
+            id={id}
+            type="file"
+            accept=".jsonl,.ndjson,application/jsonl,text/plain"
+            onChange={(event) => void choose(event.target.files?.[0])}
+            className="text-body file:mr-3 file:h-7 file:rounded-control file:border file:border-line-strong file:bg-panel file:px-2.5 file:font-medium"
+          />
+        )}
+      </Field>
+      <Field label="Paid by" hint="The worst case of all jobs is reserved at once.">
+        {(id) => (
+          <Select
+            id={id}
+            value={payer ?? ''}
+            choices={[
+              ...(isRequired ? [] : [{ value: '', label: 'this machine' }]),
+              ...keys.map((key) => ({ value: key.id, label: key.name })),
+            ]}
+            onChange={setKeyId}
+          />
+        )}
+      </Field>
+      {sent === null ? null : (
+        <ProgressBar label="Sending the file" part={sent} detail={sent < 1 ? 'Sending' : 'Checking and reserving'} />
+      )}
+    </FormDialog>
+  );
+}
