@@ -132,7 +132,7 @@ describe('jobs', () => {
         body: { model: 'sim-gpt-mini', max_tokens: 20, messages: [{ role: 'user', content: 'Hello' }] },
       });
     await page.getByRole('button', { name: 'Submit a file' }).click();
-    await page.getByLabel('File').setInputFiles({
+    await page.getByLabel('File', { exact: true }).setInputFiles({
       ...{ name: 'batch.jsonl', mimeType: 'application/jsonl' },
       buffer: Buffer.from(`${line('first')}\n${line('second')}\n`),
     });

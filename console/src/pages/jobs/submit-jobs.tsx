@@ -11,18 +11,25 @@ import { useFilters } from '../../shell/search.ts';
 import { readBatchFile } from './batch-file.ts';
 
 const BYTES_MAX = 32_000_000;
+const REFRESHES = ['GET /jobs', 'GET /job-groups', 'GET /accounts'];
 
-/** Submits a batch file. All its requests are accepted, or none. */
-export function SubmitJobsDialog({ onClose }: { onClose(): void }): ReactNode {
+interface Submission {
+  readonly requests: readonly unknown[] | null;
+  /** From 0 to 1 while the file is sent; null otherwise. */
+  readonly sent: number | null;
+  readonly fault: string | null;
+  choose(file: File | undefined): Promise<void>;
+  submit(payer: string | null): Promise<void>;
+}
+
+/** A batch file that is chosen, checked and sent. */
+function useSubmission(): Submission {
   const { tell } = useNotices();
   const { change } = useFilters();
   const client = useQueryClient();
-  const { keys, isRequired } = usePayingKeys();
   const [requests, setRequests] = useState<readonly unknown[] | null>(null);
-  const [keyId, setKeyId] = useState('');
   const [sent, setSent] = useState<number | null>(null);
   const [fault, setFault] = useState<string | null>(null);
-  const payer = keyId === '' ? (isRequired ? (keys[0]?.id ?? null) : null) : keyId;
   const choose = async (file: File | undefined): Promise<void> => {
     setRequests(null);
     setFault(null);
@@ -32,14 +39,12 @@ export function SubmitJobsDialog({ onClose }: { onClose(): void }): ReactNode {
     if (typeof read === 'string') setFault(read);
     else setRequests(read);
   };
-  const submit = async (): Promise<void> => {
+  const submit = async (payer: string | null): Promise<void> => {
     setSent(0);
     setFault(null);
     try {
       const group = await submitJobs(requests ?? [], payer, setSent);
-      await Promise.all(
-        ['GET /jobs', 'GET /job-groups', 'GET /accounts'].map((name) => client.invalidateQueries({ queryKey: [name] })),
-      );
+      await Promise.all(REFRESHES.map((name) => client.invalidateQueries({ queryKey: [name] })));
       tell(`${formatCount(requests?.length)} jobs are accepted.`);
       change({ dialog: undefined, show: undefined, group: group.id });
     } catch (error) {
@@ -47,6 +52,15 @@ export function SubmitJobsDialog({ onClose }: { onClose(): void }): ReactNode {
       setSent(null);
     }
   };
+  return { requests, sent, fault, choose, submit };
+}
+
+/** Submits a batch file. All its requests are accepted, or none. */
+export function SubmitJobsDialog({ onClose }: { onClose(): void }): ReactNode {
+  const { keys, isRequired } = usePayingKeys();
+  const [keyId, setKeyId] = useState('');
+  const { requests, sent, fault, choose, submit } = useSubmission();
+  const payer = keyId === '' ? (isRequired ? (keys[0]?.id ?? null) : null) : keyId;
   return (
     <FormDialog
       title="Submit a batch file"
@@ -54,7 +68,7 @@ export function SubmitJobsDialog({ onClose }: { onClose(): void }): ReactNode {
       busy={sent !== null}
       error={fault}
       disabled={requests === null || (isRequired && payer === null)}
-      onSubmit={() => void submit()}
+      onSubmit={() => void submit(payer)}
       onClose={onClose}
     >
       <Field label="File" hint="JSON Lines as for the vendors’ batches: custom_id, method, url and body in each line.">
