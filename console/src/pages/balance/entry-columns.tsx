@@ -46,7 +46,13 @@ export const ENTRY_COLUMNS: readonly Column<Entry>[] = [
     className: 'text-muted',
     cell: ({ note }) => <span className="block max-w-72 truncate">{note ?? ''}</span>,
   },
-  { id: 'time', head: 'Time', align: 'right', cell: ({ created }) => <Ago at={created} /> },
+  {
+    id: 'time',
+    head: 'Time',
+    align: 'right',
+    className: 'whitespace-nowrap',
+    cell: ({ created }) => <Ago at={created} />,
+  },
 ];
 
 /** A credit below zero takes money away. */
@@ -61,7 +67,7 @@ function Reference({ entry }: { readonly entry: Entry }): ReactNode {
   if (type === 'month')
     return (
       <span>
-        {monthName(created)} <span className="text-muted">· {formatCount(receipts)} requests</span>
+        {monthName(created)} <span className="hidden text-muted wide:inline">· {formatCount(receipts)} requests</span>
       </span>
     );
   return (
@@ -71,7 +77,7 @@ function Reference({ entry }: { readonly entry: Entry }): ReactNode {
         <PageLink
           to="/requests"
           search={{ open: receipt }}
-          className="truncate font-mono text-small text-accent hover:underline"
+          className="hidden truncate font-mono text-small text-accent hover:underline wide:inline"
         >
           {receipt}
         </PageLink>
