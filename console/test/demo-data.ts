@@ -1,5 +1,4 @@
-import { type Harness, startHarness } from '../../test/harness.ts';
-import { addPeople, HOOK_WORLD } from './demo-people.ts';
+import { type Harness, type HarnessOptions, startHarness } from '../../test/harness.ts';
 import { ManageClient } from './manage-client.ts';
 import { ShiftedClock, systemPause } from './shifted-clock.ts';
 
@@ -30,9 +29,9 @@ const KEYS = [
 const MODELS = ['sim-gpt', 'sim-claude', 'sim-gpt-mini', 'sim-responses'];
 
 /** A gateway as it looks after a month of use: three keys at different caps, several models, refused calls. */
-export async function startDemo(): Promise<Demo> {
+export async function startDemo(options: Pick<HarnessOptions, 'world'> = {}): Promise<Demo> {
   const clock = new ShiftedClock(DAYS * DAY_MS);
-  const harness = await startHarness({ clock, world: HOOK_WORLD });
+  const harness = await startHarness({ clock, ...options });
   const manage = new ManageClient(harness);
   const account = await manage.post('/accounts', { name: 'acme' });
   await manage.post(`/accounts/${account.id}/credits`, { amount_nanousd: '186910000000', reference: 'invoice-1001' });
@@ -51,12 +50,7 @@ export async function startDemo(): Promise<Demo> {
   await harness.settled();
   // Refused calls are written a moment later.
   while ((await manage.get(`/refusals?account=${account.id}`)).data.length < REFUSALS) await systemPause(200);
-  const resource = await addPeople(harness, manage, { account: account.id, secret: keys[2]!.secret });
-  const stop = async (): Promise<void> => {
-    await harness.stop();
-    await resource.close();
-  };
-  return { harness: { ...harness, stop }, manage, account: account.id, keys };
+  return { harness, manage, account: account.id, keys };
 }
 
 /** More calls on working days, the same at every run. */

@@ -4,18 +4,31 @@ import type { GuardedWorld } from '../../src/main/custody.ts';
 import { type CloudResource, startResource } from '../../test/cloud-resource.ts';
 import type { Harness } from '../../test/harness.ts';
 import { enrol, openSession } from '../../test/people.ts';
+import { type Demo, startDemo } from './demo-data.ts';
 import type { ManageClient } from './manage-client.ts';
 
 /** Every name has a public address, so that webhooks may have one, and nothing answers there. */
-export const HOOK_WORLD: GuardedWorld = {
+const HOOK_WORLD: GuardedWorld = {
   resolve: async () => ['93.184.216.34'],
   dial: ({ address, port }) => connect({ host: address === '127.0.0.1' ? address : '127.0.0.2', port }),
 };
 
 const PROVIDER_KEY = 'own-key-of-the-demo-0123456789-k7Qd';
 
+/** The same gateway with people, jobs, alerts and what else the other pages show. */
+export async function startFullDemo(): Promise<Demo> {
+  const demo = await startDemo({ world: HOOK_WORLD });
+  const { harness, manage, account, keys } = demo;
+  const resource = await addPeople(harness, manage, { account, secret: keys[2]!.secret });
+  const stop = async (): Promise<void> => {
+    await harness.stop();
+    await resource.close();
+  };
+  return { ...demo, harness: { ...harness, stop } };
+}
+
 /** People with roles, an open invitation, a stored provider key, a webhook and an alert. Ends with the resource. */
-export async function addPeople(
+async function addPeople(
   harness: Harness,
   manage: ManageClient,
   { account, secret }: { readonly account: string; readonly secret: string },

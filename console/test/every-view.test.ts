@@ -2,7 +2,8 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { seriousFindings } from './axe.ts';
 import { launchBrowser } from './browser.ts';
-import { type Demo, startDemo } from './demo-data.ts';
+import type { Demo } from './demo-data.ts';
+import { startFullDemo } from './demo-people.ts';
 import { VIEWS } from './views.ts';
 import { visit } from './visit.ts';
 
@@ -10,7 +11,7 @@ let demo: Demo;
 let browser: Browser;
 
 beforeAll(async () => {
-  [demo, browser] = await Promise.all([startDemo(), launchBrowser()]);
+  [demo, browser] = await Promise.all([startFullDemo(), launchBrowser()]);
 }, 120_000);
 afterAll(async () => {
   await browser.close();

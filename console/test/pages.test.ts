@@ -1,14 +1,15 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launchBrowser } from './browser.ts';
-import { type Demo, startDemo } from './demo-data.ts';
+import type { Demo } from './demo-data.ts';
+import { startFullDemo } from './demo-people.ts';
 import { type Visit, visit } from './visit.ts';
 
 let demo: Demo;
 let browser: Browser;
 
 beforeAll(async () => {
-  [demo, browser] = await Promise.all([startDemo(), launchBrowser()]);
+  [demo, browser] = await Promise.all([startFullDemo(), launchBrowser()]);
 }, 120_000);
 afterAll(async () => {
   await browser.close();

@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { launchBrowser } from './browser.ts';
-import { type Demo, startDemo } from './demo-data.ts';
+import type { Demo } from './demo-data.ts';
+import { startFullDemo } from './demo-people.ts';
 import { shrinkPng } from './small-png.ts';
 import { VIEWS, type View } from './views.ts';
 
@@ -38,7 +39,7 @@ async function shoot(browser: Browser, demo: Demo, view: View, look: (typeof LOO
 
 const [only] = process.argv.slice(2);
 mkdirSync(FOLDER, { recursive: true });
-const demo = await startDemo();
+const demo = await startFullDemo();
 const browser = await launchBrowser();
 try {
   for (const view of VIEWS.filter(({ name }) => only === undefined || name === only))
