@@ -38,9 +38,13 @@ export async function publicContext(
 ): Promise<BrowserContext> {
   const context = await browser.newContext({ reducedMotion: 'reduce', timezoneId: 'UTC', ...options });
   await context.route(`${PUBLIC_URL}/**`, async (route) => {
-    const response = await route.fetch({ url: route.request().url().replace(PUBLIC_URL, url), maxRedirects: 0 });
-    // A page that is closed meanwhile takes its responses with it.
-    await route.fulfill({ response }).catch(() => undefined);
+    const passedOn = { url: route.request().url().replace(PUBLIC_URL, url), maxRedirects: 0 };
+    // A page that is closed meanwhile takes its requests and responses with it.
+    const ignored = () => undefined;
+    await route
+      .fetch(passedOn)
+      .then((response) => route.fulfill({ response }), ignored)
+      .catch(ignored);
   });
   return context;
 }

@@ -13,6 +13,7 @@ export const ENTRY_TYPES = [
   { value: 'refund', label: 'refund' },
   { value: 'month', label: 'monthly charge' },
   { value: 'hold', label: 'open hold' },
+  { value: 'reservation', label: 'reserved for a job' },
 ];
 
 const TYPES: Readonly<Record<Entry['type'], { readonly label: string; readonly tone: Tone }>> = {
@@ -20,6 +21,7 @@ const TYPES: Readonly<Record<Entry['type'], { readonly label: string; readonly t
   refund: { label: 'refund', tone: 'good' },
   month: { label: 'monthly charge', tone: 'neutral' },
   hold: { label: 'open hold', tone: 'warning' },
+  reservation: { label: 'reserved', tone: 'warning' },
 };
 
 export const ENTRY_COLUMNS: readonly Column<Entry>[] = [
@@ -29,8 +31,8 @@ export const ENTRY_COLUMNS: readonly Column<Entry>[] = [
     head: 'Amount',
     align: 'right',
     className: 'wide:w-36',
-    cell: ({ type, amount_nanousd, held_nanousd }) => (
-      <Money nanousd={type === 'hold' ? held_nanousd : amount_nanousd} />
+    cell: ({ amount_nanousd, held_nanousd, reserved_nanousd }) => (
+      <Money nanousd={held_nanousd ?? reserved_nanousd ?? amount_nanousd} />
     ),
   },
   {
@@ -63,12 +65,18 @@ function EntryType({ entry }: { readonly entry: Entry }): ReactNode {
 }
 
 function Reference({ entry }: { readonly entry: Entry }): ReactNode {
-  const { type, reference, receipt, receipts, created } = entry;
+  const { id, type, reference, receipt, receipts, created } = entry;
   if (type === 'month')
     return (
       <span>
         {monthName(created)} <span className="hidden text-muted wide:inline">· {formatCount(receipts)} requests</span>
       </span>
+    );
+  if (type === 'reservation')
+    return (
+      <PageLink to="/jobs" search={{ open: id }} className="font-mono text-small text-accent hover:underline">
+        {id}
+      </PageLink>
     );
   return (
     <span className="flex max-w-24 min-w-0 gap-2 wide:max-w-96">
