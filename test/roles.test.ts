@@ -119,7 +119,9 @@ test('a member has keys of their own, and sees and changes no others', async () 
   const [receipt, another] = [answer, theirAnswer].map(({ headers }) => headers.get('x-gateway-request-id')!);
   await Promise.all([answer.text(), theirAnswer.text()]);
   expect((await receipts('member', `&key=${mine}`)).body.data!.map(({ id }) => id)).toEqual([receipt]);
-  expect((await receipts('member')).status).toBe(403);
+  expect((await receipts('member')).body.data!.map(({ id }) => id)).toEqual([receipt]);
+  expect((await receipts('colleague')).body.data).toEqual([]);
+  expect((await receipts('member', '&person=colleague@example.com')).status).toBe(403);
   expect((await receipts('member', `&key=${theirs}`)).status).toBe(404);
   expect((await receipts('owner')).body.data).toHaveLength(2);
   expect((await call('member', 'GET', `/receipts/${receipt}`)).status).toBe(200);

@@ -59,16 +59,17 @@ async function onlyOwn(
   if (membersOwn === 'nothing' || actor.kind !== 'person' || actor.id === null) throw denied();
   if (Array.isArray(input.allow) && input.allow.length > 0)
     throw new ManageError(403, 'permission_denied', 'Only an owner may give a key permissions with `allow`.');
-  if (membersOwn === 'keys') {
+  if (membersOwn === 'keys' || (input.key === undefined && LISTS_OF_CALLS.has(membersOwn))) {
     const named = typeof input.person === 'string' ? input.person : actor.name;
     if (named.toLowerCase() !== actor.name.toLowerCase()) throw denied();
     return { ...input, person: formatId(PERSON_PREFIX, actor.id) };
   }
-  if ((membersOwn === 'feed' || membersOwn === 'receipts') && input.key === undefined)
-    return { ...input, person: formatId(PERSON_PREFIX, actor.id) };
   if ((await ownedBy(membersOwn, input, store))?.personId !== actor.id) throw unknown();
   return input;
 }
+
+/** Without a key, a member gets the calls of all their keys. */
+const LISTS_OF_CALLS: ReadonlySet<string> = new Set(['feed', 'receipts']);
 
 /** What a member must be the owner of. */
 async function ownedBy(
