@@ -47,16 +47,21 @@ const submitCommand: CommandSpec = {
     if (options.wait !== true) {
       session.show({ text, result: group }, ({ id }) => id);
       session.advise(
-        `Accepted ${group.counts.total} jobs. Get their results: tollgate jobs wait ${group.id} --out results.jsonl`,
+        `Accepted ${group.counts.total} jobs. Get their results: tollgate jobs wait ${group.id}${sameUrl(options)} --out results.jsonl`,
       );
       return EXIT.ok;
     }
     session.advise(
-      `Accepted ${group.counts.total} jobs as ${group.id}. If this is interrupted: tollgate jobs wait ${group.id}`,
+      `Accepted ${group.counts.total} jobs as ${group.id}. If this is interrupted: tollgate jobs wait ${group.id}${sameUrl(options)}`,
     );
     return finish(session, client, group.id, out);
   },
 };
+
+/** The results are at the gateway that took the jobs. */
+function sameUrl({ url }: { readonly url?: unknown }): string {
+  return typeof url === 'string' ? ` --url ${url}` : '';
+}
 
 const waitCommand: CommandSpec = {
   name: 'wait <id>',
