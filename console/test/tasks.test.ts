@@ -115,6 +115,37 @@ describe('requests', () => {
     await close();
   });
 
+  test('shows the calls of a chain with their sum, in the receipt and as a filter of the list', async () => {
+    const authorization = `Bearer ${demo.keys[0]!.secret}`;
+    const call = (model: string) => ({ model, max_tokens: 8, messages: [{ role: 'user', content: 'Hello' }] });
+    let costNanousd = 0n;
+    let last = '';
+    for (const [at, model] of ['sim-gpt', 'sim-gpt-mini', 'sim-claude'].entries()) {
+      const headers = {
+        authorization,
+        'x-gateway-chain': `ticket-41;${at + 1}`,
+        'x-gateway-requested-model': 'sim-gpt',
+      };
+      const answer = await demo.harness.post(call(model), headers);
+      costNanousd += BigInt(answer.headers.get('x-gateway-cost-nanousd')!);
+      last = answer.headers.get('x-gateway-request-id')!;
+      await answer.text();
+    }
+    const digitsOf = (text: string | null): bigint => BigInt(text!.replaceAll(/[^\d]/g, ''));
+    const { page, complaints, close } = await open(`/requests?account=${demo.account}&open=${last}`);
+    const table = page.getByRole('table', { name: 'Calls of the chain' });
+    await table.getByRole('row', { name: /3 calls/ }).waitFor();
+    expect(await table.getByRole('row').count()).toBe(4);
+    expect(digitsOf(await table.locator('tr:last-child td').textContent())).toBe(costNanousd);
+    await page.getByRole('link', { name: 'ticket-41' }).click();
+    await expect.poll(() => page.locator('[data-row]').count()).toBe(3);
+    expect(digitsOf(await page.getByText('3 calls:').locator('xpath=following-sibling::*').textContent())).toBe(
+      costNanousd,
+    );
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
   test('has refused calls in the same list, with the reason that the caller got', async () => {
     const { page, close } = await open(`/requests?account=${demo.account}&show=refused&code=model_not_found`);
     await page

@@ -39,24 +39,35 @@ const listCommand: CommandSpec = {
   options: [
     ['--account <account>', 'only receipts of this account'],
     ['--key <key>', 'only receipts of this key'],
+    ['--chain <id>', 'only calls of this chain, with what they cost together'],
     ['--since <when>', 'a date like 2027-01-31, or a duration like 24h'],
     ...PAGE_OPTIONS,
   ],
-  examples: ['tollgate receipts list --account ada --since 24h'],
+  examples: ['tollgate receipts list --account ada --since 24h', 'tollgate receipts list --chain order-17'],
   async run(session, _args, options) {
-    const { account, key, since } = options;
+    const { account, key, chain, since } = options;
     const answer = await session.ask('receipts.list', {
       account: typeof account === 'string' ? account : null,
       key: typeof key === 'string' ? key : null,
+      chain: typeof chain === 'string' ? chain : null,
       since: typeof since === 'string' ? readMoment(since, '--since', session.composition.clock, 'ago') : null,
       ...readPage(options),
     });
     session.show(answer, ({ data }) => (data.length === 0 ? '' : formatTable(COLUMNS, data)));
     if (answer.result.data.length === 0) session.advise('No receipts found.');
+    else if (typeof chain === 'string') session.advise(describeSum(answer.result.data));
     sayMore(session, answer.result.next);
     return EXIT.ok;
   },
 };
+
+function describeSum(receipts: readonly OperatorReceiptView[]): string {
+  const costs = receipts.flatMap(({ cost_nanousd }) => (cost_nanousd === null ? [] : [BigInt(cost_nanousd)]));
+  const running = receipts.length - costs.length;
+  const sum = usd(costs.reduce((total, cost) => total + cost, 0n));
+  const calls = `${receipts.length} ${receipts.length === 1 ? 'call' : 'calls'}`;
+  return running === 0 ? `${calls}, ${sum} in total.` : `${calls}, ${sum} so far; ${running} still running.`;
+}
 
 export const receiptsCommands: CommandGroup = {
   name: 'receipts',

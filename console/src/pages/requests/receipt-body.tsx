@@ -9,6 +9,7 @@ import { formatDuration, formatFull, timeZoneName } from '../../parts/time-forma
 import { useKeyNames } from '../../shell/key-names.ts';
 import { PageLink } from '../../shell/page-link.tsx';
 import { useViewer } from '../../shell/viewer.tsx';
+import { ChainSection } from './chain-section.tsx';
 import { endingText } from './ending-text.ts';
 import { InvoiceLines } from './invoice.tsx';
 
@@ -21,6 +22,7 @@ export function ReceiptBody({ receipt }: { readonly receipt: Receipt }): ReactNo
       <InvoiceLines receipt={receipt} />
       <p className="text-muted">{endingText(receipt)}</p>
       <Facts facts={moneyFacts(receipt)} />
+      <ChainSection receipt={receipt} />
       <Attempts receipt={receipt} />
     </div>
   );
@@ -119,7 +121,6 @@ function moneyFacts(receipt: Receipt): readonly Fact[] {
       </span>,
     ],
     ...(receipt.idempotency_key === null ? [] : [['Idempotency key', receipt.idempotency_key] as Fact]),
-    ...(receipt.chain === null ? [] : [['Chain', receipt.chain] as Fact]),
     ...(receipt.adjusted === null ? [] : [['Adjusted', receipt.adjusted] as Fact]),
     ...(labels.length === 0
       ? []

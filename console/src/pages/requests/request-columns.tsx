@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { Chip, StatusChip } from '../../parts/chip.tsx';
+import { StatusChip } from '../../parts/chip.tsx';
 import { Money } from '../../parts/money.tsx';
 import { formatCount } from '../../parts/money-format.ts';
 import type { Column } from '../../parts/table.tsx';
@@ -7,6 +7,7 @@ import { Clock } from '../../parts/time.tsx';
 import { formatDuration, timeZoneName } from '../../parts/time-format.ts';
 import { useKeyNames } from '../../shell/key-names.ts';
 import { useViewer } from '../../shell/viewer.tsx';
+import { ReceiptOutcome } from './receipt-outcome.tsx';
 import type { RequestRow } from './request-row.ts';
 
 /** What identifies a call and what it cost come first, so that an open drawer hides neither. */
@@ -85,12 +86,7 @@ const hostColumn: Column<RequestRow> = {
 
 function Outcome({ row }: { readonly row: RequestRow }): ReactNode {
   if (row.kind === 'refusal') return <StatusChip status={row.refusal.http_status} />;
-  const { http_status: status, ended } = row.receipt;
-  if (ended === null) return <Chip>running</Chip>;
-  // A call can answer 200 and still not end well: the host broke off, or the client left.
-  if (ended !== 'complete' && (status === null || status < 400))
-    return <Chip tone="warning">{ended.replaceAll('_', ' ')}</Chip>;
-  return <StatusChip status={status} />;
+  return <ReceiptOutcome receipt={row.receipt} />;
 }
 
 function tokenColumns(): readonly Column<RequestRow>[] {

@@ -33,6 +33,8 @@ export interface RequestFilters {
   readonly model: string | undefined;
   readonly code: string | undefined;
   readonly host: string | undefined;
+  /** The id of a chain, without the place in it. */
+  readonly chain: string | undefined;
   readonly isLive: boolean;
 }
 
@@ -46,6 +48,7 @@ export function readFilters(search: Search): RequestFilters {
     model: search.model,
     code: search.code,
     host: search.host,
+    chain: search.chain,
     isLive: search.live === '1',
   };
 }

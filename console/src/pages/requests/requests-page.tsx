@@ -11,6 +11,7 @@ import { Table } from '../../parts/table.tsx';
 import { timeZoneName } from '../../parts/time-format.ts';
 import { useFilters } from '../../shell/search.ts';
 import { useAccountInput } from '../../shell/viewer.tsx';
+import { ChainSummary } from './chain-section.tsx';
 import { ReceiptDrawer } from './receipt-drawer.tsx';
 import { useRequestColumns } from './request-columns.tsx';
 import { OUTCOMES, outcomeInput, type RequestFilters, readFilters, TIMES } from './request-filters.ts';
@@ -33,6 +34,7 @@ export default function RequestsPage(): ReactNode {
       actions={<Actions requests={requests} filters={filters} />}
       filters={<FilterBar filters={filters} />}
     >
+      {filters.chain === undefined || requests.isPending ? null : <ChainSummary requests={requests} />}
       {requests.error === null ? (
         <Table
           label={`Requests, times in ${timeZoneName()}`}
@@ -79,8 +81,8 @@ function useFollowSelection(openId: string | undefined): void {
   }, [openId]);
 }
 
-function isFiltered({ outcome, since, key, model, code, host }: RequestFilters): boolean {
-  return outcome !== 'any' || [since, key, model, code, host].some((value) => value !== undefined);
+function isFiltered({ outcome, since, key, model, code, host, chain }: RequestFilters): boolean {
+  return outcome !== 'any' || [since, key, model, code, host, chain].some((value) => value !== undefined);
 }
 
 function NoRequests({ isFiltered: filtered }: { readonly isFiltered: boolean }): ReactNode {
@@ -96,7 +98,7 @@ function NoRequests({ isFiltered: filtered }: { readonly isFiltered: boolean }):
 function Actions({ requests, filters }: { readonly requests: Requests; readonly filters: RequestFilters }): ReactNode {
   const { change } = useFilters();
   const account = useAccountInput();
-  const { outcome, key, model, since, code, host, isLive } = filters;
+  const { outcome, key, model, since, code, host, chain, isLive } = filters;
   const isRefused = outcome === 'refused' || code !== undefined;
   const labels = { off: 'Live', open: 'Live', waiting: 'Live, connecting' };
   return (
@@ -113,7 +115,7 @@ function Actions({ requests, filters }: { readonly requests: Requests; readonly 
       ) : (
         <ExportButton
           route="GET /receipts"
-          input={{ ...account, key, model, host, since, ...outcomeInput(outcome) }}
+          input={{ ...account, key, model, host, chain, since, ...outcomeInput(outcome) }}
           name="receipts"
         />
       )}
@@ -123,6 +125,11 @@ function Actions({ requests, filters }: { readonly requests: Requests; readonly 
 
 const ANY: Choice = { value: '', label: 'any' };
 const KEYS_MAX = 1_000;
+/** Filters that links of other pages set; here they can only be removed. */
+const FROM_ELSEWHERE = [
+  { name: 'code', label: 'Reason' },
+  { name: 'chain', label: 'Chain' },
+] as const;
 
 function FilterBar({ filters }: { readonly filters: RequestFilters }): ReactNode {
   const { search, change } = useFilters();
@@ -158,13 +165,16 @@ function FilterBar({ filters }: { readonly filters: RequestFilters }): ReactNode
         choices={OUTCOMES}
         onChange={(show) => change({ show: chosen(show), code: undefined })}
       />
-      {search.code === undefined ? null : (
-        <Filter
-          label="Reason"
-          value={search.code}
-          choices={[ANY]}
-          onChange={(code) => change({ code: chosen(code) })}
-        />
+      {FROM_ELSEWHERE.map(({ name, label }) =>
+        search[name] === undefined ? null : (
+          <Filter
+            key={name}
+            label={label}
+            value={search[name]}
+            choices={[ANY]}
+            onChange={(value) => change({ [name]: chosen(value) })}
+          />
+        ),
       )}
       {isFiltered(filters) ? (
         <Button
@@ -177,6 +187,7 @@ function FilterBar({ filters }: { readonly filters: RequestFilters }): ReactNode
               show: undefined,
               code: undefined,
               host: undefined,
+              chain: undefined,
             })
           }
         >

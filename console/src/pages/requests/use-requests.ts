@@ -5,6 +5,7 @@ import { followReceipts } from '../../api/feed.ts';
 import type { Receipt } from '../../api/generated/routes.ts';
 import { useRows } from '../../api/queries.ts';
 import { useAccountInput } from '../../shell/viewer.tsx';
+import { chainPlaceOf } from './chain.ts';
 import { outcomeInput, type RequestFilters } from './request-filters.ts';
 import { mergeRows, type RequestRow, receiptRow, refusalRow } from './request-row.ts';
 
@@ -28,12 +29,13 @@ export interface Requests {
 /** Receipts and refusals in one list, with the live tail on top if it is on. */
 export function useRequests(filters: RequestFilters): Requests {
   const account = useAccountInput();
-  const { outcome, since, key, model, code, host, isLive } = filters;
+  const { outcome, since, key, model, code, host, chain, isLive } = filters;
   const showsReceipts = outcome !== 'refused' && code === undefined;
-  const showsRefusals = (outcome === 'any' || outcome === 'refused') && host === undefined;
+  // A refused call reached no host, and its chain is not stored.
+  const showsRefusals = (outcome === 'any' || outcome === 'refused') && host === undefined && chain === undefined;
   const receipts = useRows(
     'GET /receipts',
-    { ...account, key, model, host, since, ...outcomeInput(outcome), limit: PAGE_ROWS },
+    { ...account, key, model, host, chain, since, ...outcomeInput(outcome), limit: PAGE_ROWS },
     { enabled: showsReceipts },
   );
   const refusals = useRows(
@@ -70,9 +72,10 @@ export function useRequests(filters: RequestFilters): Requests {
 }
 
 /** The feed knows account and key only, so the other filters are applied here. */
-function isWanted(receipt: Receipt, { model, host, outcome }: RequestFilters): boolean {
+function isWanted(receipt: Receipt, { model, host, chain, outcome }: RequestFilters): boolean {
   if (model !== undefined && receipt.effective_model !== model) return false;
   if (host !== undefined && receipt.host !== host) return false;
+  if (chain !== undefined && chainPlaceOf(receipt)?.id !== chain) return false;
   return outcome === 'any' || receipt.ended === outcome;
 }
 

@@ -102,11 +102,14 @@ function TotalRow({
   );
 }
 
+/** What the list of requests can be filtered by. */
+const LISTED: readonly Group[] = ['key', 'model', 'host', 'chain'];
+
 /** Where there is a list of the calls behind a row, its name leads there. */
 function GroupName({ row, group }: { readonly row: UsageRow; readonly group: Group }): ReactNode {
   const { name, label } = nameOf(row, group);
   const shown = <span className="block max-w-72 truncate">{label}</span>;
-  if ((group !== 'key' && group !== 'model' && group !== 'host') || name === '') return shown;
+  if (!LISTED.includes(group) || name === '') return shown;
   return (
     <PageLink to="/requests" search={{ [group]: name }} className="hover:underline">
       {shown}
