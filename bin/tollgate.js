@@ -7,7 +7,7 @@ if (version[0] > 22 || (version[0] === 22 && version[1] >= 19)) {
   process.stderr.write(
     'Tollgate needs Node 22.19 or newer, this is ' +
       process.version +
-      '; start it with `npm start`, which brings its own Node.\n',
+      '; install a newer Node, or start a clone with `npm start`, which brings its own.\n',
   );
   process.exitCode = 2;
 }

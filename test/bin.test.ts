@@ -57,7 +57,7 @@ describe('a Node that is too old', () => {
     expect(launch(['serve'], version)).toEqual({
       code: 2,
       out: '',
-      err: `Tollgate needs Node 22.19 or newer, this is ${version}; start it with \`npm start\`, which brings its own Node.\n`,
+      err: `Tollgate needs Node 22.19 or newer, this is ${version}; install a newer Node, or start a clone with \`npm start\`, which brings its own.\n`,
     });
   });
 

@@ -76,7 +76,6 @@ const MINT = ['keys', 'mint', '--account', 'ada'];
 
 describe('exit codes', () => {
   test.each<[string, string[], number, string]>([
-    ['no command', [], EXIT.usage, 'Usage: tollgate'],
     ['an unknown command', ['acounts'], EXIT.usage, 'Did you mean accounts?'],
     ['an unknown flag', ['models', '--jsno'], EXIT.usage, 'Did you mean --json?'],
     ['a missing argument', ['accounts', 'create'], EXIT.usage, "missing required argument 'name'"],
@@ -343,6 +342,18 @@ describe('serve', () => {
     ]);
     await cli.run(['serve'], { TOLLGATE_SIM: 'false' });
     expect(cli.served[1]?.hosts).toEqual([]);
+  });
+
+  test('is what runs without a command, also if there are flags', async () => {
+    expect((await cli.run([])).code).toBe(EXIT.ok);
+    await cli.run(['--port', '9']);
+    expect(cli.served).toMatchObject([{ listen: { port: 8080 } }, { listen: { port: 9 } }]);
+    expect(await cli.run(['--prot', '9'])).toMatchObject({
+      code: EXIT.usage,
+      err: expect.stringContaining('Did you mean --port?'),
+    });
+    expect((await cli.run(['--version'])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect(cli.served).toHaveLength(2);
   });
 
   test('does not start with invalid settings', async () => {

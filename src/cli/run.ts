@@ -64,13 +64,24 @@ export async function runCli(argv: readonly string[], env: Environment, composit
     }
   };
   try {
-    await buildProgram(argv, composition, perform).parseAsync([...argv], { from: 'user' });
+    const typed = withCommand(argv);
+    await buildProgram(typed, composition, perform).parseAsync(typed, { from: 'user' });
     return exitCode;
   } catch (error) {
     const code = exitOfCommander(error);
     if (code === null) throw error;
     return code;
   }
+}
+
+/** Flags of the program itself; any other flag without a command is one of `serve`. */
+const OWN_FLAGS = ['-h', '--help', '--version'];
+
+/** Without a command the gateway is started, so that `npx tollgate` is enough. */
+function withCommand(argv: readonly string[]): string[] {
+  const [first] = argv;
+  const isServe = first === undefined || (first.startsWith('-') && !OWN_FLAGS.includes(first));
+  return isServe ? ['serve', ...argv] : [...argv];
 }
 
 function buildProgram(argv: readonly string[], composition: Composition, perform: Perform): Command {
@@ -81,7 +92,7 @@ function buildProgram(argv: readonly string[], composition: Composition, perform
     .version(packageVersion(), '--version')
     .addHelpText(
       'after',
-      '\nExample:\n  $ tollgate serve\n\nRun "tollgate <command> --help" for more. docs/cli.md lists the exit codes.\n',
+      '\nWithout a command, tollgate runs serve.\n\nExample:\n  $ tollgate serve\n\nRun "tollgate <command> --help" for more. docs/cli.md lists the exit codes.\n',
     );
   for (const command of COMMANDS) {
     // Building a command takes longer than most of them run, so the groups that were not typed stay empty.

@@ -18,15 +18,17 @@ export interface ComposeTerms {
   readonly terminal: Terminal;
   readonly cwd: string;
   readonly clock: Clock;
+  /** Whether a server stops when its parent process ends. */
+  readonly followsParent?: boolean;
 }
 
 /** Everything that commands need, built from the real store, network and clock. */
-export function compose({ program, terminal, cwd, clock }: ComposeTerms): Composition {
+export function compose({ program, terminal, cwd, clock, followsParent = false }: ComposeTerms): Composition {
   return {
     // The server's packages are loaded on demand, because other commands start faster without them.
     serve: async (config, options) => {
       const { serve } = await import('./serve.ts');
-      return serve({ ...options, config, program, clock, terminal });
+      return serve({ ...options, config, program, clock, terminal, followsParent });
     },
     openServices: (config) => openServices(config, clock, terminal),
     copyStore: (terms) =>

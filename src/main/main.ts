@@ -3,6 +3,7 @@ import { runCli } from '../cli/run.ts';
 import { processEnvironment } from '../config/config.ts';
 import { systemClock } from '../kit/clock.ts';
 import { compose } from './compose.ts';
+import { isForegroundOfNpm } from './started-by-npm.ts';
 
 /** Runs one command line of this process; resolves to the exit code. */
 export function main(argv: readonly string[]): Promise<number> {
@@ -14,5 +15,6 @@ export function main(argv: readonly string[]): Promise<number> {
   const env = processEnvironment();
   const cwd = process.cwd();
   const program = programName({ env, script: process.argv[1] ?? null, cwd });
-  return runCli(argv, env, compose({ program, terminal, cwd, clock: systemClock }));
+  const followsParent = isForegroundOfNpm(env);
+  return runCli(argv, env, compose({ program, terminal, cwd, clock: systemClock, followsParent }));
 }

@@ -22,6 +22,7 @@ export interface ServeTerms {
   readonly json: boolean;
   readonly clock: Clock;
   readonly terminal: Composition['terminal'];
+  readonly followsParent: boolean;
   /** Reads the config file and the environment again. */
   reloadConfig(): Config;
 }
@@ -37,13 +38,25 @@ export async function serve(terms: ServeTerms): Promise<number> {
     return EXIT.usage;
   }
   const log = createLog({ level: terms.config.logLevel, destination: STDOUT });
+  let running: Running | null = null;
+  let simulator: Simulator | null = null;
+  // Before anything is started: the first process of a container ignores signals that it does not handle.
+  const stopped = stopSignal({
+    ...terms,
+    reload: () => {
+      if (running !== null) reload(terms, running, simulator, log);
+    },
+  });
+  void stopped.then((exitCode) => {
+    if (running === null) process.exit(exitCode);
+  });
   const isSimulated = terms.config.hosts.some(({ row }) => row.simulated);
   // The simulator takes longer to start than local hosts take to answer, so do both at once.
-  const [simulator, config] = await Promise.all([
+  const [started, config] = await Promise.all([
     isSimulated ? startSimulator() : null,
     withLocalHosts(terms.config, clock, log),
   ]);
-  let running: Running | null = null;
+  simulator = started;
   let fatal: Error | null = null;
   // Until it runs, the start itself fails and says why.
   const onFatal = (error: Error): void => {
@@ -58,8 +71,6 @@ export async function serve(terms: ServeTerms): Promise<number> {
     simulator?.stop();
     return explainFailure(error, config, terminal);
   }
-  // Before it says that it is ready, because a signal may follow at once.
-  const stopped = stopSignal(() => reload(terms, running, simulator, log));
   const { catalog, url, operationsUrl, consoleUrl } = running;
   const link = consoleLink(config, url, consoleUrl);
   terminal.writeErr(banner({ ...terms, config, catalog, url, operationsUrl, consoleLink: link }));

@@ -25,7 +25,10 @@ function endWith(sim: Sim): void {
   };
   process.once('disconnect', end);
   process.once('SIGTERM', end);
-  process.once('SIGINT', end);
+  // Ctrl-C reaches every process of a terminal, but a gateway may still need answers for the calls that it lets finish.
+  process.on('SIGINT', () => {
+    if (!process.connected) end();
+  });
 }
 
 main().catch((error: unknown) => {
