@@ -8,7 +8,7 @@ import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
 import { databaseFile } from '../src/store/sqlite/database.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../src/store/store.ts';
-import { freshSchema, runSql } from './postgres.ts';
+import { emptySchema, runSql } from './postgres.ts';
 import type { Random } from './random.ts';
 import { aCredit, aHold, aKey, anAccount, aSettle } from './store-fixtures.ts';
 
@@ -34,7 +34,8 @@ export async function openSubject(
   archiveFolder: string | null = null,
 ): Promise<MonthSubject> {
   const clock = new ManualClock(FIRST_MS);
-  const place = engine === 'sqlite' ? mkdtempSync(join(tmpdir(), 'tollgate-months-')) : await freshSchema();
+  const schema = engine === 'postgres' ? await emptySchema() : null;
+  const place = schema?.url ?? mkdtempSync(join(tmpdir(), 'tollgate-months-'));
   const open = (): Promise<Store> =>
     engine === 'sqlite'
       ? openSqliteStore({ folder: place, clock, threads: false, archiveFolder })
@@ -54,7 +55,8 @@ export async function openSubject(
     },
     dispose: async () => {
       await store.close();
-      if (engine === 'sqlite') rmSync(place, { recursive: true });
+      if (schema === null) rmSync(place, { recursive: true });
+      else await schema.giveBack();
     },
   };
 }

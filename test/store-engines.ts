@@ -6,7 +6,7 @@ import { MemoryStore } from '../src/store/memory/memory-store.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { copyEmptyLedger } from './ledger-template.ts';
-import { freshSchema } from './postgres.ts';
+import { emptySchema } from './postgres.ts';
 import type { OpenStore, StoreUnderTest } from './store-fixtures.ts';
 
 export const openMemory: OpenStore = async (clock) => {
@@ -38,7 +38,7 @@ async function openSqliteIn(clock: ManualClock, threads: boolean): Promise<Store
 }
 
 export const openPostgres: OpenStore = async (clock) => {
-  const url = await freshSchema();
+  const { url, giveBack } = await emptySchema();
   let store = await openPostgresStore({ url, clock, databaseTime: false });
   return {
     store,
@@ -47,6 +47,9 @@ export const openPostgres: OpenStore = async (clock) => {
       store = await openPostgresStore({ url, clock, databaseTime: false });
       return store;
     },
-    dispose: () => store.close(),
+    dispose: async () => {
+      await store.close();
+      await giveBack();
+    },
   };
 };
