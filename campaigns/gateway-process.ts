@@ -12,6 +12,10 @@ export const BIN = resolve(import.meta.dirname, '..', 'bin', 'tollgate.js');
 export interface GatewayTerms {
   readonly folder: string;
   readonly configFile: string;
+  /** Local mode instead of hosted mode. */
+  readonly isLocal?: boolean;
+  /** Further variables of its environment. */
+  readonly env?: Readonly<Record<string, string>>;
   /** A program that starts the gateway and watches it, with its arguments. */
   readonly watcher?: readonly string[];
   /** Another way to run verbs than the control socket, which a gateway on PostgreSQL does not have. */
@@ -20,9 +24,11 @@ export interface GatewayTerms {
 
 export type RunVerb = (verb: string, input?: object) => Promise<unknown>;
 
-/** `tollgate serve --hosted` as a process of its own, on any free port. */
+/** `tollgate serve` as a process of its own, on any free port. */
 export interface GatewayProcess {
   readonly url: string;
+  /** The lines of its log so far. */
+  readonly log: readonly LogLine[];
   readonly pid: number;
   /** Ends it at once, with SIGKILL. */
   kill(): void;
@@ -36,12 +42,14 @@ export interface GatewayProcess {
 export async function startGatewayProcess(terms: GatewayTerms): Promise<GatewayProcess> {
   const child = spawnGateway(terms);
   const ended = new Promise<void>((done) => child.once('close', () => done()));
-  const url = await readyUrl(child);
+  const log: LogLine[] = [];
+  const url = await readyUrl(child, log);
   const ask = terms.operator?.(url) ?? askSocket(terms.folder);
   const pid = terms.operator === undefined ? await servedBy(ask) : child.pid!;
   endWithThisProcess(pid, ended);
   return {
     url,
+    log,
     pid,
     ask,
     ended,
@@ -74,23 +82,30 @@ function endWithThisProcess(pid: number, ended: Promise<void>): void {
 /** The same for every gateway process of this campaign. */
 export const MASTER_KEY = randomBytes(32).toString('base64');
 
-function spawnGateway({ folder, configFile, watcher = [] }: GatewayTerms): ChildProcess {
-  const serve = ['serve', '--hosted', '--json', '--port', '0', '--operations-port', '0', '--log-level', 'warn'];
+function spawnGateway({ folder, configFile, isLocal = false, env: more, watcher = [] }: GatewayTerms): ChildProcess {
+  const mode = isLocal ? '--no-local-hosts' : '--hosted';
+  const serve = ['serve', mode, '--json', '--port', '0', '--operations-port', '0', '--log-level', 'warn'];
   const command = [...watcher, process.execPath, BIN, ...serve, '--data', folder, '--config', configFile];
-  const env = processEnvironment(folder, { TOLLGATE_MASTER_KEY: MASTER_KEY });
+  const env = processEnvironment(folder, { TOLLGATE_MASTER_KEY: MASTER_KEY, ...more });
   return spawn(command[0]!, command.slice(1), { env, cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
+export type LogLine = Readonly<Record<string, unknown>>;
+
+/** Enough for a test; a campaign may run for hours. */
+const LINES_KEPT = 1_000;
+
 /** Its first line says where it listens; the rest is its log, which is read so that the pipe never fills. */
-function readyUrl(child: ChildProcess): Promise<string> {
+function readyUrl(child: ChildProcess, log: LogLine[]): Promise<string> {
   return new Promise((done, fail) => {
     let complaint = '';
     child.stderr!.on('data', (chunk) => (complaint += chunk));
     child.once('error', fail);
     child.once('close', (code) => fail(new Error(`The gateway ended with ${code}: ${complaint}`)));
     createInterface({ input: child.stdout! }).on('line', (line) => {
-      const said = JSON.parse(line) as { url?: string };
-      if (said.url !== undefined) done(said.url);
+      const said = JSON.parse(line) as LogLine;
+      if (log.push(said) > LINES_KEPT) log.shift();
+      if (typeof said.url === 'string') done(said.url);
     });
   });
 }

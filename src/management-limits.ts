@@ -116,8 +116,13 @@ export const MANAGEMENT_LIMITS = {
   /** How often waiting deliveries are looked for, and how many run at the same time. */
   webhookPollMs: 2_000,
   webhookDeliveriesAtOnce: 8,
+  /** Webhooks that are looked at to find those whose receiver is free. */
+  webhookDueRows: 200,
   /** Time between two deliveries to one webhook. */
   webhookIntervalMs: 200,
+  /** Deliveries of one process to one origin at a time, and the time between two of them. */
+  webhookOriginAtOnce: 4,
+  webhookOriginIntervalMs: 50,
   /** How long a receiver may take, how much of its answer is read and thrown away, and how long other processes wait. */
   webhookAnswerMs: 15_000,
   webhookAnswerBytesMax: 64 * 1024,

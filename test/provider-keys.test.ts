@@ -48,7 +48,7 @@ describe('a stored key', () => {
     const removed = await custody.keys('DELETE');
     expect([removed.status, await removed.json()]).toEqual([
       200,
-      { object: 'provider_key', provider: 'cloud', deleted: true },
+      { object: 'provider_key', provider: 'cloud', status: 'removed', deleted: true },
     ]);
     expect(await (await custody.keys('GET', '')).json()).toEqual({ object: 'list', data: [] });
   });

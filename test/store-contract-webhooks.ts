@@ -45,6 +45,9 @@ export function webhookContract(name: string, open: OpenStore): void {
         { id: secretId, sealed: Buffer.from(`sealed-${secretId}`) },
         audit('webhook.put'),
       );
+    /** Without a claim before, the webhook has no lease. */
+    const finish = (eventId: bigint, outcome: DeliveryOutcome, leaseEndMs = 0) =>
+      directory().finishDelivery({ webhookId: 1n, eventId, leaseEndMs }, outcome);
     const claim = (id: bigint, nowMs = NOON_MS) => directory().claimDelivery(id, nowMs, LEASE_MS);
 
     it('goes with its account when that is closed, secrets and deliveries too, and none can be added after that', async () => {
@@ -119,18 +122,52 @@ export function webhookContract(name: string, open: OpenStore): void {
     it('is claimed by one of several, and by another when the lease has ended', async () => {
       await put(aWebhook(1n));
       await directory().emitEvent(anEvent(10n));
-      expect(await directory().dueWebhooks(NOON_MS, 5)).toEqual([1n]);
+      expect(await directory().dueWebhooks(NOON_MS, 5)).toEqual([{ id: 1n, url: 'https://hooks.example/1' }]);
       const claims = await Promise.all([claim(1n), claim(1n), claim(1n)]);
       expect(claims.filter((each) => each !== null)).toMatchObject([{ delivery: { eventId: 10n, attempts: 0 } }]);
       expect(await directory().dueWebhooks(NOON_MS, 5)).toEqual([]);
       expect(await claim(1n, NOON_MS + LEASE_MS)).toMatchObject({ delivery: { eventId: 10n, dataJson: '{"n":10}' } });
     });
 
+    it('keeps the lease of a second process when the first one reports late, and takes from that only a success', async () => {
+      await put(aWebhook(1n));
+      await directory().emitEvent(anEvent(10n));
+      const stalled = (await claim(1n))!;
+      const second = (await claim(1n, NOON_MS + LEASE_MS))!;
+      expect(await finish(10n, { ...LATER, state: 'failed' }, stalled.leaseEndMs)).toBeNull();
+      expect(await directory().findDelivery(1n, 10n)).toMatchObject({ state: 'pending', attempts: 0 });
+      expect(await directory().findWebhook(1n, 'hook-1')).toMatchObject({ failures: 0, failingMs: null });
+      expect(await finish(10n, DELIVERED, stalled.leaseEndMs)).toBeNull();
+      expect(await directory().findDelivery(1n, 10n)).toMatchObject({ state: 'delivered', attempts: 1 });
+      await directory().emitEvent(anEvent(11n, { createdMs: NOON_MS + LEASE_MS }));
+      expect(await directory().dueWebhooks(NOON_MS + 2 * LEASE_MS - 1, 5)).toEqual([]);
+      const ended = { ...DELIVERED, httpStatus: 299, nextMs: NOON_MS + LEASE_MS + 200 };
+      expect(await finish(10n, ended, second.leaseEndMs)).toBe(NOON_MS + LEASE_MS + 200);
+      expect(await directory().findDelivery(1n, 10n)).toMatchObject({ state: 'delivered', httpStatus: 204 });
+    });
+
+    it('is written to the audit with its event only if the event was stored', async () => {
+      const test = (id: bigint, webhookId: bigint) =>
+        directory().emitEvent(anEvent(id, { type: 'webhook.test', webhookId }), audit('webhook.test'));
+      await put(aWebhook(1n));
+      const filter = {
+        accountId: null,
+        actorId: null,
+        action: 'webhook.test',
+        subject: null,
+        sinceMs: null,
+        untilMs: null,
+      };
+      const audited = async () => (await directory().listAudit(filter, { before: null, limit: 9 })).length;
+      expect([await test(10n, 1n), await audited()]).toEqual([1, 1]);
+      expect([await test(11n, 5n), await audited()]).toEqual([0, 1]);
+    });
+
     it('rests when everything is delivered, and wakes with the next event', async () => {
       await put(aWebhook(1n));
       await directory().emitEvent(anEvent(10n));
       await claim(1n);
-      expect(await directory().finishDelivery(1n, 10n, { ...DELIVERED, nextMs: NOON_MS + 200 })).toBeNull();
+      expect(await finish(10n, { ...DELIVERED, nextMs: NOON_MS + 200 }, NOON_MS + LEASE_MS)).toBeNull();
       expect(await directory().findDelivery(1n, 10n)).toMatchObject({
         state: 'delivered',
         attempts: 1,
@@ -139,7 +176,7 @@ export function webhookContract(name: string, open: OpenStore): void {
       expect(await directory().dueWebhooks(NOON_MS + LEASE_MS, 5)).toEqual([]);
       await directory().emitEvent(anEvent(11n));
       expect(await directory().dueWebhooks(NOON_MS + 199, 5)).toEqual([]);
-      expect(await directory().dueWebhooks(NOON_MS + 200, 5)).toEqual([1n]);
+      expect(await directory().dueWebhooks(NOON_MS + 200, 5)).toMatchObject([{ id: 1n }]);
     });
 
     it('sends another event while one waits for its next attempt', async () => {
@@ -147,9 +184,9 @@ export function webhookContract(name: string, open: OpenStore): void {
       await directory().emitEvent(anEvent(10n));
       await directory().emitEvent(anEvent(11n));
       await claim(1n);
-      expect(await directory().finishDelivery(1n, 10n, LATER)).toBe(NOON_MS + 1_000);
+      expect(await finish(10n, LATER, NOON_MS + LEASE_MS)).toBe(NOON_MS + 1_000);
       expect(await claim(1n, NOON_MS + 1_000)).toMatchObject({ delivery: { eventId: 11n } });
-      expect(await directory().finishDelivery(1n, 11n, DELIVERED)).toBe(NOON_MS + 5_000);
+      expect(await finish(11n, DELIVERED, NOON_MS + 1_000 + LEASE_MS)).toBe(NOON_MS + 5_000);
       expect(await claim(1n, NOON_MS + 4_999)).toBeNull();
       expect(await claim(1n, NOON_MS + 5_000)).toMatchObject({ delivery: { eventId: 10n, attempts: 1 } });
     });
@@ -157,12 +194,12 @@ export function webhookContract(name: string, open: OpenStore): void {
     it('is failing after a delivery was given up, until one succeeds', async () => {
       await put(aWebhook(1n));
       await directory().emitEvent(anEvent(10n));
-      await directory().finishDelivery(1n, 10n, { ...LATER, state: 'failed' });
+      await finish(10n, { ...LATER, state: 'failed' });
       expect(await directory().findWebhook(1n, 'hook-1')).toMatchObject({ failures: 1, failingMs: NOON_MS });
       expect(await directory().countPending(null)).toBe(0);
       await directory().emitEvent(anEvent(11n));
       expect(await directory().countPending(1n)).toBe(1);
-      await directory().finishDelivery(1n, 11n, { ...DELIVERED, triedMs: NOON_MS + 7 });
+      await finish(11n, { ...DELIVERED, triedMs: NOON_MS + 7 }, LATER.nextMs);
       const healthy = { failures: 0, failingMs: null, deliveredMs: NOON_MS + 7 };
       expect(await directory().findWebhook(1n, 'hook-1')).toMatchObject(healthy);
     });
@@ -172,7 +209,7 @@ export function webhookContract(name: string, open: OpenStore): void {
       const kept = BigInt(LIMITS.webhookDeliveriesKept);
       for (let id = 1n; id <= kept + 3n; id++) {
         await directory().emitEvent(anEvent(id));
-        await directory().finishDelivery(1n, id, DELIVERED);
+        await finish(id, DELIVERED, id === 1n ? 0 : NOON_MS);
       }
       const rows = await directory().listDeliveries(1n, { before: null, limit: 1000 });
       expect([rows.length, rows[0]!.eventId, rows.at(-1)!.eventId]).toEqual([Number(kept), kept + 3n, 4n]);
@@ -184,7 +221,7 @@ export function webhookContract(name: string, open: OpenStore): void {
       const claimed = await claim(1n);
       expect(await directory().removeWebhook(1n, 'hook-1', audit('webhook.remove'))).toBe(true);
       expect(await directory().removeWebhook(1n, 'hook-1', audit('webhook.remove'))).toBe(false);
-      expect(await directory().finishDelivery(1n, claimed!.delivery.eventId, DELIVERED)).toBeNull();
+      expect(await finish(10n, DELIVERED, claimed!.leaseEndMs)).toBeNull();
       expect(await directory().webhookSecretsAfter(null, 10)).toEqual([]);
       expect(await directory().countPending(null)).toBe(0);
     });

@@ -17,6 +17,8 @@ export interface Receiver {
   readonly received: readonly Received[];
   /** Changes its secret, or what it answers; resolves when that is in force. */
   set(settings: { secret?: string; status?: number; location?: string }): Promise<void>;
+  /** Resolves when it has received so many in all. */
+  arrived(count: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -25,21 +27,25 @@ interface Line {
   readonly received?: Received;
 }
 
-export async function startReceiver(): Promise<Receiver> {
+export async function startReceiver(more: Readonly<Record<string, string>> = {}): Promise<Receiver> {
   const file = join(import.meta.dirname, 'webhook-receiver-process.ts');
-  const child = spawn(process.execPath, ['--no-warnings', file], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const env = { ...process.env, ...more };
+  const child = spawn(process.execPath, ['--no-warnings', file], { env, stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = once(child, 'exit');
   const received: Received[] = [];
   const others: Line[] = [];
-  let wake = (): void => {};
+  let waiting: (() => void)[] = [];
+  const nextWord = (): Promise<void> => new Promise((resolve) => waiting.push(resolve));
   createInterface({ input: child.stdout }).on('line', (text) => {
     const line = JSON.parse(text) as Line;
     if (line.received !== undefined) received.push(line.received);
     else others.push(line);
-    wake();
+    const woken = waiting;
+    waiting = [];
+    for (const wake of woken) wake();
   });
   const nextLine = async (): Promise<Line> => {
-    while (others.length === 0) await new Promise<void>((resolve) => (wake = resolve));
+    while (others.length === 0) await nextWord();
     return others.shift()!;
   };
   const { port } = await nextLine();
@@ -49,6 +55,9 @@ export async function startReceiver(): Promise<Receiver> {
     set: async (settings) => {
       child.stdin.write(`${JSON.stringify(settings)}\n`);
       await nextLine();
+    },
+    arrived: async (count) => {
+      while (received.length < count) await nextWord();
     },
     stop: async () => {
       child.stdin.end();

@@ -151,7 +151,12 @@ describe("an account's webhook", () => {
 
   test('is removed with everything that waits', async () => {
     await put();
-    expect((await ask('DELETE', '/hook')).body).toEqual({ object: 'webhook', name: 'hook', deleted: true });
+    expect((await ask('DELETE', '/hook')).body).toEqual({
+      object: 'webhook',
+      name: 'hook',
+      status: 'removed',
+      deleted: true,
+    });
     expect((await ask('DELETE', '/hook')).status).toBe(404);
   });
 

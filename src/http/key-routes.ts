@@ -34,7 +34,7 @@ async function putKey(custody: Custody, { caller, param, body }: PlainRequest): 
 
 async function deleteKey(custody: Custody, { caller, param }: PlainRequest): Promise<PlainAnswer> {
   await custody.remove(caller!.accountId, param);
-  return ok({ object: 'provider_key', provider: param, deleted: true });
+  return ok({ object: 'provider_key', provider: param, status: 'removed', deleted: true });
 }
 
 function ok(value: unknown): PlainAnswer {

@@ -66,9 +66,10 @@ async function rotate(services: WebhookRouteServices, { caller, param, body }: P
   return ok({ ...webhookView(shown), secret: secret.reveal() });
 }
 
-async function test({ targets }: WebhookRouteServices, { caller, param, body }: PlainRequest): Promise<PlainAnswer> {
+async function test(services: WebhookRouteServices, { caller, param, body }: PlainRequest): Promise<PlainAnswer> {
   readFields(z.strictObject({}), body);
-  return { ...ok(deliveryView(await targets.test(caller!.accountId, param))), status: 202 };
+  const delivery = await services.targets.test(caller!.accountId, param, auditOf(services, caller!));
+  return { ...ok(deliveryView(delivery)), status: 202 };
 }
 
 async function deliveries({ targets }: WebhookRouteServices, request: PlainRequest): Promise<PlainAnswer> {
@@ -81,7 +82,7 @@ async function deliveries({ targets }: WebhookRouteServices, request: PlainReque
 
 async function remove(services: WebhookRouteServices, { caller, param }: PlainRequest): Promise<PlainAnswer> {
   await services.targets.remove(caller!.accountId, param, auditOf(services, caller!));
-  return ok({ object: 'webhook', name: param, deleted: true });
+  return ok({ object: 'webhook', name: param, status: 'removed', deleted: true });
 }
 
 function auditOf({ clock, ids }: WebhookRouteServices, { accountId, key }: Caller): WebhookAudit {

@@ -160,7 +160,9 @@ export function testWebhook(
   services: OperatorServices,
   { account, name }: z.output<typeof webhookChoice>,
 ): Promise<DeliveryView> {
-  return withTargets(services, account, async (targets, owner) => deliveryView(await targets.test(owner, name)));
+  return withTargets(services, account, async (targets, owner, audit) =>
+    deliveryView(await targets.test(owner, name, audit)),
+  );
 }
 
 export function listDeliveries(

@@ -72,6 +72,19 @@ export interface Delivery {
 export interface ClaimedDelivery {
   readonly webhook: Webhook;
   readonly delivery: Delivery;
+  /** Tells this lease from a later one of another process. */
+  readonly leaseEndMs: number;
+}
+
+export interface DueWebhook {
+  readonly id: bigint;
+  readonly url: string;
+}
+
+export interface LeasedDelivery {
+  readonly webhookId: bigint;
+  readonly eventId: bigint;
+  readonly leaseEndMs: number;
 }
 
 export interface DeliveryOutcome {
@@ -114,14 +127,17 @@ export interface WebhookRows {
   /** False, without a change, if the row is gone or was encrypted again meanwhile. */
   resealWebhookSecret(id: bigint, before: Uint8Array, after: Uint8Array): Promise<boolean>;
 
-  /** Stores the event for every webhook that is told of it, and returns for how many. */
-  emitEvent(event: WebhookEvent): Promise<number>;
-  /** Webhooks that something is to be sent to now. */
-  dueWebhooks(nowMs: number, limit: number): Promise<bigint[]>;
+  /** Stores the event for every webhook that is told of it, and returns for how many. The audit is written if there is one. */
+  emitEvent(event: WebhookEvent, audit?: AuditRow): Promise<number>;
+  /** Webhooks that something is to be sent to now, those that have waited longest first. */
+  dueWebhooks(nowMs: number, limit: number): Promise<DueWebhook[]>;
   /** Null if another process is faster, or nothing is due. The lease keeps other processes from the webhook. */
   claimDelivery(webhookId: bigint, nowMs: number, leaseMs: number): Promise<ClaimedDelivery | null>;
-  /** Returns when the webhook is due again; null if nothing is pending. */
-  finishDelivery(webhookId: bigint, eventId: bigint, outcome: DeliveryOutcome): Promise<number | null>;
+  /**
+   * Returns when the webhook is due again; null if nothing is pending. A process that was stalled until its lease ended can
+   * only note that the delivery arrived: it does not end the lease of another process, nor count as its failure.
+   */
+  finishDelivery(claimed: LeasedDelivery, outcome: DeliveryOutcome): Promise<number | null>;
   /** The newest first. Only the last `LIMITS.webhookDeliveriesKept` finished ones are kept. */
   listDeliveries(
     webhookId: bigint,

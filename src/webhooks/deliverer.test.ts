@@ -102,6 +102,8 @@ function start(): WebhookDeliverer {
 
 const putHook = (name = 'hook') => targets.put(7n, { name, url: URL, events: null }, () => audit('webhook.put'));
 
+const sendTest = (name = 'hook') => targets.test(7n, name, () => audit('webhook.test'));
+
 /** Nothing here waits for more than a few turns: the store works in this thread, and the receiver answers at once. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await nextTurn();
@@ -129,7 +131,7 @@ describe('a delivery', () => {
   test('is posted once, signed, as JSON, and then nothing waits', async () => {
     start();
     const { secret } = await putHook();
-    const event = await targets.test(7n, 'hook');
+    const event = await sendTest();
     await pass(10_000);
     expect(posts).toHaveLength(1);
     const { headers, body } = posts[0]!.request;
@@ -155,7 +157,7 @@ describe('a delivery', () => {
     start();
     await putHook();
     answer = () => (clock.nowMs() < START_MS + HOUR_MS ? 503 : 200);
-    await targets.test(7n, 'hook');
+    await sendTest();
     await pass(60_000);
     expect(await hook()).toMatchObject({ failures: 3, failingMs: null });
     expect(await delivery()).toMatchObject({ state: 'pending', attempts: 3, httpStatus: 503 });
@@ -172,7 +174,7 @@ describe('a delivery', () => {
     start();
     await putHook();
     answer = () => new EgressFailure('unreachable', 'The host cannot be reached.');
-    await targets.test(7n, 'hook');
+    await sendTest();
     await pass(26 * HOUR_MS, 60_000);
     expect(await delivery()).toMatchObject({ state: 'failed', httpStatus: null, error: 'The host cannot be reached.' });
     expect((await hook()).failingMs).toBeGreaterThan(START_MS + 12 * HOUR_MS);
@@ -182,7 +184,7 @@ describe('a delivery', () => {
     await pass(HOUR_MS, 60_000);
     expect(posts).toHaveLength(tried);
     answer = () => 200;
-    await targets.test(7n, 'hook');
+    await sendTest();
     await pass(HOUR_MS, 60_000);
     expect(await hook()).toMatchObject({ failures: 0, failingMs: null });
   });
@@ -200,7 +202,7 @@ describe('a delivery', () => {
     start();
     await putHook();
     answer = () => given;
-    await targets.test(7n, 'hook');
+    await sendTest();
     await pass(4_000);
     const reason = given instanceof EgressFailure || given instanceof ForbiddenUrl ? { error: given.message } : {};
     expect(await delivery()).toMatchObject({ state: 'pending', attempts: 1, ...reason, ...expected });
@@ -211,7 +213,7 @@ describe('a delivery', () => {
     start();
     await putHook();
     answer = () => 'silence';
-    await targets.test(7n, 'hook');
+    await sendTest();
     await pass(LIMITS.webhookAnswerMs + 4_000);
     expect(await delivery()).toMatchObject({ attempts: 1, error: 'The receiver did not answer within 15 s.' });
   });
@@ -225,7 +227,7 @@ describe('a delivery', () => {
       stopped = first.stop();
       return secrets(...args);
     };
-    await targets.test(7n, 'hook');
+    await sendTest();
     await pass(4_000);
     await stopped;
     expect([posts, await delivery()]).toMatchObject([[], { state: 'pending', attempts: 0 }]);
@@ -239,7 +241,7 @@ describe('a delivery', () => {
       const found = await due(...args);
       if (isFirst) {
         isFirst = false;
-        await targets.test(7n, 'hook');
+        await sendTest();
         clock.advance(1);
       }
       return found;
@@ -255,7 +257,7 @@ describe('a delivery', () => {
     const first = start();
     await putHook();
     answer = () => 'silence';
-    await targets.test(7n, 'hook');
+    await sendTest();
     await pass(4_000);
     await first.stop();
     expect(await delivery()).toMatchObject({ state: 'pending', attempts: 0 });
@@ -271,7 +273,7 @@ describe('several deliveries', () => {
     start();
     await putHook();
     const sent = [];
-    for (let count = 0; count < 5; count++) sent.push((await targets.test(7n, 'hook')).eventId);
+    for (let count = 0; count < 5; count++) sent.push((await sendTest()).eventId);
     await pass(3_000, 50);
     expect(attempts.map(({ delivery }) => delivery.eventId)).toEqual(sent);
     const gaps = posts.slice(1).map(({ atMs }, at) => atMs - posts[at]!.atMs);
@@ -282,8 +284,8 @@ describe('several deliveries', () => {
     start();
     await putHook();
     answer = (at) => (at === 1 ? 400 : 200);
-    await targets.test(7n, 'hook');
-    const second = await targets.test(7n, 'hook');
+    await sendTest();
+    const second = await sendTest();
     await pass(10_000, 500);
     expect(await store.directory.findDelivery(second.webhookId, second.eventId)).toMatchObject({ state: 'delivered' });
   });
@@ -292,17 +294,46 @@ describe('several deliveries', () => {
     for (let count = 0; count < 3; count++) start();
     for (const name of ['a', 'b', 'c', 'd']) {
       await putHook(name);
-      await targets.test(7n, name);
+      await sendTest(name);
     }
     await pass(20_000);
     expect(posts).toHaveLength(4);
   });
 
+  test('to one origin keep a distance in time, whichever webhooks they are for', async () => {
+    start();
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+    for (const name of names) {
+      await putHook(name);
+      await sendTest(name);
+    }
+    await pass(4_000, 10);
+    const gaps = posts.slice(1).map(({ atMs }, at) => atMs - posts[at]!.atMs);
+    expect(gaps).toHaveLength(names.length - 1);
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(LIMITS.webhookOriginIntervalMs);
+  });
+
+  test('to a slow origin leave room for others, and are sent when it has answered', async () => {
+    start();
+    answer = () => 'silence';
+    const slow = LIMITS.webhookDeliveriesAtOnce;
+    for (let at = 0; at < slow; at++) {
+      await putHook(`slow-${at}`);
+      await sendTest(`slow-${at}`);
+    }
+    await targets.put(7n, { name: 'other', url: 'https://other.example/', events: null }, () => audit('webhook.put'));
+    await sendTest('other');
+    await pass(6_000, 100);
+    expect(posts).toHaveLength(LIMITS.webhookOriginAtOnce + 1);
+    await pass(2 * LIMITS.webhookAnswerMs, 500);
+    expect(posts.length).toBeGreaterThan(slow);
+  });
+
   test('beyond the most that may wait are dropped, counted and refused', async () => {
     await putHook();
     fill((await hook()).id, LIMITS.webhookPendingMax - 1);
-    await targets.test(7n, 'hook');
-    await expect(targets.test(7n, 'hook')).rejects.toThrow('no more are stored');
+    await sendTest();
+    await expect(sendTest()).rejects.toThrow('no more are stored');
     expect(await hook()).toMatchObject({ dropped: 1 });
     expect(await targets.find(7n, 'hook')).toMatchObject({ pending: LIMITS.webhookPendingMax });
   });
@@ -321,7 +352,7 @@ test('a secret that cannot be decrypted sends nothing, and says so', async () =>
   deliverers.push(blind);
   blind.start();
   await putHook();
-  await targets.test(7n, 'hook');
+  await sendTest();
   await pass(4_000);
   expect(posts).toEqual([]);
   expect((await delivery()).error).toContain('can no longer be decrypted');

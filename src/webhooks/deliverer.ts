@@ -3,6 +3,7 @@ import { stringifyJson } from '../json/stringify.ts';
 import type { Clock, Timer } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 import type { ClaimedDelivery, Delivery, DeliveryOutcome, Webhook } from '../store/webhooks.ts';
+import { OriginPace } from './origin-pace.ts';
 import { isGivenUp, retryDelayMs } from './retry.ts';
 import { openSecret, type SecretSealer } from './secret-box.ts';
 import { type Attempt, post } from './send.ts';
@@ -36,6 +37,7 @@ export class WebhookDeliverer {
   readonly #terms: DelivererTerms;
   /** Webhooks that this process sends to now. */
   readonly #running = new Map<bigint, Promise<void>>();
+  readonly #pace: OriginPace;
   #timer: Timer | null = null;
   #wakesAtMs = Number.POSITIVE_INFINITY;
   #stopped = false;
@@ -45,6 +47,7 @@ export class WebhookDeliverer {
 
   constructor(terms: DelivererTerms) {
     this.#terms = terms;
+    this.#pace = new OriginPace(terms.clock);
   }
 
   start(): void {
@@ -86,14 +89,19 @@ export class WebhookDeliverer {
   async #look(): Promise<void> {
     const { store, clock, onError } = this.#terms;
     try {
-      const due = await store.dueWebhooks(clock.nowMs(), LIMITS.webhookDeliveriesAtOnce);
-      for (const id of due) {
+      for (const { id, url } of await store.dueWebhooks(clock.nowMs(), LIMITS.webhookDueRows)) {
         if (this.#stopped || this.#running.size >= LIMITS.webhookDeliveriesAtOnce) return;
-        if (!this.#running.has(id)) this.#running.set(id, this.#serve(id));
+        if (!this.#running.has(id)) this.#begin(id, url);
       }
     } catch (error) {
       onError(error);
     }
+  }
+
+  #begin(webhookId: bigint, url: string): void {
+    const end = this.#pace.begin(url);
+    if (typeof end === 'number') this.#wakeIn(end);
+    else this.#running.set(webhookId, this.#serve(webhookId).finally(end));
   }
 
   async #serve(webhookId: bigint): Promise<void> {
@@ -110,12 +118,13 @@ export class WebhookDeliverer {
   }
 
   /** When the webhook is due again; null if nothing waits. */
-  async #deliver({ webhook, delivery }: ClaimedDelivery): Promise<number | null> {
+  async #deliver({ webhook, delivery, leaseEndMs }: ClaimedDelivery): Promise<number | null> {
     const { store, onAttempt } = this.#terms;
     const attempt = await this.#attempt(webhook, delivery);
     if (this.#stopped && attempt.error !== null) return null;
     const outcome = this.#outcomeOf(attempt, webhook, delivery);
-    const dueMs = await store.finishDelivery(webhook.id, delivery.eventId, outcome);
+    const leased = { webhookId: webhook.id, eventId: delivery.eventId, leaseEndMs };
+    const dueMs = await store.finishDelivery(leased, outcome);
     onAttempt({ webhook, delivery, outcome });
     return dueMs;
   }

@@ -111,13 +111,14 @@ export class WebhookTargets {
   }
 
   /** Stores an event for this webhook alone; it is delivered like every other. */
-  async test(owner: WebhookOwner, name: string): Promise<Delivery> {
+  async test(owner: WebhookOwner, name: string, audit: WebhookAudit): Promise<Delivery> {
     const { store, ids, clock, nudge } = this.#terms;
     const webhook = await this.#named(owner, name);
     const type: EventType = 'webhook.test';
     const dataJson = stringifyJson({ webhook: formatId(WEBHOOK_PREFIX, webhook.id), name });
     const event = { id: ids.next(), accountId: owner, type, dataJson, createdMs: clock.nowMs(), webhookId: webhook.id };
-    if ((await store.emitEvent(event)) === 0) throw queueFull();
+    const change = audit('webhook.test', name, { event: eventName(event.id) });
+    if ((await store.emitEvent(event, change)) === 0) throw queueFull();
     nudge();
     return (await store.findDelivery(webhook.id, event.id))!;
   }

@@ -1,12 +1,16 @@
 import { LIMITS } from '../../limits.ts';
 import { INT64_MAX } from '../int64.ts';
+import type { AuditRow } from '../people.ts';
 import {
   type ClaimedDelivery,
   DELIVERY_STATES,
   type Delivery,
   type DeliveryOutcome,
+  type DueWebhook,
+  type LeasedDelivery,
   type WebhookEvent,
 } from '../webhooks.ts';
+import { writeAudit } from './audit.ts';
 import { insert, type Program, query, rowOf, rowsOf } from './program.ts';
 import { type WebhookColumns, webhookOf } from './webhooks.ts';
 
@@ -30,7 +34,7 @@ const PENDING = DELIVERY_STATES.indexOf('pending');
  * Part of every program that causes an event, so that an event and its deliveries are one commit. It locks the rows of the
  * webhooks in the order of their ids: otherwise one that just ran out of deliveries could miss the new one.
  */
-export function* emitEvent(event: WebhookEvent): Program<number> {
+export function* emitEvent(event: WebhookEvent, audit?: AuditRow): Program<number> {
   const owners =
     event.toOperator === true && event.accountId !== null ? [event.accountId, 0n] : [event.accountId ?? 0n];
   const rows = yield* rowsOf<WebhookColumns>(
@@ -42,6 +46,7 @@ export function* emitEvent(event: WebhookEvent): Program<number> {
     if (event.webhookId !== undefined ? event.webhookId !== id : !isTold(events, event.type)) continue;
     if (yield* addDelivery(id, event)) told++;
   }
+  if (audit !== undefined && told > 0) yield* writeAudit(audit);
   return told;
 }
 
@@ -75,13 +80,13 @@ function* addDelivery(webhookId: bigint, { id, type, dataJson, createdMs }: Webh
   return true;
 }
 
-export function* dueWebhooks(nowMs: number, limit: number): Program<bigint[]> {
-  const rows = yield* rowsOf<{ id: bigint }>(
-    'SELECT id FROM webhook WHERE due_ms <= ? ORDER BY due_ms LIMIT ?',
+export function* dueWebhooks(nowMs: number, limit: number): Program<DueWebhook[]> {
+  const rows = yield* rowsOf<DueWebhook>(
+    'SELECT id, url FROM webhook WHERE due_ms <= ? ORDER BY due_ms LIMIT ?',
     nowMs,
     limit,
   );
-  return rows.map(({ id }) => id);
+  return rows.map(({ id, url }) => ({ id, url }));
 }
 
 export function* claimDelivery(webhookId: bigint, nowMs: number, leaseMs: number): Program<ClaimedDelivery | null> {
@@ -100,14 +105,23 @@ export function* claimDelivery(webhookId: bigint, nowMs: number, leaseMs: number
     webhookId,
     nowMs,
   );
-  if (next !== null) return { webhook: webhookOf(row), delivery: deliveryOf(next) };
+  if (next !== null) return { webhook: webhookOf(row), delivery: deliveryOf(next), leaseEndMs: untilMs };
   yield* release(webhookId, nowMs);
   return null;
 }
 
 /** The first outcome of a delivery stands: a process that lost its lease may report a second one. */
-export function* finishDelivery(webhookId: bigint, eventId: bigint, outcome: DeliveryOutcome): Program<number | null> {
+export function* finishDelivery(
+  { webhookId, eventId, leaseEndMs }: LeasedDelivery,
+  outcome: DeliveryOutcome,
+): Program<number | null> {
   const { state, triedMs, dueMs, nextMs, httpStatus, error } = outcome;
+  const lease = yield* rowOf<{ next_ms: bigint }>(
+    'UPDATE webhook SET version = version WHERE id = ? RETURNING next_ms',
+    webhookId,
+  );
+  const isLeased = lease?.next_ms === BigInt(leaseEndMs);
+  if (lease === null || (!isLeased && state !== 'delivered')) return null;
   const health =
     state === 'delivered'
       ? query('UPDATE webhook SET failures = 0, delivered_ms = ?, failing_ms = NULL WHERE id = ?', triedMs, webhookId)
@@ -131,7 +145,7 @@ export function* finishDelivery(webhookId: bigint, eventId: bigint, outcome: Del
     eventId,
   );
   yield* forgetOld(webhookId);
-  return yield* release(webhookId, nextMs);
+  return isLeased ? yield* release(webhookId, nextMs) : null;
 }
 
 /** Ends the lease. The row of the webhook is locked, so no delivery can be added meanwhile. */

@@ -40,6 +40,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'webhook.put': 'Set a webhook',
   'webhook.remove': 'Removed a webhook',
   'webhook.rotate': 'Rotated the secret of a webhook',
+  'webhook.test': 'Sent a test event to a webhook',
 };
 
 export const ACTIONS = [
