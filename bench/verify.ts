@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { systemClock } from '../src/kit/clock.ts';
+import { LIMITS } from '../src/limits.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
 import { ClosingSlices } from '../src/store/sqlite/closing-slices.ts';
 import { openToRead, openToWrite } from '../src/store/sqlite/database.ts';
@@ -52,7 +53,7 @@ function closeSqlite(folder: string): void {
   const [prepared, written]: [number[], number[]] = [[], []];
   for (;;) {
     const begunMs = systemClock.monotonicMs();
-    const slice = slices.nextSettled(nowMs);
+    const slice = slices.nextSettled(nowMs, LIMITS.storeWriteSliceRows);
     if (slice === null) break;
     const readMs = systemClock.monotonicMs();
     writer.closeSlice(nowMs, slice);

@@ -7,10 +7,10 @@ import { fillStore } from '../bench/fill-store.ts';
 import { systemClock as clock } from '../src/kit/clock.ts';
 import { compactStore } from '../src/main/compact-store.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
-import type { ArchiveFile } from '../src/store/receipt-archive.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../src/store/store.ts';
 import { startPostgres } from '../test/postgres-server.ts';
+import { archiveAudit } from './archive/audit.ts';
 
 /** Archives four fifths of a large ledger, verifies what is left, and compacts it. Prints how long each step took, and sizes. */
 
@@ -73,7 +73,9 @@ async function onPostgres(calls: number): Promise<number> {
 async function archive(store: Store, folder: string, calls: number): Promise<number> {
   await timed('closed', () => store.closeBooks(null));
   const beforeMs = clock.nowMs() - KEPT_DAYS * DAY_MS;
-  const { files, forgotten } = await timed('archived', () => store.archive.run({ folder, beforeMs, clock, audit }));
+  const { files, forgotten } = await timed('archived', () =>
+    store.archive.run({ folder, beforeMs, clock, audit: archiveAudit }),
+  );
   const bytes = readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
   say(`  ${forgotten} of ${calls} receipts are in ${files.length} files of ${megabytes(bytes)}`);
   const { problems } = await timed('checked', () => store.archive.check(folder));
@@ -89,14 +91,6 @@ async function compact(place: Pick<Parameters<typeof compactStore>[0], 'store' |
   const done = await timed('compacted', () => compactStore({ ...place, progress: () => undefined }, clock));
   if ('refused' in done) throw new Error(done.refused);
   say(`  ${megabytes(done.bytes_before)} before, ${megabytes(done.bytes_after)} afterwards`);
-}
-
-let audits = clock.nowMs();
-
-function audit({ name }: ArchiveFile) {
-  const actor = { atMs: clock.nowMs(), actorKind: 'command_line', actorId: null, actorName: 'campaign' } as const;
-  const change = { action: 'store.archive', subject: name, accountId: null, before: null, after: null, address: null };
-  return { id: BigInt(++audits), ...actor, ...change };
 }
 
 async function timed<Result>(what: string, run: () => Promise<Result>): Promise<Result> {

@@ -141,6 +141,8 @@ export const LIMITS = {
   /** Rows that one step of verifying, closing, deleting or recovering handles before other work gets a turn. */
   storeSliceRows: 20_000,
   storeWriteSliceRows: 250,
+  /** Calls that a command closes or deletes in one slice if no server runs, so that no call waits for it. */
+  storeAloneSliceRows: 5_000,
   /** Calls that PostgreSQL closes or deletes in one slice: they are hashed in the thread that serves calls. */
   postgresClosingRows: 500,
   /** Pause after a slice of calls was closed or deleted, and how often it is read again because a call was added to it. */

@@ -22,7 +22,8 @@ export interface MonthSubject {
   /** The folder or the URL. */
   readonly place: string;
   sql(text: string): Promise<Cells[]>;
-  reopen(): Promise<void>;
+  /** Closes the store, runs this meanwhile, and opens it again. */
+  reopen(meanwhile?: () => Promise<void>): Promise<void>;
   dispose(): Promise<void>;
 }
 
@@ -49,8 +50,9 @@ export async function openSubject(
       return store;
     },
     sql: engine === 'sqlite' ? async (text) => inFile(place, text) : (text) => inDatabase(place, text),
-    reopen: async () => {
+    reopen: async (meanwhile) => {
       await store.close();
+      await meanwhile?.();
       store = await open();
     },
     dispose: async () => {

@@ -103,7 +103,7 @@ async function closeOneSlice({ engine, place, clock }: MonthSubject): Promise<vo
   }
   const [reader, database] = [openToRead(place), openToWrite(place)];
   const slices = new SqliteSlices(reader);
-  const first = slices.nextSettled(clock.nowMs())!;
+  const first = slices.nextSettled(clock.nowMs(), LIMITS.storeWriteSliceRows)!;
   const verbs = writerVerbs(database);
   expect(verbs.closeSlice(clock.nowMs(), first)).toBe(true);
   expect(verbs.closeSlice(clock.nowMs(), first)).toBe(false);
@@ -150,7 +150,7 @@ describe.each(['sqlite', 'postgres'] as const)('closing on %s', (engine) => {
     await subject.sql(`UPDATE call SET id = id + 10000 WHERE id > 100 AND id < 10000`);
     if (engine === 'sqlite') {
       const [reader, database] = [openToRead(place), openToWrite(place)];
-      const slice = new SqliteSlices(reader).nextSettled(clock.nowMs())!;
+      const slice = new SqliteSlices(reader).nextSettled(clock.nowMs(), LIMITS.storeWriteSliceRows)!;
       await late();
       expect(writerVerbs(database).closeSlice(clock.nowMs(), slice)).toBe(false);
       reader.close();

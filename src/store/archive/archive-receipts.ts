@@ -51,7 +51,7 @@ class ArchiveRun {
       await this.#reached('written');
       await this.#prove(draft, month!);
       await this.#reached('proved');
-      await writing(folder, () => publish(folder, draft));
+      await writing(folder, () => publish(folder, draft, () => this.#reached('data named')));
       await this.#reached('published');
       await this.#engine.directory.noteArchiveFile(draft.file, this.#terms.audit(draft.file));
       this.#files.push(draft.file);
@@ -86,9 +86,14 @@ class ArchiveRun {
       await writer.addStarts(await this.#engine.starts(monthMs));
       let next: ArchiveSlice | null = first;
       while (next !== null) {
-        await writer.add(next);
+        // One slice is compressed while the next one is read.
+        const [, following]: readonly [void, ArchiveSlice | null] = await Promise.all([
+          writer.add(next),
+          this.#engine.slice(next.upTo, upTo, beforeMs, clock.nowMs()),
+        ]);
         this.#progress(next.receipts);
-        next = await this.#engine.slice(next.upTo, upTo, beforeMs, clock.nowMs());
+        await this.#reached('block');
+        next = following;
       }
       return await writer.finish(clock.nowMs());
     } catch (error) {

@@ -132,8 +132,13 @@ function manifestDraft(data: string): string {
 }
 
 /** Gives both files their names, the manifest last. A file with the same name has the same content. */
-export async function publish(folder: string, { file, data, manifest }: ArchiveDraft): Promise<void> {
+export async function publish(
+  folder: string,
+  { file, data, manifest }: ArchiveDraft,
+  onDataNamed: () => Promise<void>,
+): Promise<void> {
   await rename(data, join(folder, file.name + DATA_SUFFIX));
+  await onDataNamed();
   await rename(manifest, join(folder, file.name + MANIFEST_SUFFIX));
   await syncPath(folder);
 }

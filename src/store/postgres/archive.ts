@@ -1,10 +1,9 @@
-import { LIMITS } from '../../limits.ts';
 import type { ArchiveEngine } from '../archive/archive-engine.ts';
 import type { Directory } from '../directory.ts';
 import { inSlices } from '../in-slices.ts';
 import { ArchiveReader } from '../programs/archive-reader.ts';
 import type { Program } from '../programs/program.ts';
-import { deleteSlice } from './closing.ts';
+import { CLOSING_PACE, deleteSlice } from './closing.ts';
 import { ClosingSlices } from './closing-slices.ts';
 import type { Connections } from './connections.ts';
 import { runProgram } from './directory.ts';
@@ -45,7 +44,7 @@ function forgetUpTo(
 ): Promise<number> {
   const slices = new ClosingSlices(connections);
   return inSlices({
-    rowsMax: LIMITS.postgresClosingRows,
+    pace: CLOSING_PACE,
     prepare: () => slices.nextArchived(id),
     write: async (slice) => {
       const isWritten = await connections.transaction((sql) => deleteSlice(sql, slice));

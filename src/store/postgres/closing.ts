@@ -1,5 +1,5 @@
 import { LIMITS } from '../../limits.ts';
-import { inSlices } from '../in-slices.ts';
+import { inSlices, type SlicePace } from '../in-slices.ts';
 import { MONTH_TREE_COLUMNS, type MonthTreeRow } from '../month-tree.ts';
 import { addUsage, keepUsage } from '../programs/usage-sums.ts';
 import { sameWindow, sumsByWindow, WINDOW_TABLES, type WindowTable } from '../window-tables.ts';
@@ -10,7 +10,7 @@ import { lastInTrees } from './months.ts';
 import type { Slice } from './slices.ts';
 import { bytes, numbers } from './values.ts';
 
-const rowsMax = LIMITS.postgresClosingRows;
+export const CLOSING_PACE: SlicePace = { rowsMax: LIMITS.postgresClosingRows, pauseMs: LIMITS.closingPauseMs };
 
 /** The caller has the lock `bookkeeping`. */
 export async function closeInSlices(
@@ -18,19 +18,20 @@ export async function closeInSlices(
   nowMs: number,
   forgetBeforeMs: number | null,
 ): Promise<{ closed: number; forgotten: number }> {
+  const pace = CLOSING_PACE;
   const slices = new ClosingSlices(connections);
   const writing = (write: (sql: RunSql, slice: ClosingSlice) => Promise<boolean>) => (slice: ClosingSlice) =>
     connections.transaction((sql) => write(sql, slice));
-  await inSlices({ rowsMax, prepare: () => slices.nextWithoutTree(), write: writing(addToTrees) });
+  await inSlices({ pace, prepare: () => slices.nextWithoutTree(), write: writing(addToTrees) });
   await inSlices({
-    rowsMax,
+    pace,
     prepare: () => slices.nextWithoutUsage(),
     write: (slice) => connections.transaction((sql) => runProgram(sql, addUsage(slice))),
   });
-  const closed = await inSlices({ rowsMax, prepare: () => slices.nextSettled(nowMs), write: writing(closeSlice) });
+  const closed = await inSlices({ pace, prepare: () => slices.nextSettled(nowMs), write: writing(closeSlice) });
   if (forgetBeforeMs === null) return { closed, forgotten: 0 };
   const forgotten = await inSlices({
-    rowsMax,
+    pace,
     prepare: () => slices.nextExpired(forgetBeforeMs, nowMs),
     write: writing(deleteSlice),
   });

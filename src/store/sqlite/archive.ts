@@ -1,7 +1,6 @@
-import { LIMITS } from '../../limits.ts';
 import type { ArchiveEngine } from '../archive/archive-engine.ts';
 import type { Directory } from '../directory.ts';
-import { inSlices } from '../in-slices.ts';
+import { inSlices, type SlicePace } from '../in-slices.ts';
 import type { Link } from './link.ts';
 import type { ScannerVerbs } from './scanner-verbs.ts';
 import type { WriterVerbs } from './writer-verbs.ts';
@@ -11,6 +10,7 @@ export interface SqliteArchiveTerms {
   readonly inThread: boolean;
   readonly scan: Link<ScannerVerbs>['call'];
   readonly writer: Link<WriterVerbs>;
+  readonly pace: SlicePace;
   nowMs(): number;
   /** Runs it when neither a verification nor a closing runs. */
   inTurn<Result>(run: () => Promise<Result>): Promise<Result>;
@@ -40,7 +40,7 @@ export class ArchiveTurn {
 
 /** The scanner reads and hashes receipts; the writer only deletes them. */
 export function sqliteArchive(terms: SqliteArchiveTerms): ArchiveEngine {
-  const { directory, inThread, scan, writer, nowMs, inTurn, alone } = terms;
+  const { directory, inThread, scan, writer, pace, nowMs, inTurn, alone } = terms;
   return {
     directory,
     inThread,
@@ -53,8 +53,8 @@ export function sqliteArchive(terms: SqliteArchiveTerms): ArchiveEngine {
     forgetUpTo: (id, onSlice) =>
       inTurn(() =>
         inSlices({
-          rowsMax: LIMITS.storeWriteSliceRows,
-          prepare: () => scan('nextArchived', id),
+          pace,
+          prepare: () => scan('nextArchived', id, pace.rowsMax),
           write: async (slice) => {
             const isWritten = await writer.call('deleteSlice', nowMs(), slice);
             if (isWritten) await onSlice(slice.rows);

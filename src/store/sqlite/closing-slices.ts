@@ -1,5 +1,4 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { LIMITS } from '../../limits.ts';
 import { INT64_MAX } from '../int64.ts';
 import {
   countExpired,
@@ -49,37 +48,37 @@ export class ClosingSlices {
   }
 
   /** Calls that an earlier version closed without a tree. */
-  nextWithoutTree(): ClosingSlice | null {
+  nextWithoutTree(rowsMax: number): ClosingSlice | null {
     return atOneMoment(this.#database, () => {
       const after = lastInTrees(this.#database);
-      return this.#grow(after, this.#reader.rows(after, readMeta(this.#database, 'closed_up_to'), ROWS_MAX));
+      return this.#grow(after, this.#reader.rows(after, readMeta(this.#database, 'closed_up_to'), rowsMax));
     });
   }
 
   /** Calls that an earlier version closed without adding them to the sums of usage. */
-  nextWithoutUsage(): UsageSlice | null {
+  nextWithoutUsage(rowsMax: number): UsageSlice | null {
     return atOneMoment(this.#database, () => {
       const after = runProgram(this.#database, usageUpTo());
       const closed = readMeta(this.#database, 'closed_up_to');
       if (after >= closed) return null;
-      const slice = nextSlice(this.#database, after, ROWS_MAX, closed);
-      const span = slice.rows < ROWS_MAX ? { ...slice, upTo: closed } : slice;
+      const slice = nextSlice(this.#database, after, rowsMax, closed);
+      const span = slice.rows < rowsMax ? { ...slice, upTo: closed } : slice;
       return { ...span, usage: readUsage(this.#database, span) };
     });
   }
 
-  nextSettled(nowMs: number): SettledSlice | null {
+  nextSettled(nowMs: number, rowsMax: number): SettledSlice | null {
     return atOneMoment(this.#database, () => {
       const after = readMeta(this.#database, 'closed_up_to');
-      const rows = this.#reader.rows(after, INT64_MAX, ROWS_MAX);
+      const rows = this.#reader.rows(after, INT64_MAX, rowsMax);
       const slice = this.#grow(after, rows.slice(0, countSettled(rows, nowMs)));
       return slice === null ? null : { ...slice, usage: readUsage(this.#database, slice) };
     });
   }
 
-  nextExpired(beforeMs: number, nowMs: number): ClosingSlice | null {
+  nextExpired(beforeMs: number, nowMs: number, rowsMax: number): ClosingSlice | null {
     return atOneMoment(this.#database, () => {
-      const rows = this.#reader.rows(0n, lastInTrees(this.#database), ROWS_MAX);
+      const rows = this.#reader.rows(0n, lastInTrees(this.#database), rowsMax);
       const times = rows.map(([, , createdMs]) => createdMs);
       const expired = rows.slice(0, countExpired(times, beforeMs, nowMs));
       return this.#slice(0n, expired, [], findMonths(expired, this.#reader.months()), MONTH_PART.deleted);
@@ -87,9 +86,9 @@ export class ClosingSlices {
   }
 
   /** Receipts up to this one, which are in a file of the archive. */
-  nextArchived(upTo: bigint): ClosingSlice | null {
+  nextArchived(upTo: bigint, rowsMax: number): ClosingSlice | null {
     return atOneMoment(this.#database, () => {
-      const rows = this.#reader.rows(0n, upTo, ROWS_MAX);
+      const rows = this.#reader.rows(0n, upTo, rowsMax);
       return this.#slice(0n, rows, [], findMonths(rows, this.#reader.months()), MONTH_PART.deleted);
     });
   }
@@ -114,5 +113,3 @@ export class ClosingSlices {
     return { after, upTo: last[0], rows: rows.length, months, trees };
   }
 }
-
-const ROWS_MAX = LIMITS.storeWriteSliceRows;

@@ -5,7 +5,7 @@ import { findArchived, openArchive } from '../archive/open-archive.ts';
 import type { FeedReads } from '../call-feed.ts';
 import type { Directory } from '../directory.ts';
 import type { Credit, Entry, EntryPage } from '../entries.ts';
-import { untilDone } from '../in-slices.ts';
+import { type SlicePace, untilDone } from '../in-slices.ts';
 import type { JobStore } from '../jobs.ts';
 import type { Rotation, RotationOutcome } from '../key-secrets.ts';
 import type { KeySpending } from '../key-uses.ts';
@@ -51,7 +51,7 @@ import { AccountReader } from './accounts.ts';
 import { ArchiveTurn, sqliteArchive } from './archive.ts';
 import { isBroken } from './batch.ts';
 import { fillBatchBuffer } from './batch-buffer.ts';
-import { closeBooks } from './close-books.ts';
+import { closeBooks, PACES } from './close-books.ts';
 import { createFiles, openToRead, openToWrite } from './database.ts';
 import { runProgram } from './directory.ts';
 import { diskHealth } from './disk-health.ts';
@@ -130,12 +130,14 @@ class SqliteStore implements Store {
   /** Verifying and closing exclude each other, because closing changes what verifying reads. */
   #bookkeeping: Promise<unknown> = Promise.resolve();
   readonly #archiving = new ArchiveTurn();
+  readonly #pace: SlicePace;
   #epoch = 0n;
   #closed = false;
 
   constructor({ folder, clock, onFatal, threads = true, archiveFolder = null }: SqliteStoreOptions) {
     this.#folder = folder;
     this.#clock = clock;
+    this.#pace = threads ? PACES.besideCalls : PACES.alone;
     this.#reader = openToRead(folder);
     this.#accounts = new AccountReader(this.#reader);
     this.#keys = new KeyReader(this.#reader);
@@ -172,6 +174,7 @@ class SqliteStore implements Store {
       inThread: threads,
       scan: this.#scan,
       writer: this.#writer,
+      pace: this.#pace,
       nowMs: () => clock.nowMs(),
       inTurn: (run) => this.#inTurn(run),
       alone: (run) => this.#archiving.take(this.#bookkeeping, run),
@@ -343,7 +346,7 @@ class SqliteStore implements Store {
 
   closeBooks(forgetBeforeMs: number | null): Promise<{ closed: number; forgotten: number }> {
     return this.#inTurn(() => {
-      const terms = { scan: this.#scan, writer: this.#writer, nowMs: this.#clock.nowMs() };
+      const terms = { scan: this.#scan, writer: this.#writer, pace: this.#pace, nowMs: this.#clock.nowMs() };
       return closeBooks({ ...terms, forgetBeforeMs: this.#archiving.isTaken ? null : forgetBeforeMs });
     });
   }
