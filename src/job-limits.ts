@@ -32,13 +32,15 @@ export const JOB_LIMITS = {
   jobWorkerPollMs: 2_000,
   /** How long a claimed job is kept from other processes before it has started. */
   jobLeaseMs: 10_000,
-  /** When a job is tried again whose key is disabled or whose account is suspended. */
+  /** When a job is tried again whose key is disabled, at first; later the pauses grow up to `jobRetryMaxMs`. */
   jobBlockedMs: 30_000,
   /** Accounts whose turns are planned at a time. */
   jobAccountsAtOnce: 64,
   /** How often a request that waits for a job reads it: another process may run the job. */
   jobWaitPollMs: 1_000,
-  /** Steps in which a group of jobs becomes active, at most. */
+  /** How often cancelling is tried for a job that starts, or goes back to the queue, at the same time. */
+  jobCancelTurnsMax: 5,
+  /** Steps in which a group of jobs becomes active or is dropped, at most. */
   jobActivationsMax: 10_000,
   /** How often jobs that have expired are ended and old contents deleted; and how many steps one round may take. */
   jobSweepMs: 20_000,

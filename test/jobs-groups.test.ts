@@ -106,6 +106,19 @@ describe('a group', () => {
     expect(ended.cost_nanousd).toBe(costs.reduce((sum, cost) => sum + cost, 0));
   });
 
+  test('refuses to go on after a job of another group, because nothing would follow', async () => {
+    const [one, other] = [await caller.submitLines(lines(1)), await caller.submitLines(lines(1))];
+    await caller.ended(one);
+    await caller.ended(other);
+    const [{ id }] = (await caller.results(other)) as [ResultLine];
+    for (const after of [id, 'job_1']) {
+      const results = await caller.ask('GET', `/groups/${one}/results?after=${after}`);
+      expect([results.status, results.body]).toMatchObject([400, { error: { param: 'after' } }]);
+      const listed = await caller.ask('GET', `?group=${one}&after=${after}`);
+      expect([listed.status, listed.body]).toMatchObject([400, { error: { param: 'after' } }]);
+    }
+  });
+
   test('in one JSON object is the same', async () => {
     const body = { requests: lines(2), result_ttl_seconds: 60, metadata: { run: 'one' } };
     const accepted = await caller.ask('POST', '/groups', body);

@@ -37,6 +37,19 @@ export function accountsContract(name: string, open: OpenStore): void {
       await exact();
     });
 
+    it('offers no jobs of a suspended account to be run, until it is resumed', async () => {
+      const { store } = subject;
+      await store.apply([aCredit(1n, 100n)]);
+      await store.jobs.stage([aJob(10n, 40n)], []);
+      await store.apply([aReserve(10n, 40n)]);
+      await suspend();
+      expect(await store.jobs.accountsWithDueJobs(NOON_MS, null, 10)).toEqual([]);
+      expect(await store.jobs.nextDueMs()).toBeNull();
+      await resume();
+      expect(await store.jobs.accountsWithDueJobs(NOON_MS, null, 10)).toEqual([1n]);
+      expect(await store.jobs.nextDueMs()).toBe(NOON_MS);
+    });
+
     it('is closed only when it is suspended and no call is open, and is paid out in the same commit', async () => {
       await subject.store.apply([aCredit(1n, 100n), aHold(1n, 60n)]);
       expect(await close()).toEqual({ kind: 'not_suspended' });

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { LIMITS } from '../src/limits.ts';
 import { ALL_JOBS, aChunk, aFinish, aGroup, aJob, aRelease, aReserve, aStart, LEASE_MS } from './job-fixtures.ts';
 import { aCredit, NOON_MS } from './store-fixtures.ts';
 import type { StoreSubject } from './store-subject.ts';
@@ -63,6 +64,25 @@ export function jobGroupsContract(subject: StoreSubject): void {
       expect(await subject.kinds(aReserve(50n, 600n, { isGroup: true }))).toEqual(['not_staged']);
       expect(await jobs().stage([line(54n, 50n, 4, 1n)], [])).toBe('no_group');
       expect(await jobs().readChunk(aChunk(51n))).toBeNull();
+      await isExact();
+    });
+
+    it('drops a large group in slices, so that calls need not wait for all of it', async () => {
+      const lines = LIMITS.jobStageRowsMax + 1;
+      await jobs().createGroup(aGroup(1_000n));
+      for (let at = 1; at <= lines; at += LIMITS.jobStageRowsMax) {
+        const count = Math.min(LIMITS.jobStageRowsMax, lines - at + 1);
+        const slice = Array.from({ length: count }, (_, next) => BigInt(1_000 + at + next));
+        await jobs().stage(
+          slice.map((id) => line(id, 1_000n, Number(id) - 1_000, 1n)),
+          slice.map((id) => aChunk(id)),
+        );
+      }
+      expect(await jobs().dropStaged(1_000n)).toBe(true);
+      expect(await jobs().stage([line(9_000n, 1_000n, 9, 1n)], [])).toBe('no_group');
+      expect(await jobs().dropStaged(1_000n)).toBe(false);
+      for (const id of [1_001n, BigInt(1_000 + lines)]) expect(await jobs().readChunk(aChunk(id))).toBeNull();
+      expect(await jobs().readChunk(aChunk(51n))).not.toBeNull();
       await isExact();
     });
 

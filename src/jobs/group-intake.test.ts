@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { chatAnswer } from '../../test/fake-hosts.ts';
 import { ask } from '../../test/gateway-fixture.ts';
 import { ANY_READER, JobsFixture, PLAIN_TERMS } from '../../test/jobs-fixture.ts';
+import type { JobChunkName } from '../store/jobs.ts';
 import type { GroupRequest, GroupResult } from './service.ts';
 
 const HASH = createHash('sha256').update('the whole group').digest();
@@ -117,4 +118,41 @@ test('ends all its jobs that wait when it is cancelled', async () => {
   const cancelled = await fixture.jobs.cancelGroup(ANY_READER, group.id);
   expect(cancelled).toMatchObject({ counts: { waiting: 0, cancelled: 3 }, reservedNanousd: 0n });
   expect(await fixture.account()).toMatchObject({ reservedNanousd: 0n });
+});
+
+test('can be cancelled before all of its lines are jobs, as after a process has died', async () => {
+  const intake = await open();
+  await intake.add(lines(ask(), ask()));
+  const { store } = fixture.services;
+  const activate = store.activate.bind(store);
+  Object.assign(store, { activate: () => Promise.reject(new Error('killed')) });
+  await expect(intake.accept(HASH)).rejects.toThrow('killed');
+  Object.assign(store, { activate });
+  const [group] = await fixture.jobs.listGroups(ANY_READER, { after: null, limit: 10 });
+  expect(group).toMatchObject({ isActive: false, counts: { waiting: 2 } });
+  expect(await fixture.jobs.cancelGroup(ANY_READER, group!.id)).toMatchObject({
+    counts: { waiting: 0, cancelled: 2 },
+    reservedNanousd: 0n,
+  });
+  await fixture.housekeeping.work();
+  await expect(fixture.begin()).rejects.toThrow('No job is due.');
+  expect(await fixture.account()).toMatchObject({ reservedNanousd: 0n });
+});
+
+test('gives the results of its other jobs if one can no longer be read', async () => {
+  const { accepted: group } = await accepted({}, ask(), ask());
+  for (let job = 0; job < 2; job++) {
+    const { done } = await fixture.begin();
+    (await fixture.on.hosts.next()).answer(200, chatAnswer());
+    await done;
+  }
+  const [first] = await fixture.jobs.list(ANY_READER, { groupId: group.id }, { after: null, limit: 10 });
+  const { store } = fixture.services;
+  const readChunk = store.readChunk.bind(store);
+  Object.assign(store, {
+    readChunk: async (name: JobChunkName) => (name.jobId === first!.id ? null : readChunk(name)),
+  });
+  const results = await resultsOf(group.id);
+  expect(results.map(({ answer }) => answer?.status ?? null)).toEqual([null, 200]);
+  await expect(fixture.jobs.result(ANY_READER, first!.id)).rejects.toMatchObject({ kind: 'result_expired' });
 });

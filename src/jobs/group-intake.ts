@@ -126,8 +126,10 @@ class StagedGroup implements GroupIntake {
     return { accepted, replayed: isRepeat };
   }
 
-  abandon(): Promise<void> {
-    return this.#intake.services.store.dropStaged(this.#id);
+  /** In slices, so that live calls do not wait for a large group. */
+  async abandon(): Promise<void> {
+    const { store } = this.#intake.services;
+    for (let slice = 0; slice < LIMITS.jobActivationsMax; slice++) if (!(await store.dropStaged(this.#id))) return;
   }
 
   #refusalOf(refused: Extract<ReserveResult, { kind: 'reserve_refused' }>): GatewayError {

@@ -10,7 +10,7 @@ import {
   type JobState,
   jobStatusOf,
 } from '../store/jobs.ts';
-import { openGroup } from './group-intake.ts';
+import { activate, openGroup } from './group-intake.ts';
 import { cancel, failRestored, type JobServices, submit } from './job.ts';
 import { answerOfFailed } from './job-call.ts';
 import { noGroup, noJob } from './refusals.ts';
@@ -139,18 +139,14 @@ export class JobService implements Jobs {
     if (!hasEnded(job)) throw notFinished();
     if (job.contentGoneMs !== null) throw resultExpired();
     const answer = await this.#answerOf(job);
-    if (answer === null) throw noResult(job);
+    if (answer === null) throw job.result === null ? noResult(job) : resultExpired();
     return answer;
   }
 
-  /** Null if the job has none: it was cancelled, or it expired. */
+  /** Null if the job has none: it was cancelled, it expired, or what was stored cannot be read any more. */
   async #answerOf(job: Job): Promise<WholeAnswer | null> {
     const { contents, endpoints } = this.#services;
-    if (job.result !== null) {
-      const stored = await contents.readAnswer(job);
-      if (stored === null) throw resultExpired();
-      return stored;
-    }
+    if (job.result !== null) return contents.readAnswer(job);
     const wire = endpoints.get(job.endpoint);
     return job.state !== 'failed' || wire === undefined ? null : answerOfFailed(job, wire);
   }
@@ -161,16 +157,22 @@ export class JobService implements Jobs {
     return this.find(reader, id);
   }
 
-  /** A job that waits ends at once; one that runs is asked to stop, here or in the process that runs it. */
+  /**
+   * A job that waits ends at once; one that runs is asked to stop, here or in the process that runs it. It may start, or go
+   * back to the queue, between the two steps.
+   */
   async #cancelOne(job: Job): Promise<void> {
     if (hasEnded(job)) return;
-    const end = WAITING.includes(job.state) ? await cancel(this.#services, job) : null;
-    if (end?.kind === 'ended') {
-      this.#terms.onEnded(job.id, end.state);
-      return;
+    for (let turn = 0; turn < LIMITS.jobCancelTurnsMax; turn++) {
+      const end = await cancel(this.#services, job);
+      if (end.kind === 'ended') {
+        this.#terms.onEnded(job.id, end.state);
+        return;
+      }
+      const asked = await this.#services.store.requestCancel(job.id, job.accountId);
+      if (asked === 'cancelling') this.#terms.worker.cancel(job.id);
+      if (asked !== 'waiting') return;
     }
-    const asked = await this.#services.store.requestCancel(job.id, job.accountId);
-    if (asked === 'cancelling') this.#terms.worker.cancel(job.id);
   }
 
   async remove(reader: JobReader, id: bigint): Promise<Job> {
@@ -193,6 +195,8 @@ export class JobService implements Jobs {
 
   async cancelGroup(reader: JobReader, id: bigint): Promise<JobGroup> {
     const group = await this.findGroup(reader, id);
+    // Lines that are not jobs yet would become jobs afterwards.
+    if (!group.isActive) await activate(this.#services, id);
     const filter = { accountId: group.accountId, groupId: id, states: UNFINISHED };
     let after: bigint | null = null;
     for (;;) {
@@ -210,8 +214,7 @@ export class JobService implements Jobs {
     for (;;) {
       const page: Job[] = await this.#services.store.list(filter, { after: last, limit: RESULTS_AT_ONCE });
       for (const job of page) {
-        const answer = job.contentGoneMs === null ? await this.#answerOf(job) : null;
-        yield { job, answer };
+        yield { job, answer: job.contentGoneMs === null ? await this.#answerOf(job) : null };
       }
       if (page.length < RESULTS_AT_ONCE) return;
       last = page.at(-1)!.id;
@@ -243,8 +246,7 @@ export class JobService implements Jobs {
 }
 
 const RESULTS_AT_ONCE = 20;
-const WAITING: readonly JobState[] = ['queued', 'paused'];
-const UNFINISHED: readonly JobState[] = [...WAITING, 'running'];
+const UNFINISHED: readonly JobState[] = ['queued', 'paused', 'running'];
 
 const ROWS_AT_ONCE = 100;
 

@@ -130,6 +130,23 @@ describe('a job that runs', () => {
     await expect(fixture.jobs.result(ANY_READER, accepted.id)).rejects.toMatchObject({ kind: 'job_has_no_result' });
   });
 
+  test('is cancelled also if its attempt fails and it goes back to the queue at that moment', async () => {
+    const { accepted } = await fixture.submit(ask({ model: 'raft' }));
+    const { done } = await fixture.begin();
+    const asked = await fixture.on.hosts.next();
+    const { store } = fixture.services;
+    const requestCancel = store.requestCancel.bind(store);
+    Object.assign(store, {
+      requestCancel: async (...args: Parameters<typeof requestCancel>) => {
+        asked.answer(503, { error: { message: 'Busy.' } });
+        await done;
+        return requestCancel(...args);
+      },
+    });
+    expect(await fixture.jobs.cancel(ANY_READER, accepted.id)).toMatchObject({ state: 'cancelled', attempts: 1 });
+    expect(await fixture.account()).toMatchObject({ heldNanousd: 0n, reservedNanousd: 0n });
+  });
+
   test('is charged by the prices of its acceptance', async () => {
     const { accepted } = await fixture.submit();
     const { catalog, priceId } = fixture.on.gateway.prices();
@@ -232,6 +249,22 @@ describe('a job that does not run', () => {
     expect(await (await fixture.begin()).done).toEqual({ kind: 'ended', state: 'cancelled' });
     expect(await fixture.find(accepted.id)).toMatchObject({ errorCode: 'key_revoked' });
   });
+});
+
+test('a job whose key is disabled is looked at less and less often, and its request is not read for it', async () => {
+  const { store, clock } = fixture.on;
+  await store.createKey(aKey(7n, 1n));
+  fixture.on.caller = { accountId: 1n, keyId: 7n, key: await store.findKey(7n) };
+  const { accepted } = await fixture.submit();
+  await store.updateKey(7n, { disabledMs: clock.nowMs() });
+  Object.assign(fixture.services.contents, { readRequest: () => Promise.reject(new Error('read')) });
+  const pausesMs: number[] = [];
+  for (let claim = 1; claim <= 6; claim++) {
+    expect(await (await fixture.begin()).done).toMatchObject({ kind: 'returned' });
+    pausesMs.push((await fixture.find(accepted.id)).dueMs - clock.nowMs());
+    clock.advance(pausesMs.at(-1)!);
+  }
+  expect(pausesMs.map((ms) => ms / 1000)).toEqual([30, 60, 120, 240, 480, 600]);
 });
 
 describe('who may see a job', () => {

@@ -111,13 +111,15 @@ export type RunEnd = AttemptEnd | { readonly kind: 'left' };
 export async function run(services: JobServices, job: Job, sink: JobSink): Promise<RunEnd> {
   const { gateway, contents, prices, endpoints } = services;
   if (gateway.clock.nowMs() > job.expiresMs) return expire(services, job);
+  const caller = await callerOf(services, job);
+  if (isBlocked(caller, gateway.clock.nowMs())) return putBack(services, job, blockedMs(job));
   const body = await contents.readRequest(job);
   const wire = endpoints.get(job.endpoint);
   if (body === null || wire === undefined) {
     await putBack(services, job, LIMITS.jobRetryMaxMs);
     throw new Error('The request of a job cannot be decrypted; it is tried again. Has the master key changed?');
   }
-  const call = callOf(gateway, job, wire, await callerOf(services, job), body);
+  const call = callOf(gateway, job, wire, caller, body);
   const ledger = attemptLedger(services, job, (error) => errorAnswer(call, job, error));
   const pinned = await prices.at(job.priceVersion);
   if (gateway.shutdown.isDue) return putBack(services, job, 0);
@@ -138,6 +140,17 @@ export async function run(services: JobServices, job: Job, sink: JobSink): Promi
 
 async function callerOf({ findKey }: JobServices, { accountId, keyId }: Job): Promise<Caller> {
   return { accountId, keyId, key: keyId === null ? null : await findKey(keyId) };
+}
+
+/** The ledger decides. This saves the work of a call for a key that may have many jobs and cannot make any. */
+function isBlocked({ key }: Caller, nowMs: number): boolean {
+  if (key === null || key.revokedMs !== null) return false;
+  return key.disabledMs !== null || (key.expiresMs !== null && key.expiresMs <= nowMs);
+}
+
+/** Longer each time that the job was claimed in vain. */
+function blockedMs({ claim }: Job): number {
+  return Math.min(LIMITS.jobBlockedMs * 2 ** Math.min(claim - 1, 10), LIMITS.jobRetryMaxMs);
 }
 
 function attemptLedger(
@@ -169,7 +182,7 @@ function afterRefusal(services: JobServices, job: Job, refusal: StartRefusal): P
       return expire(services, job);
     case 'key_inactive':
     case 'account_suspended':
-      return putBack(services, job, LIMITS.jobBlockedMs);
+      return putBack(services, job, blockedMs(job));
     case 'key_revoked':
       return endClaimed(services, job, 'cancelled', {
         code: refusal,

@@ -197,8 +197,11 @@ export interface JobStore {
    * until they are accepted, and deleted if that takes longer than an hour. `no_group`: it was deleted.
    */
   stage(jobs: readonly NewJob[], chunks: readonly JobChunk[]): Promise<'staged' | 'no_group'>;
-  /** Drops what was staged and not accepted: a group with its lines, or one job. */
-  dropStaged(id: bigint): Promise<void>;
+  /**
+   * Drops what was staged and not accepted: one job, or a group with the next of its lines. True if lines may be left; call
+   * it again until it returns false.
+   */
+  dropStaged(id: bigint): Promise<boolean>;
   /** After a group was accepted: turns the next lines into jobs, and returns how many; 0 when all are. */
   activate(groupId: bigint): Promise<number>;
   /** Accepted groups whose lines are not all jobs yet, because a process died. */
@@ -210,9 +213,9 @@ export interface JobStore {
   findGroup(id: bigint, accountId: bigint | null): Promise<JobGroup | null>;
   listGroups(accountId: bigint | null, page: JobPage): Promise<JobGroup[]>;
 
-  /** Accounts that have jobs to run now, in the order of their ids after the given one. */
+  /** Accounts that have jobs to run now and are not suspended, in the order of their ids after the given one. */
   accountsWithDueJobs(nowMs: number, after: bigint | null, limit: number): Promise<bigint[]>;
-  /** When the next job is due; null if none waits. */
+  /** When the next job is due, except those of suspended accounts; null if none waits. */
   nextDueMs(): Promise<number | null>;
   /** Leases due jobs of the account to this process, the one that waits longest first. Moves no money. */
   claim(accountId: bigint, nowMs: number, leaseMs: number, limit: number): Promise<Job[]>;

@@ -4,7 +4,7 @@ import { missingPermission } from '../../accounts/permissions.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { GROUP_PREFIX, JOB_PREFIX } from '../../canonical/id-prefixes.ts';
 import { headerLine } from '../../http1/headers.ts';
-import type { Job, JobReader, JobStatus, Submission } from '../../jobs/service.ts';
+import type { Job, JobReader, JobStatus, Jobs, Submission } from '../../jobs/service.ts';
 import { stringifyJson } from '../../json/stringify.ts';
 import { formatId, parseId } from '../../kit/ids.ts';
 import { LIMITS } from '../../limits.ts';
@@ -89,7 +89,9 @@ async function list({ jobs, clock }: JobRouteServices, { caller, query }: PlainR
   if (group !== undefined && groupId === null)
     throw invalid('group', `must be the id of a group, like ${GROUP_PREFIX}…`);
   const page = readPage(given, JOB_PREFIX);
-  const found = await jobs.list(readerOf(caller!), { status: readStatus(given), groupId }, page);
+  const reader = readerOf(caller!);
+  if (groupId !== null && page.after !== null) await checkInGroup(jobs, reader, groupId, page.after);
+  const found = await jobs.list(reader, { status: readStatus(given), groupId }, page);
   return ok(
     listView(
       found.map((job) => jobView(job, clock.nowMs())),
@@ -135,8 +137,18 @@ async function groupResults({ jobs }: JobRouteServices, { caller, param, query }
   const reader = readerOf(caller!);
   const group = await jobs.findGroup(reader, groupIdOf(param));
   if (group.finishedMs === null) throw groupNotFinished();
+  if (afterId !== null) await checkInGroup(jobs, reader, group.id, afterId);
   const lines = resultLines(jobs.groupResults(reader, group.id, afterId));
   return { status: 200, body: lines, lines: 'content-type: application/jsonl; charset=utf-8\r\n' };
+}
+
+/** After any other job there would be no lines, and the results would look complete. */
+async function checkInGroup(jobs: Jobs, reader: JobReader, groupId: bigint, afterId: bigint): Promise<void> {
+  const job = await jobs.find(reader, afterId).catch((error: unknown) => {
+    if (error instanceof GatewayError && error.kind === 'job_not_found') return null;
+    throw error;
+  });
+  if (job?.groupId !== groupId) throw invalid('after', 'must be the `id` of a job of this group');
 }
 
 async function cancel({ jobs, clock }: JobRouteServices, { caller, param }: PlainRequest): Promise<PlainAnswer> {

@@ -59,12 +59,14 @@ class MemoryJobs implements MoneyOfJobs {
   dropStaged: JobStore['dropStaged'] = async (id) => {
     const group = this.#rows.jobGroups.get(id);
     if (group?.acceptedMs === null) this.#rows.jobGroups.delete(id);
-    for (const job of [...this.#rows.jobs.values()]) {
-      const isDropped = job.id === id ? job.groupId === null : job.groupId === id && !this.#rows.jobGroups.has(id);
-      if (!isDropped || job.state !== 'staged') continue;
+    const isDropped = (job: MemoryJob): boolean =>
+      job.id === id ? job.groupId === null : job.groupId === id && !this.#rows.jobGroups.has(id);
+    const dropped = this.#where((job) => job.state === 'staged' && isDropped(job)).slice(0, LIMITS.jobStageRowsMax);
+    for (const job of dropped) {
       this.#rows.jobs.delete(job.id);
       for (const [name, { jobId }] of this.#rows.jobChunks) if (jobId === job.id) this.#rows.jobChunks.delete(name);
     }
+    return dropped.length >= LIMITS.jobStageRowsMax;
   };
 
   activate: JobStore['activate'] = async (groupId) => {
@@ -112,13 +114,19 @@ class MemoryJobs implements MoneyOfJobs {
   };
 
   accountsWithDueJobs: JobStore['accountsWithDueJobs'] = async (nowMs, after, limit) => {
-    const due = this.#where((job) => isDue(job, nowMs) && job.accountId > (after ?? 0n));
+    const due = this.#where(
+      (job) => isDue(job, nowMs) && job.accountId > (after ?? 0n) && !this.#isSuspended(job.accountId),
+    );
     const ids = [...new Set(due.map(({ accountId }) => accountId))];
     return ids.sort((one, other) => (one < other ? -1 : 1)).slice(0, limit);
   };
 
+  #isSuspended(accountId: bigint): boolean {
+    return this.#rows.accounts.get(accountId)?.status === 'suspended';
+  }
+
   nextDueMs: JobStore['nextDueMs'] = async () => {
-    const queued = this.#where(({ state }) => state === 'queued');
+    const queued = this.#where(({ state, accountId }) => state === 'queued' && !this.#isSuspended(accountId));
     return queued.length === 0 ? null : Math.min(...queued.map(({ dueMs }) => dueMs));
   };
 

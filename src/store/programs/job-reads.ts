@@ -1,5 +1,5 @@
 import { LIMITS } from '../../limits.ts';
-import { JOB_STATE } from '../codes.ts';
+import { ACCOUNT_STATUS, JOB_STATE } from '../codes.ts';
 import type { HandedEvent, Job, JobEvent, JobFilter, JobGroup, JobPage, JobSums } from '../jobs.ts';
 import { emitEvent } from './deliveries.ts';
 import { type GroupColumns, groupOf, type JobColumns, jobOf } from './job-columns.ts';
@@ -69,10 +69,14 @@ export function* listGroups(accountId: bigint | null, { after, limit }: JobPage)
   return rows.map(groupOf);
 }
 
+/** Jobs of a suspended account would be claimed and put back for ever, and there may be many. */
+const MAY_RUN = `waiting > 0 AND EXISTS (
+  SELECT 1 FROM balance WHERE balance.account_id = job_account.account_id AND status <> ${ACCOUNT_STATUS.of.suspended})`;
+
 /** Reads one row of the index per account that has waiting jobs, however many those are. */
 export function* accountsWithDueJobs(nowMs: number, after: bigint | null, limit: number): Program<bigint[]> {
   const rows = yield* rowsOf<{ account_id: bigint }>(
-    `SELECT account_id FROM job_account WHERE waiting > 0 AND account_id > ?
+    `SELECT account_id FROM job_account WHERE ${MAY_RUN} AND account_id > ?
        AND EXISTS (SELECT 1 FROM job WHERE job.account_id = job_account.account_id AND state = ${queued} AND due_ms <= ?)
      ORDER BY account_id LIMIT ?`,
     after ?? 0n,
@@ -84,7 +88,7 @@ export function* accountsWithDueJobs(nowMs: number, after: bigint | null, limit:
 
 const FIRST_DUE = `SELECT min(due_ms) AS due_ms FROM (
   SELECT (SELECT min(due_ms) FROM job WHERE job.account_id = job_account.account_id AND state = ${queued}) AS due_ms
-  FROM job_account WHERE waiting > 0) AS firsts`;
+  FROM job_account WHERE ${MAY_RUN}) AS firsts`;
 
 export function* nextDueMs(): Program<number | null> {
   const row = yield* rowOf<{ due_ms: bigint | null }>(FIRST_DUE);

@@ -42,16 +42,24 @@ export function* stage(jobs: readonly NewJob[], chunks: readonly JobChunk[]): Pr
   return 'staged';
 }
 
-/** The group's row goes first: from then on its lines belong to nobody, and `sweep` deletes what is left of them. */
-export function* dropStaged(id: bigint): Program<void> {
+/**
+ * The group's row goes first: from then on its lines belong to nobody, and `sweep` deletes those that are left if this is
+ * not called again.
+ */
+export function* dropStaged(id: bigint): Program<boolean> {
   yield query('DELETE FROM job_group WHERE id = ? AND accepted_ms IS NULL', id);
-  const isLine = 'group_id = ? AND NOT EXISTS (SELECT 1 FROM job_group WHERE job_group.id = group_id)';
   const rows = yield* rowsOf<{ id: bigint }>(
-    `DELETE FROM job WHERE state = ${staged} AND (id = ? AND group_id IS NULL OR ${isLine}) RETURNING id`,
+    `DELETE FROM job WHERE state = ${staged} AND id IN (
+       SELECT id FROM job WHERE id = ? AND group_id IS NULL
+       UNION ALL
+       SELECT id FROM (SELECT id FROM job WHERE state = ${staged} AND group_id = ?
+         AND NOT EXISTS (SELECT 1 FROM job_group WHERE job_group.id = group_id) LIMIT ?) AS some_lines) RETURNING id`,
     id,
     id,
+    LIMITS.jobStageRowsMax,
   );
   yield* deleteChunksOf(rows.map((row) => row.id));
+  return rows.length >= LIMITS.jobStageRowsMax;
 }
 
 /** Deletes what was staged before that time and not accepted since; returns how many rows. */
