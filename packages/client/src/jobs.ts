@@ -19,6 +19,7 @@ export interface Jobs {
   cancel(id: string, options?: CallOptions): Promise<Job>;
   /** Deletes the request and the result before their time. */
   remove(id: string, options?: CallOptions): Promise<unknown>;
+  /** `maxCost` is for the whole group here. The client's is for single calls, so it is not sent. */
   createGroup(requests: readonly object[], options?: CallOptions): Promise<JobGroup>;
   group(id: string, options?: CallOptions): Promise<JobGroup>;
   cancelGroup(id: string, options?: CallOptions): Promise<JobGroup>;
@@ -32,7 +33,7 @@ export function jobsOf(transport: Transport): Jobs {
   const post = <Data>(path: string, body: object, options?: CallOptions) =>
     transport.own<Data>(path, { ...options, method: 'POST', body: JSON.stringify(body) });
   return {
-    create: (job, options) => post('/v1/jobs', job, keyed({ ...options })),
+    create: (job, options) => post('/v1/jobs', job, transport.keyed(options)),
     get: (id, { waitSeconds, ...options } = {}) =>
       transport.own(at(id, waitSeconds === undefined ? '' : `?wait=${waitSeconds}`), options),
     list: (query = {}, options) => transport.own(`/v1/jobs?${queryText(query)}`, options),

@@ -16,9 +16,12 @@ export function tryParse(text: string): unknown {
 /** Within a string of JSON the second quote would have a backslash before it, so only names of members match. */
 const AMOUNTS = /("[a-z_]*nanousd":\s*)(-?\d+)/g;
 
-/** Parses a body of the gateway's own routes; members named `…_nanousd` become bigint, exact at any size. */
+/** No text of the gateway has this character, so that an amount is not taken for a text of a caller's metadata. */
+const MARK = '\0';
+
+/** Parses a body of the gateway's own routes; numbers named `…_nanousd` become bigint, exact at any size. */
 export function parseAmounts(text: string): unknown {
-  return JSON.parse(text.replace(AMOUNTS, '$1"$2"'), (name, value: unknown) =>
-    name.endsWith('nanousd') && typeof value === 'string' ? BigInt(value) : value,
+  return JSON.parse(text.replace(AMOUNTS, '$1"\\u0000$2"'), (_, value: unknown) =>
+    typeof value === 'string' && value.startsWith(MARK) ? BigInt(value.slice(1)) : value,
   );
 }

@@ -65,6 +65,11 @@ export class Transport {
     return this.#billed(path, { ...body, stream: true }, options, (fetch) => fetch);
   }
 
+  /** The options of a call: with the client's ceiling, and with a key, so that it can be sent again. */
+  keyed(options: CallOptions = {}): CallOptions {
+    return keyed({ ...options, maxCost: lowest(options.maxCost, this.#options.maxCost) });
+  }
+
   /** One of the gateway's own routes, with exact amounts. */
   async own<Data>(path: string, request: Request = {}): Promise<Data> {
     const response = await this.send(path, request, this.#fetch);
@@ -77,9 +82,8 @@ export class Transport {
   }
 
   #billed(path: string, body: object, options: CallOptions, reading: (fetch: Fetch) => Fetch): Promise<Response> {
-    const maxCost = lowest(options.maxCost, this.#options.maxCost);
     const fetch = options.via?.(this.#fetch) ?? reading(observed(this.#fetch));
-    return this.send(path, keyed({ ...options, maxCost, method: 'POST', body: JSON.stringify(body) }), fetch);
+    return this.send(path, { ...this.keyed(options), method: 'POST', body: JSON.stringify(body) }, fetch);
   }
 
   async send(path: string, request: Request, fetch: Fetch = this.#fetch): Promise<Response> {

@@ -10,11 +10,12 @@ interface Sent {
   readonly body: unknown;
 }
 
-function clientOf(answer: object, headers: Record<string, string> = {}) {
+function clientOf(answer: object, headers: Record<string, string> = {}, options: { maxCost?: bigint } = {}) {
   const sent: Sent[] = [];
   const client = createClient({
     baseURL: 'http://gateway.example/v1',
     apiKey: 'k',
+    ...options,
     fetch: async (input, init) => {
       const body = typeof init?.body === 'string' ? JSON.parse(init.body) : null;
       const path = String(input).replace('http://gateway.example', '');
@@ -34,6 +35,16 @@ test('a job is created with its ceiling and a key, so that it can be sent again'
   expect(sent[0]).toMatchObject({ method: 'POST', path: '/v1/jobs', body: JOB });
   expect(sent[0]!.headers.get('x-gateway-max-cost-nanousd')).toBe('9');
   expect(sent[0]!.headers.get('idempotency-key')).toMatch(/^tgc_/);
+});
+
+test('a job has the ceiling of the client, or its own if that is lower; a group has only its own', async () => {
+  const { client, sent } = clientOf({}, {}, { maxCost: 7n });
+  await client.jobs.create(JOB);
+  await client.jobs.create(JOB, { maxCost: 9n });
+  await client.jobs.create(JOB, { maxCost: 5n });
+  await client.jobs.createGroup([JOB]);
+  await client.jobs.createGroup([JOB], { maxCost: 9n });
+  expect(sent.map(({ headers }) => headers.get('x-gateway-max-cost-nanousd'))).toEqual(['7', '7', '5', null, '9']);
 });
 
 test('the other calls have their routes', async () => {

@@ -24,6 +24,11 @@ describe('usd', () => {
 });
 
 describe('amounts in JSON', () => {
+  test('are numbers: a text of the caller stays a text, whatever its name is', () => {
+    const metadata = { budget_nanousd: 'ten', limit_nanousd: '10' };
+    expect(parseAmounts(JSON.stringify({ cost_nanousd: 5, metadata }))).toEqual({ cost_nanousd: 5n, metadata });
+  });
+
   test('are exact beyond what a number holds', () => {
     expect(parseAmounts('{"balance_nanousd": 9007199254740993, "a":{"cost_nanousd":null}}')).toEqual({
       balance_nanousd: 9007199254740993n,
