@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync } from 'node:fs';
 import { loadavg, release } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -15,6 +15,7 @@ import {
 import { fillStore } from './fill-store.ts';
 import { describeMachine } from './machine.ts';
 import { checkAnswer, type Figures, measure, type Surroundings, startLoad, warmUp } from './measure.ts';
+import { inScratchFolder, say } from './scratch.ts';
 import { type Row, ratio, renderTable } from './table.ts';
 import type { BooksReport } from './tollgate.ts';
 import { SHAPES, type Shape, STREAM_CHUNKS, UPSTREAM_MODEL } from './traffic.ts';
@@ -199,17 +200,5 @@ function load(): string {
     .join(' ');
 }
 
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
-
 if (!canPin) say('cores      there is no taskset or only one core: nothing is pinned, and the figures mean little');
-const scratch = join(import.meta.dirname, '../.tollgate');
-mkdirSync(scratch, { recursive: true });
-const folder = mkdtempSync(join(scratch, 'bench-'));
-try {
-  await main(folder);
-} finally {
-  await Child.stopAll();
-  rmSync(folder, { recursive: true });
-}
+await inScratchFolder(main);

@@ -30,8 +30,13 @@ export function describeMachine(folder: string): Machine {
   };
 }
 
-/** Each time after a page more, as a log grows. */
-function measureSync(folder: string, sync: (descriptor: number) => void): { p50: number; p99: number } {
+export interface SyncTimes {
+  readonly p50: number;
+  readonly p99: number;
+}
+
+/** Milliseconds, each time after a page more, as a log grows. */
+export function measureSync(folder: string, sync: (descriptor: number) => void): SyncTimes {
   const file = join(folder, 'sync.probe');
   const descriptor = openSync(file, 'w');
   const page = Buffer.alloc(4096, 1);

@@ -1,10 +1,11 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Child, OTHER_CORE } from './child.ts';
 import { startTollgate } from './contenders.ts';
 import { fillStore } from './fill-store.ts';
 import { measure, startLoad } from './measure.ts';
+import { inScratchFolder, say } from './scratch.ts';
 import { SHAPES, type Shape } from './traffic.ts';
 import type { UpstreamHello } from './upstream.ts';
 
@@ -133,19 +134,5 @@ function monotonicMicros(): number {
   return Number(process.hrtime.bigint() / 1000n);
 }
 
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
-
-const scratch = join(import.meta.dirname, '../.tollgate');
-mkdirSync(scratch, { recursive: true });
 const shapes = SHAPES.filter((shape) => values.shape === undefined || values.shape === shape);
-for (const shape of shapes) {
-  const folder = mkdtempSync(join(scratch, 'bench-'));
-  try {
-    await profileShape(folder, shape);
-  } finally {
-    await Child.stopAll();
-    rmSync(folder, { recursive: true });
-  }
-}
+for (const shape of shapes) await inScratchFolder((folder) => profileShape(folder, shape));

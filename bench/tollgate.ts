@@ -28,6 +28,15 @@ export interface BooksReport {
   readonly violations: readonly string[];
 }
 
+/** What the ledger asked of the store since the last question: each batch is one commit. */
+export interface BatchReport {
+  readonly batches: number;
+  readonly operations: number;
+  /** From handing a batch to the writer until its outcomes are back. */
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
 const { folder, upstreamPort, transport } = readTerms<TollgateTerms>();
 
 const running = await startGateway({
@@ -79,7 +88,31 @@ function model(): ModelRow {
   };
 }
 
-process.on('message', () => {
+const batchTimesMs: number[] = [];
+let batchedOperations = 0;
+const { store } = running.books;
+const apply = store.apply.bind(store);
+store.apply = async (operations) => {
+  const startMs = performance.now();
+  const outcomes = await apply(operations);
+  batchTimesMs.push(performance.now() - startMs);
+  batchedOperations += operations.length;
+  return outcomes;
+};
+
+function batchReport(): BatchReport {
+  const sorted = batchTimesMs.splice(0).sort((a, b) => a - b);
+  const at = (part: number): number => sorted[Math.floor((sorted.length - 1) * part)] ?? Number.NaN;
+  const report = { batches: sorted.length, operations: batchedOperations, p50Ms: at(0.5), p99Ms: at(0.99) };
+  batchedOperations = 0;
+  return report;
+}
+
+process.on('message', (question: 'verify' | 'batches') => {
+  if (question === 'batches') {
+    process.send!(batchReport());
+    return;
+  }
   void running.books.ledger.verify(undefined, null, false).then(({ receipts, openHolds, violations }) => {
     process.send!({ receipts: Number(receipts), openHolds: Number(openHolds), violations } satisfies BooksReport);
   });

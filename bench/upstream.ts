@@ -1,10 +1,12 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { announce, readTerms } from './child.ts';
 import { bufferedAnswer, streamedFrames } from './traffic.ts';
 
-/** A host that answers at once and always the same. */
+/** A host that always gives the same answer. */
 export interface UpstreamTerms {
+  /** How long it takes to answer; it answers at once if this is left out. */
+  readonly delayMs?: number;
   /** Each frame leaves in a turn of its own, as tokens do; otherwise all leave in one write. */
   readonly framesApart: boolean;
 }
@@ -13,7 +15,7 @@ export interface UpstreamHello {
   readonly port: number;
 }
 
-const { framesApart } = readTerms<UpstreamTerms>();
+const { framesApart, delayMs = 0 } = readTerms<UpstreamTerms>();
 const answer = Buffer.from(bufferedAnswer());
 const answerHead = { 'content-type': 'application/json', 'content-length': String(answer.length) };
 const frames = streamedFrames().map((frame) => Buffer.from(frame));
@@ -25,20 +27,26 @@ const server = createServer((request, response) => {
     streamed ||= chunk.includes(ASKS_FOR_STREAM);
   });
   request.on('end', () => {
-    if (!streamed) response.writeHead(200, answerHead).end(answer);
-    else {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      if (framesApart) sendApart(response, 0);
-      else {
-        for (const frame of frames) response.write(frame);
-        response.end();
-      }
-    }
+    if (delayMs === 0) answerTo(response, streamed);
+    else setTimeout(answerTo, delayMs, response, streamed);
   });
 });
 server.keepAliveTimeout = 600_000;
 
-function sendApart(response: import('node:http').ServerResponse, at: number): void {
+function answerTo(response: ServerResponse, streamed: boolean): void {
+  if (!streamed) {
+    response.writeHead(200, answerHead).end(answer);
+    return;
+  }
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  if (framesApart) sendApart(response, 0);
+  else {
+    for (const frame of frames) response.write(frame);
+    response.end();
+  }
+}
+
+function sendApart(response: ServerResponse, at: number): void {
   if (at === frames.length) response.end();
   else {
     response.write(frames[at]);

@@ -1,0 +1,131 @@
+import { fsyncSync } from 'node:fs';
+import { loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import { Child, OTHER_CORE } from './child.ts';
+import { type Contender, startPassThrough, startTollgate } from './contenders.ts';
+import { fillStore } from './fill-store.ts';
+import { measureSync, type SyncTimes } from './machine.ts';
+import { measure, type Surroundings, startLoad, warmUp } from './measure.ts';
+import { inScratchFolder, say } from './scratch.ts';
+import { median } from './table.ts';
+import type { BatchReport } from './tollgate.ts';
+import { UPSTREAM_MODEL } from './traffic.ts';
+import type { UpstreamHello } from './upstream.ts';
+
+/**
+ * What a call waits for the gateway if its host takes some time. Every round measures the host directly, a bare Node proxy
+ * and the gateway, and the disk's own syncs in between: the differences and the disk's figures are of the same minute.
+ */
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '7' },
+    seconds: { type: 'string', default: '3' },
+    'host-ms': { type: 'string', default: '20' },
+    rows: { type: 'string', default: '100000' },
+    connections: { type: 'string', default: '1,16' },
+  },
+});
+const WARM_UP_CONNECTIONS = 64;
+const WARM_UP_CALLS = 5_000;
+const SHAPE = 'buffered';
+/** A hold and a settlement are two commits. What is allowed beside them, in milliseconds. */
+const BAR = { syncs: 2, p50Ms: 0.5, p99Ms: 3 };
+
+interface Round {
+  readonly host: Times;
+  readonly proxy: Times;
+  readonly gateway: Times;
+  readonly batches: BatchReport;
+  readonly disk: SyncTimes;
+}
+interface Times {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+async function main(folder: string): Promise<void> {
+  say(`load       ${loadavg()[0]!.toFixed(2)} before the run`);
+  const { keys, upstream, contenders } = await startAll(folder);
+  const around = (connections: number): Surroundings => ({ ...upstream, keys, connections });
+  for (const one of Object.values(contenders))
+    await warmUp(around(WARM_UP_CONNECTIONS), one, SHAPE, one === contenders.host ? 0 : WARM_UP_CALLS);
+  for (const connections of values.connections.split(',').map(Number)) {
+    const rounds: Round[] = [];
+    for (let at = 0; at < Number(values.rounds); at++)
+      rounds.push(await runRound(folder, around(connections), contenders));
+    report(connections, rounds);
+  }
+  say(`load       ${loadavg()[0]!.toFixed(2)} after the run`);
+}
+
+interface Contenders {
+  readonly host: Contender;
+  readonly proxy: Contender;
+  readonly gateway: Contender;
+}
+
+async function startAll(folder: string) {
+  const accounts = fillStore({ folder, calls: Number(values.rows), accounts: 1_000 });
+  const terms = { framesApart: false, delayMs: Number(values['host-ms']) };
+  const { child, hello } = await Child.ready<UpstreamHello>(OTHER_CORE, 'upstream.ts', terms);
+  const host: Contender = { name: 'host', child, port: hello.port, model: UPSTREAM_MODEL, headers: {} };
+  const contenders: Contenders = {
+    host,
+    proxy: await startPassThrough(hello.port),
+    gateway: await startTollgate({ folder, upstreamPort: hello.port, transport: 'own' }),
+  };
+  const upstream = { upstream: child, load: await startLoad() };
+  return { keys: accounts.map(({ secret }) => secret), upstream, contenders };
+}
+
+async function runRound(folder: string, around: Surroundings, contenders: Contenders): Promise<Round> {
+  const seconds = Number(values.seconds);
+  const host = await measure(around, contenders.host, SHAPE, seconds);
+  const proxy = await measure(around, contenders.proxy, SHAPE, seconds);
+  const disk = measureSync(folder, fsyncSync);
+  await contenders.gateway.child.ask<BatchReport>('batches', 5_000);
+  const gateway = await measure(around, contenders.gateway, SHAPE, seconds);
+  const batches = await contenders.gateway.child.ask<BatchReport>('batches', 5_000);
+  return { host, proxy, gateway, batches, disk };
+}
+
+function report(connections: number, rounds: readonly Round[]): void {
+  const of = (read: (round: Round) => number): number => median(rounds.map(read));
+  const added = (which: 'proxy' | 'gateway', part: keyof Times): number =>
+    of((round) => round[which][part] - round.host[part]);
+  const bars = { p50: barOf('p50'), p99: barOf('p99') };
+  function barOf(part: keyof SyncTimes): number {
+    return BAR.syncs * of(({ disk }) => disk[part]) + (part === 'p50' ? BAR.p50Ms : BAR.p99Ms);
+  }
+  say(`\n${connections} ${connections === 1 ? 'connection' : 'connections'}, host of ${values['host-ms']} ms`);
+  say(`                              p50 ms    p99 ms`);
+  const row = (name: string, p50: number, p99: number): void =>
+    say(`${name.padEnd(26)}${p50.toFixed(2).padStart(10)}${p99.toFixed(2).padStart(10)}`);
+  row(
+    'host',
+    of(({ host }) => host.p50Ms),
+    of(({ host }) => host.p99Ms),
+  );
+  row('added by a bare proxy', added('proxy', 'p50Ms'), added('proxy', 'p99Ms'));
+  row('added by the gateway', added('gateway', 'p50Ms'), added('gateway', 'p99Ms'));
+  row(
+    '  a commit of it',
+    of(({ batches }) => batches.p50Ms),
+    of(({ batches }) => batches.p99Ms),
+  );
+  row(
+    'one sync of the disk',
+    of(({ disk }) => disk.p50),
+    of(({ disk }) => disk.p99),
+  );
+  row('the bar', bars.p50, bars.p99);
+  say(
+    `operations in a commit     ${of(({ batches }) => batches.operations / batches.batches)
+      .toFixed(1)
+      .padStart(8)}`,
+  );
+  const isMet = added('gateway', 'p50Ms') <= bars.p50 && added('gateway', 'p99Ms') <= bars.p99;
+  say(`the bar is ${isMet ? 'reached' : 'MISSED'}`);
+}
+
+await inScratchFolder(main);

@@ -1,0 +1,43 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { announce, readTerms } from './child.ts';
+import { UPSTREAM_MODEL } from './traffic.ts';
+
+/** A host whose streams last: each sends so many events, one after every interval, and then the usage. */
+export interface PacedTerms {
+  readonly events: number;
+  readonly intervalMs: number;
+}
+
+const { events, intervalMs } = readTerms<PacedTerms>();
+const IDENTITY = {
+  id: 'chatcmpl-paced',
+  object: 'chat.completion.chunk',
+  created: 1_794_700_800,
+  model: UPSTREAM_MODEL,
+};
+const HEAD = JSON.stringify(IDENTITY).slice(0, -1);
+const USAGE = { prompt_tokens: 460, completion_tokens: events, total_tokens: 460 + events };
+const END = `data: ${HEAD},"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: ${HEAD},"choices":[],"usage":${JSON.stringify(USAGE)}}\n\ndata: [DONE]\n\n`;
+
+const server = createServer((request, response) => {
+  request.resume();
+  request.on('end', () => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    send(response, events);
+  });
+});
+server.keepAliveTimeout = 600_000;
+
+/** Each event says when it was sent, by the clock that all processes of a machine share. */
+function send(response: ServerResponse, left: number): void {
+  if (left === 0) {
+    response.end(END);
+    return;
+  }
+  const content = `@${process.hrtime.bigint() / 1000n}@`;
+  response.write(`data: ${HEAD},"choices":[{"index":0,"delta":{"content":"${content}"},"finish_reason":null}]}\n\n`);
+  setTimeout(send, intervalMs, response, left - 1);
+}
+
+server.listen(0, '127.0.0.1', 4096, () => announce({ port: (server.address() as AddressInfo).port }));
