@@ -10,10 +10,14 @@ const SLICE_ROWS = 5;
 const EVERYTHING = { keyId: null, sinceMs: null, untilMs: null, model: null, chain: null };
 const ALL = { limit: 100, after: null, examineMax: 1_000 };
 
-function openLedger() {
+function emptyLedger(): DatabaseSync {
   const database = new DatabaseSync(':memory:', { readBigInts: true });
   migrate(database);
   database.exec("INSERT INTO name VALUES (1, 'x'); INSERT INTO price_list VALUES (1, 'p', '{}')");
+  return database;
+}
+
+function openLedger(database = emptyLedger()) {
   const insert = database.prepare(`
     INSERT INTO call (id, state, epoch, account_id, held, price_id, route, stream, requested_model, effective_model, created_ms)
     VALUES (?, 1, 1, ?, 0, 1, 1, 0, 1, 1, ?)`);
@@ -55,10 +59,12 @@ test('a new life goes on where the last one stopped', () => {
 });
 
 test('every call of an account is listed once, whatever the order of ids, the batches and the restarts', () => {
+  const database = emptyLedger();
   const ids = fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 40 });
   fc.assert(
     fc.property(ids, fc.infiniteStream(fc.nat(9)), (order, dice) => {
-      const { database, index: first, add, listed } = openLedger();
+      database.exec('BEGIN');
+      const { index: first, add, listed } = openLedger(database);
       let index = first;
       const made: [number, number][] = [];
       for (const id of order) {
@@ -74,8 +80,9 @@ test('every call of an account is listed once, whatever the order of ids, the ba
         const wanted = made.filter(([, of]) => of === account).map(([id]) => id);
         expect(listed(BigInt(account))).toEqual(wanted.sort((a, b) => b - a));
       }
-      database.close();
+      database.exec('ROLLBACK');
     }),
     { numRuns: 200 },
   );
+  database.close();
 });
