@@ -157,6 +157,12 @@ export const MANAGEMENT_LIMITS = {
   payerSeriesMax: 1_000,
   /** How long sums of the whole store are shown before they are read again. */
   bookSumsMs: 10_000,
+  /** Keys that sign receipts: how many, and how long a new one is listed before it signs. */
+  receiptKeysMax: 100,
+  receiptKeyOverlapMs: 60 * 60_000,
+  /** How long clients may keep the list of these keys, and how long the gateway does. */
+  receiptKeySetMaxAgeS: 300,
+  receiptKeySetKeptMs: 5_000,
   /** Email addresses and clients whose failures are remembered; the oldest is forgotten first. */
   signInCountersMax: 100_000,
 } as const;

@@ -61,6 +61,8 @@ const RUNS: readonly (readonly string[])[] = [
   ['jobs', 'fail', '--restored'],
   ['audit', 'list'],
   ['ledger', 'verify'],
+  ['receipts', 'keys'],
+  ['receipts', 'rotate-key', '--now'],
   ['seal', 'status'],
   ['seal', 'rotate'],
   ['usage', '--by', 'key,model', '--bucket', 'day'],
@@ -82,7 +84,7 @@ const ELSEWHERE = [
   'setup',
   ...['catalog check', 'catalog update'],
   ...['keys show', 'keys update', 'keys rotate', 'keys disable', 'keys enable', 'keys revoke'],
-  ...['receipts show', 'receipts refund'],
+  ...['receipts show', 'receipts refund', 'receipts verify'],
   'management-keys revoke',
   ...[
     'people show',

@@ -9,5 +9,6 @@ export const EVERY_ROUTE: readonly Route[] = routeTable(
   {} as Gateway,
   {} as Ledger,
   {} as Parameters<typeof routeTable>[2],
+  {} as Parameters<typeof routeTable>[3],
   {} as Jobs,
 );

@@ -34,6 +34,8 @@ export const ERROR_TABLE = {
   unsupported_route: invalid(404, 'unsupported_route'),
   unknown_url: invalid(404, 'unknown_url'),
   receipt_not_found: invalid(404, 'receipt_not_found'),
+  /** The call runs, so that its receipt may still change and is not signed. */
+  receipt_not_settled: invalid(409, 'receipt_not_settled'),
   provider_key_not_found: invalid(404, 'provider_key_not_found'),
   webhook_not_found: invalid(404, 'webhook_not_found'),
   job_not_found: invalid(404, 'job_not_found'),
@@ -61,6 +63,8 @@ export const ERROR_TABLE = {
   rate_limit_exceeded: { status: 429, type: 'rate_limit_error', code: 'rate_limit_exceeded' },
   /** Too many jobs of the account wait, or they store too much. */
   job_limit_exceeded: { status: 429, type: 'rate_limit_error', code: 'job_limit_exceeded' },
+  /** The gateway cannot decrypt its signing key, or the receipt is not what it was when it was closed. */
+  receipt_not_signed: { status: 500, type: 'api_error', code: 'receipt_not_signed' },
   internal_error: { status: 500, type: 'api_error', code: 'internal_error' },
   host_failed: upstream(502, 'host_failed'),
   /** The gateway stopped while a host may have been working on the job. */
@@ -101,6 +105,7 @@ const FINAL: ReadonlySet<ErrorName> = new Set([
   'idempotency_outcome_unknown',
   'job_has_no_result',
   'job_outcome_unknown',
+  'receipt_not_signed',
 ]);
 
 /** The only error that is sent to callers: a row of the table, a message with the remedy, and the field at fault. */

@@ -23,3 +23,9 @@ export const JOB_PREFIX = 'job_';
 
 /** Of a group of jobs. */
 export const GROUP_PREFIX = 'grp_';
+
+/** Of a ledger, in signed documents. */
+export const BOOKS_PREFIX = 'books_';
+
+/** Of a refund, in signed documents. */
+export const REFUND_PREFIX = 'refund_';

@@ -15,13 +15,15 @@ export interface SealedRow {
   reseal(after: Uint8Array): Promise<boolean>;
 }
 
-/** What the row belongs to: a provider's key, a webhook, or a job. */
+/** What the row belongs to: a provider's key, a webhook, a job, or the signing of receipts. */
 export interface SealedOwner {
   /** Null for the operator's. */
   readonly accountId: bigint | null;
   readonly provider: string | null;
   readonly webhook: string | null;
   readonly jobId?: bigint;
+  /** The number of a key that signs receipts. */
+  readonly receiptKey?: number;
 }
 
 /** Rows ordered by id, after that one; none after the last. A page may be shorter than asked for. */

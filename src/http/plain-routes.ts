@@ -1,24 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { invalidKey } from '../accounts/authenticate.ts';
-import { missingPermission } from '../accounts/permissions.ts';
 import { balanceView, type HangupFacts } from '../canonical/balance-view.ts';
-import { GatewayError } from '../canonical/errors.ts';
-import { receiptView } from '../canonical/receipt-view.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { type AllowedIds, messagesModelEntry, messagesModelList, modelEntry, modelList } from '../catalog/entry.ts';
 import type { Call } from '../gateway/call.ts';
 import type { PricedCatalog } from '../gateway/gateway.ts';
 import { resolveModel } from '../gateway/resolve.ts';
 import { stringifyJson } from '../json/stringify.ts';
-import { parseId } from '../kit/ids.ts';
 import type { Account, Ledger } from '../ledger/ledger.ts';
 import type { UsageServices } from '../operator/usage.ts';
-import { listReceipts } from './receipt-list.ts';
 import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
 import { reportUsage } from './usage.ts';
 
 export interface PlainServices extends UsageServices {
-  readonly ledger: Pick<Ledger, 'balance' | 'findReceipt' | 'listAccountReceipts' | 'refundsOf'>;
+  readonly ledger: Pick<Ledger, 'balance'>;
   prices(): PricedCatalog;
   /** The loss allowance of an account; null if it has none. */
   hangups(account: Account): HangupFacts | null;
@@ -36,17 +31,10 @@ export function plainRoutes(services: PlainServices): Route[] {
     { method: 'GET', path: '/balance', access: 'key', answer: (request) => balance(services, request) },
     {
       method: 'GET',
-      path: '/receipts',
-      access: 'key',
-      answer: async ({ caller, query }) => ok(await listReceipts(services.ledger, caller!, query)),
-    },
-    {
-      method: 'GET',
       path: '/usage',
       access: 'key',
       answer: async ({ caller, query }) => ok(await reportUsage(services, caller!, query)),
     },
-    { method: 'GET', path: '/receipts/*', access: 'key', answer: (request) => receipt(services, request) },
   ];
 }
 
@@ -97,18 +85,4 @@ async function balance({ ledger, hangups }: PlainServices, { caller }: PlainRequ
   const found = await ledger.balance(accountId, key);
   if (found === null) throw invalidKey();
   return ok(balanceView({ ...found, hangups: hangups(found.account) }, key));
-}
-
-/** Receipts of other accounts, and of other keys for a key that may not read them, are not found, even with their id. */
-async function receipt({ ledger }: PlainServices, { caller, param }: PlainRequest): Promise<PlainAnswer> {
-  const id = parseId('req_', param);
-  const found = id === null ? null : await ledger.findReceipt(id, caller!.accountId);
-  const isVisible = found?.keyId === caller!.keyId || missingPermission(caller!, 'account_read') === null;
-  if (found === null || !isVisible) {
-    throw new GatewayError('receipt_not_found', {
-      param: 'request_id',
-      message: 'There is no receipt with this id. Use the x-gateway-request-id header of a billed response.',
-    });
-  }
-  return ok(receiptView(found, (await ledger.refundsOf([found.id])).get(found.id)));
 }

@@ -9,10 +9,12 @@ import { jobRoutes } from '../http/jobs/job-routes.ts';
 import { keyRoutes } from '../http/key-routes.ts';
 import { PREFIXES, readDeploymentPath } from '../http/path-aliases.ts';
 import { plainRoutes } from '../http/plain-routes.ts';
+import { receiptRoutes } from '../http/receipt-routes.ts';
 import type { Route } from '../http/routes.ts';
 import { type WebhookRouteServices, webhookRoutes } from '../http/webhook-routes.ts';
 import type { Jobs } from '../jobs/service.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { ReceiptSigner } from '../signing/receipt-signer.ts';
 import { readVersion } from '../wires/messages/vendor-headers.ts';
 import { WIRES } from '../wires/registry.ts';
 import type { Wire } from '../wires/wire.ts';
@@ -48,7 +50,13 @@ const QUOTABLE: QuotableRoutes = {
 };
 
 /** Everything the gateway answers. */
-export function routeTable(gateway: Gateway, ledger: Ledger, webhooks: WebhookRouteServices, jobs: Jobs): Route[] {
+export function routeTable(
+  gateway: Gateway,
+  ledger: Ledger,
+  signer: ReceiptSigner,
+  webhooks: WebhookRouteServices,
+  jobs: Jobs,
+): Route[] {
   const { prices, custody, clock, usage } = gateway;
   const billed = BILLED.map(
     ({ path, wire }): Route => ({
@@ -77,6 +85,7 @@ export function routeTable(gateway: Gateway, ledger: Ledger, webhooks: WebhookRo
     ...counting,
     quoting,
     ...plainRoutes({ ledger, prices, hangups: (account) => hangupFacts(gateway, account), messages, clock, usage }),
+    ...receiptRoutes({ ledger, signer, clock }),
     ...keyRoutes(custody),
     ...webhookRoutes(webhooks),
     ...jobRoutes({

@@ -22,6 +22,7 @@ import { errorFields } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
 import { commandLine } from '../operator/actor.ts';
 import { answerOperator, type OperatorServices } from '../operator/operator.ts';
+import type { ReceiptSigner } from '../signing/receipt-signer.ts';
 import { refusingFaults } from '../store/sqlite/faults.ts';
 import { StoreVanished } from '../store/store.ts';
 import { keepBooks } from './bookkeeping.ts';
@@ -38,6 +39,7 @@ import { openManagement } from './manage.ts';
 import { catalogFor, rememberPrices } from './prices.ts';
 import { ENDPOINTS, routeTable } from './routes.ts';
 import { shareRequests } from './share-requests.ts';
+import { openSigner } from './signing.ts';
 import type { StartTerms } from './start-terms.ts';
 import { openTracing } from './trace-exporter.ts';
 import { watchClock } from './watch-clock.ts';
@@ -123,7 +125,8 @@ async function serveBooks(
   const jobs = jobsOf(terms, books, core, egress);
   // After the listeners have drained: what a job writes at its end comes before the store is closed.
   cleanup.add(() => jobs.idle());
-  const listeners = await openListeners(terms, books, core, gate, jobs.jobs, socketPath);
+  const signer = await openSigner(terms, books, core.entrusted);
+  const listeners = await openListeners(terms, books, core, signer, gate, jobs.jobs, socketPath);
   cleanup.add(() => listeners.close());
   for (const url of [listeners.url, listeners.operationsUrl, listeners.consoleUrl])
     if (url !== null) core.entrusted.ownPorts.add(portOf(url));
@@ -193,6 +196,7 @@ async function openListeners(
   terms: StartTerms,
   books: Books,
   core: Core,
+  signer: ReceiptSigner,
   gate: AuthGate,
   jobs: Jobs,
   socketPath: string | null,
@@ -221,7 +225,7 @@ async function openListeners(
   const server = buildServer({
     createHttpServer: HTTP_SERVERS[config.transport],
     gateway,
-    routes: routeTable(gateway, books.ledger, { ...core.webhooks, clock: terms.clock, ids: books.ids }, jobs),
+    routes: routeTable(gateway, books.ledger, signer, { ...core.webhooks, clock: terms.clock, ids: books.ids }, jobs),
     operations: config.hosted ? new Map(health) : all,
     authenticate: (request) => authenticate(request, gate),
     turnAway: core.guards.turnAway,

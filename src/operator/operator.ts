@@ -33,6 +33,7 @@ import { refundReceipt } from './refund.ts';
 import { listRefusals, refusalPage } from './refusals.ts';
 import { rotateSeals, sealRotation, showSeals } from './seal.ts';
 import type { OperatorServices, Progress } from './services.ts';
+import * as signed from './signed-receipts.ts';
 import { listModels, showStatus } from './status.ts';
 import { backUpBooks, backupPlace } from './store.ts';
 import { showSystem, showVerification, startVerification } from './system.ts';
@@ -132,6 +133,9 @@ export const VERBS = {
   'receipts.list': reading(inputs.receiptPage, receipts.listReceipts),
   'refusals.list': reading(refusalPage, listRefusals),
   'receipts.refund': verb(inputs.receiptRefund, refundReceipt),
+  'receipts.sign': verb(signed.receiptSigning, signed.signReceipt),
+  'receipts.keys': reading(inputs.nothing, signed.listReceiptKeys),
+  'receipts.rotatekey': verb(signed.receiptKeyRotation, signed.rotateReceiptKey),
   'usage.report': reading(usageInput, reportUsage),
   'ledger.verify': reading(inputs.verification, verify),
   'store.backup': reading(backupPlace, backUpBooks),

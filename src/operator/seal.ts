@@ -5,6 +5,7 @@ import { MasterKeyError } from '../custody/master-keys.ts';
 import { rotatePage, sealStatus } from '../custody/rotate.ts';
 import { mergedRows, type ReadSealedRows, sealedJobChunks, sealedProviderKeys } from '../custody/sealed-rows.ts';
 import { formatId } from '../kit/ids.ts';
+import { receiptKeyPlace } from '../signing/receipt-keys.ts';
 import type { Directory } from '../store/directory.ts';
 import type { Store } from '../store/store.ts';
 import { secretPlace } from '../webhooks/secret-box.ts';
@@ -13,7 +14,10 @@ import { OperatorError } from './error.ts';
 /** What the verbs about master keys work on. */
 export interface SealServices {
   readonly store: Pick<Store, 'providerKeysAfter' | 'resealProviderKey' | 'jobs'> & {
-    readonly directory: Pick<Directory, 'webhookSecretsAfter' | 'resealWebhookSecret'>;
+    readonly directory: Pick<
+      Directory,
+      'webhookSecretsAfter' | 'resealWebhookSecret' | 'receiptKeysAfter' | 'resealReceiptKey'
+    >;
   };
   /** Read on demand, because few commands need the master keys. Throws a MasterKeyError. */
   masterKeys(): MasterKeyring;
@@ -44,13 +48,15 @@ export interface SealRotationView {
   readonly next: string | null;
 }
 
-/** What cannot be decrypted: the key of a provider, the secret of a webhook, or the request or result of a job. */
+/** What cannot be decrypted: the key of a provider, the secret of a webhook, the request or result of a job, or a key that signs receipts. */
 export interface UnreadableView {
   /** Null for the operator's. */
   readonly account: string | null;
   readonly provider: string | null;
   readonly webhook: string | null;
   readonly job?: string;
+  /** The number of a key that signs receipts. */
+  readonly receipt_key?: number;
 }
 
 export interface SealStatusView {
@@ -105,11 +111,12 @@ export async function showSeals(services: SealServices): Promise<SealStatusView>
     })),
     rows,
     unreadable: unreadableRows,
-    unreadable_keys: unreadable.map(({ accountId, provider, webhook, jobId }) => ({
+    unreadable_keys: unreadable.map(({ accountId, provider, webhook, jobId, receiptKey }) => ({
       account: accountId === null ? null : formatId(ACCOUNT_PREFIX, accountId),
       provider,
       webhook,
       ...(jobId !== undefined && { job: formatId(JOB_PREFIX, jobId) }),
+      ...(receiptKey !== undefined && { receipt_key: receiptKey }),
     })),
   };
 }
@@ -135,5 +142,13 @@ function sealedRows({ store }: SealServices): ReadSealedRows {
       owner: { accountId: row.accountId, provider: null, webhook: row.webhookName },
       reseal: (sealed) => store.directory.resealWebhookSecret(row.id, row.sealed, sealed),
     }));
-  return mergedRows(sealedProviderKeys(store), webhookSecrets, sealedJobChunks(store.jobs));
+  const receiptKeys: ReadSealedRows = async (after, limit) =>
+    (await store.directory.receiptKeysAfter(after, limit)).map((row) => ({
+      id: row.id,
+      sealed: row.sealed,
+      place: receiptKeyPlace(row),
+      owner: { accountId: null, provider: null, webhook: null, receiptKey: row.number },
+      reseal: (sealed) => store.directory.resealReceiptKey(row.id, row.sealed, sealed),
+    }));
+  return mergedRows(sealedProviderKeys(store), webhookSecrets, sealedJobChunks(store.jobs), receiptKeys);
 }

@@ -53,6 +53,10 @@ export const LEDGER_TABLES: readonly LedgerTable[] = [
     key: ['month_ms', 'account_id', 'part'],
     sums: ['calls', 'spent', 'loss'],
   },
+  { name: 'tree_chunk', key: ['month_ms', 'account_id', 'number'], sums: [] },
+  { name: 'month_salt', key: ['month_ms'], sums: [] },
+  { name: 'month_root', key: ['number'], sums: [] },
+  { name: 'receipt_key', key: ['number'], sums: [] },
   { name: 'archive_file', key: ['month_ms', 'number'], sums: ['receipts'] },
   { name: 'usage_hour', key: USAGE_KEY, sums: ['requests', 'cost'] },
   { name: 'usage_day', key: USAGE_KEY, sums: ['requests', 'cost'] },
@@ -79,6 +83,10 @@ export interface LedgerMark {
 export interface LedgerState {
   readonly todayMs: bigint;
   readonly closedUpTo: bigint;
+  /** The copy is the same ledger: what was signed for it stays true. */
+  readonly booksId: bigint;
+  readonly generation: bigint;
+  readonly jobsGeneration: bigint;
 }
 
 export type ColumnsOf = (table: LedgerTable) => readonly string[];

@@ -21,6 +21,7 @@ import type {
   SsoIdentity,
 } from './people.ts';
 import type { ArchiveFile } from './receipt-archive.ts';
+import type { SigningRows } from './signing.ts';
 import type { TokenOverrun } from './token-overruns.ts';
 import type { WebhookRows } from './webhooks.ts';
 
@@ -33,7 +34,7 @@ interface IdPage {
  * Rows that change rarely: names and states of accounts, people, their roles, invitations, sessions and management keys, and the audit of every change. Each change is one
  * commit together with its row in the audit; a change that is refused, or changes nothing, writes none.
  */
-export interface Directory extends WebhookRows, AlertRows {
+export interface Directory extends WebhookRows, AlertRows, SigningRows {
   /** Null for the version renames whatever version there is. */
   renameAccount(
     id: bigint,

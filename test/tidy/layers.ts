@@ -27,6 +27,7 @@ export const LAYERS: readonly Layer[] = [
       'operator',
       'jobs',
       'webhooks',
+      'signing',
       'gateway',
       'ledger',
       'accounts',
@@ -42,7 +43,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     name: 'cli',
-    mayImport: ['operator', 'config', 'ledger', 'custody/master-keys.ts', 'catalog', 'money', ...PLAIN],
+    mayImport: ['operator', 'config', 'ledger', 'signing', 'custody/master-keys.ts', 'catalog', 'money', ...PLAIN],
     about: 'The commands, one file each.',
   },
   {
@@ -68,7 +69,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     name: 'operator',
-    mayImport: [...SERVICES, 'alerts', 'webhooks', 'jobs/service.ts', 'catalog', 'store', 'money', ...PLAIN],
+    mayImport: [...SERVICES, 'alerts', 'webhooks', 'signing', 'jobs/service.ts', 'catalog', 'store', 'money', ...PLAIN],
     about: 'Every management verb, typed. The CLI and the control socket call it.',
   },
   {
@@ -96,6 +97,11 @@ export const LAYERS: readonly Layer[] = [
   { name: 'custody', mayImport: BASE, about: "Callers' own provider keys, sealed." },
   { name: 'alerts', mayImport: BASE, about: 'What somebody should be told of: looked for, raised once, resolved.' },
   { name: 'webhooks', mayImport: BASE, about: 'URLs that are told of events: targets, signatures, deliveries.' },
+  {
+    name: 'signing',
+    mayImport: ['store', ...PLAIN],
+    about: 'Signed receipts: the keys, what is signed, and how it is verified.',
+  },
   {
     name: 'store/<engine>',
     mayImport: ['store', 'money', ...PLAIN],

@@ -9,13 +9,20 @@ import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
 import type { Session } from '../session.ts';
 import { formatRecord, formatTable } from '../table.ts';
 import { readMoment, time, usd } from '../text-values.ts';
+import { keysCommand, rotateKeyCommand } from './receipt-keys.ts';
 import { refundCommand } from './refund.ts';
+import { verifyCommand } from './verify-receipt.ts';
 
 const showCommand: CommandSpec = {
   name: 'show <receipt>',
   summary: 'show one receipt by its request id, or why the request was refused',
-  examples: ['tollgate receipts show req_…'],
-  async run(session, [receipt = '']) {
+  options: [['--signed', 'print the receipt as a signed document, which can be kept and verified']],
+  examples: ['tollgate receipts show req_…', 'tollgate receipts show req_… --signed > receipt.json'],
+  async run(session, [receipt = ''], { signed }) {
+    if (signed === true) {
+      session.print((await session.ask('receipts.sign', { receipt })).text);
+      return EXIT.ok;
+    }
     session.show(await receiptOrRefusal(session, receipt), describeMembers);
     return EXIT.ok;
   },
@@ -71,8 +78,8 @@ function describeSum(receipts: readonly OperatorReceiptView[]): string {
 
 export const receiptsCommands: CommandGroup = {
   name: 'receipts',
-  summary: 'show what calls cost, and why; refund it',
-  commands: [showCommand, listCommand, refundCommand],
+  summary: 'show what calls cost, and why; refund it; verify signed receipts',
+  commands: [showCommand, listCommand, refundCommand, verifyCommand, keysCommand, rotateKeyCommand],
 };
 
 const COLUMNS = [

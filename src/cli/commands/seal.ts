@@ -1,4 +1,4 @@
-import type { SealRotationView, SealStatusView } from '../../operator/seal.ts';
+import type { SealRotationView, SealStatusView, UnreadableView } from '../../operator/seal.ts';
 import type { CommandGroup, CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type Operator, withOperator } from '../reach-operator.ts';
@@ -14,16 +14,19 @@ const statusCommand: CommandSpec = {
     const answer = await session.ask('seal.status', {});
     session.show(answer, describeStatus);
     const { unreadable, unreadable_keys: told } = answer.result;
-    for (const { account, provider, webhook, job } of told) {
-      const what = webhook === null ? `the key stored for "${provider}"` : `the secret of the webhook "${webhook}"`;
-      const whose = job === undefined ? `${account ?? 'operator'}: ${what}` : `${job}: a part of its request or result`;
-      session.say(`${whose} cannot be decrypted`);
-    }
+    for (const unreadableKey of told) session.say(`${describe(unreadableKey)} cannot be decrypted`);
     if (unreadable === 0) return EXIT.ok;
     session.advise('Restore the master key they were encrypted with, or have their owners store them again.');
     return EXIT.no;
   },
 };
+
+function describe({ account, provider, webhook, job, receipt_key: receiptKey }: UnreadableView): string {
+  if (receiptKey !== undefined) return `operator: key ${receiptKey} for signing receipts`;
+  if (job !== undefined) return `${job}: a part of its request or result`;
+  const what = webhook === null ? `the key stored for "${provider}"` : `the secret of the webhook "${webhook}"`;
+  return `${account ?? 'operator'}: ${what}`;
+}
 
 const ONLY_KEY = 'The only master key is in use: keep it. docs/custody.md explains how to change it.';
 const OLDER_KEYS =

@@ -20,6 +20,7 @@ type MoneyOfPeople = Pick<
   | 'listMembers'
   | 'findMember'
   | 'webhookSecretsAfter'
+  | 'receiptKeysAfter'
   | 'openConditions'
   | 'raiseAlert'
 >;
@@ -55,6 +56,8 @@ class MemoryDirectory implements MoneyOfPeople {
   }
 
   webhookSecretsAfter: Directory['webhookSecretsAfter'] = async () => [];
+
+  receiptKeysAfter: Directory['receiptKeysAfter'] = async () => [];
 
   openConditions: Directory['openConditions'] = async () => [];
 

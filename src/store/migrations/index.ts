@@ -27,6 +27,7 @@ import { refusals } from './0026-refusals.ts';
 import { alerts } from './0027-alerts.ts';
 import { jobs } from './0028-jobs.ts';
 import { archive } from './0029-archive.ts';
+import { signedReceipts } from './0030-signed-receipts.ts';
 import type { Migration } from './migration.ts';
 
 /** In order, numbered from 1 without gaps. */
@@ -60,4 +61,5 @@ export const MIGRATIONS: readonly Migration[] = [
   alerts,
   jobs,
   archive,
+  signedReceipts,
 ];

@@ -139,10 +139,17 @@ class Target implements PostgresTarget {
     });
   }
 
-  async setState({ todayMs, closedUpTo }: LedgerState, { epoch }: LedgerMark): Promise<void> {
+  async setState(state: LedgerState, { epoch }: LedgerMark): Promise<void> {
+    const meta = {
+      today_ms: state.todayMs,
+      closed_up_to: state.closedUpTo,
+      books_id: state.booksId,
+      generation: state.generation,
+      jobs_generation: state.jobsGeneration,
+    };
     await this.#connections.transaction(async (sql) => {
-      await sql("UPDATE meta SET value = $1 WHERE name = 'today_ms'", [todayMs]);
-      await sql("UPDATE meta SET value = $1 WHERE name = 'closed_up_to'", [closedUpTo]);
+      for (const [name, value] of Object.entries(meta))
+        await sql('UPDATE meta SET value = $2 WHERE name = $1', [name, value]);
       await sql("SELECT setval(pg_get_serial_sequence('name', 'id'), coalesce(max(id), 0) + 1, false) FROM name");
       // Epochs continue from those of the source, so that none is ever used twice.
       await sql(

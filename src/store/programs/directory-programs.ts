@@ -68,6 +68,15 @@ import {
   sweepSessions,
   touchSession,
 } from './sessions.ts';
+import {
+  addReceiptKey,
+  booksMark,
+  listRefunds,
+  pricesOf,
+  receiptKeys,
+  receiptKeysAfter,
+  resealReceiptKey,
+} from './signing.ts';
 import { forgetTokenOverruns, listTokenOverruns, noteTokenOverrun } from './token-overruns.ts';
 import {
   findWebhook,
@@ -118,6 +127,11 @@ export const DIRECTORY_READS = {
   bookSums,
   listArchiveFiles,
   archiveFileOf,
+  booksMark,
+  receiptKeys,
+  receiptKeysAfter,
+  pricesOf,
+  listRefunds,
 };
 
 /** Programs that change rows, each in one commit together with its row in the audit. */
@@ -163,6 +177,8 @@ export const DIRECTORY_CHANGES = {
   forgetAlerts,
   putAlertSettings,
   noteArchiveFile,
+  addReceiptKey,
+  resealReceiptKey,
 };
 
 type Programs = { readonly [name: string]: (...args: never[]) => Program<unknown> };

@@ -5,7 +5,7 @@ import { INT64_MAX } from '../int64.ts';
 import { MONTH_PART } from '../month-tree.ts';
 import { type Program, rowOf, rowsOf } from './program.ts';
 
-interface CreditColumns {
+export interface CreditColumns {
   readonly id: bigint;
   readonly account_id: bigint;
   readonly amount: bigint;
@@ -108,7 +108,7 @@ function order<Value extends bigint | string>(a: Value, b: Value): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function creditOf(row: CreditColumns): Credit {
+export function creditOf(row: CreditColumns): Credit {
   return {
     id: row.id,
     accountId: row.account_id,

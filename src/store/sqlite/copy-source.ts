@@ -33,7 +33,13 @@ async function openSource(folder: string, clock: Clock, cleanup: Cleanup): Promi
   const { ledgerId, epoch } = readMark(database);
   return {
     mark: { ledgerId, epoch },
-    state: { todayMs: readMeta(database, 'today_ms'), closedUpTo: readMeta(database, 'closed_up_to') },
+    state: {
+      todayMs: readMeta(database, 'today_ms'),
+      closedUpTo: readMeta(database, 'closed_up_to'),
+      booksId: readMeta(database, 'books_id'),
+      generation: readMeta(database, 'generation'),
+      jobsGeneration: readMeta(database, 'jobs_generation'),
+    },
     columns: (table) => columnsOf(database, table),
     count: ({ name }) => Number(database.prepare(`SELECT count(*) AS rows FROM ${name}`).get()?.rows),
     page: (table, after) => readPage(database, table, after),

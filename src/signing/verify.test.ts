@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest';
+import { verifyReceipt } from '../../packages/client/src/verify.ts';
+import { ManualClock } from '../kit/clock.ts';
+import { IdSource } from '../kit/ids.ts';
+import type { ReceiptKey } from '../store/signing.ts';
+import { signJws } from './jws.ts';
+import { ReceiptKeys } from './receipt-keys.ts';
+import { readKeySet, verifyDocument } from './verify.ts';
+
+const clock = new ManualClock(Date.UTC(2026, 10, 16));
+
+/** Keys that are in memory, and not encrypted. */
+function keysInMemory(): ReceiptKeys {
+  const rows: ReceiptKey[] = [];
+  return new ReceiptKeys({
+    rows: { receiptKeys: async () => rows, addReceiptKey: async (key) => rows.push(key) > 0 },
+    sealer: { seal: (plain) => plain, open: (sealed) => sealed },
+    ids: new IdSource(clock, 1),
+    clock,
+  });
+}
+
+const keys = keysInMemory();
+const CONTENT = { object: 'receipt', id: 'req_1', cost_nanousd: '932', labels: { team: 'ä' }, hangup_charged: false };
+const PAYLOAD = { books: 'books_1', generation: '1', signed_at: String(clock.nowMs() / 1000), receipt: CONTENT };
+
+async function signed(payload: object = PAYLOAD): Promise<string> {
+  return JSON.stringify(signJws('tollgate-receipt', JSON.stringify(payload), await keys.signing(clock.nowMs())));
+}
+
+/** What the command and the client library say of the same text, which must be the same. */
+async function verdicts(text: string): Promise<boolean[]> {
+  const set = await keys.set();
+  const client = await verifyReceipt(text, set).then(
+    () => true,
+    () => false,
+  );
+  return [isVerified(() => verifyDocument(text, set.keys)), client];
+}
+
+function isVerified(verify: () => unknown): boolean {
+  try {
+    verify();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test('a document fails with any single changed bit, in the command and in the client library', async () => {
+  const bytes = Buffer.from(await signed());
+  expect(await verdicts(bytes.toString())).toEqual([true, true]);
+  const passed: number[] = [];
+  for (let bit = 0; bit < bytes.length * 8; bit++) {
+    const changed = Buffer.from(bytes);
+    changed[bit >> 3]! ^= 1 << (bit & 7);
+    if ((await verdicts(changed.toString())).includes(true)) passed.push(bit);
+  }
+  expect(passed).toEqual([]);
+});
+
+test.each<[string, (text: string) => string]>([
+  ['a padded signature', (text) => text.replace(/"}$/, '=="}')],
+  ['a further member', (text) => text.replace(/}$/, ',"more":"1"}')],
+  ['no signature', (text) => text.replace(/"signature":"[^"]+"/, '"signature":""')],
+  [
+    'another order of the parts',
+    (text) => JSON.stringify({ ...JSON.parse(text), payload: JSON.parse(text).protected }),
+  ],
+  ['nothing', () => ''],
+  ['a list', (text) => `[${text}]`],
+])('%s is refused', async (_, change) => {
+  expect(await verdicts(change(await signed()))).toEqual([false, false]);
+});
+
+test('a document of another kind is refused, and one that says nothing of its kind', async () => {
+  const key = await keys.signing(clock.nowMs());
+  const root = JSON.stringify(signJws('tollgate-month-root', JSON.stringify(PAYLOAD), key));
+  expect(await verdicts(root)).toEqual([false, false]);
+  expect(await verdicts(await signed({ ...PAYLOAD, receipt: null }))).toEqual([false, false]);
+  const refund = JSON.stringify(signJws('tollgate-refund', JSON.stringify(PAYLOAD), key));
+  expect(await verdicts(refund)).toEqual([false, false]);
+});
+
+test.each([
+  '',
+  '{}',
+  '{"keys":[]}',
+  '{"keys":[{"kty":"RSA"}]}',
+  '{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"1","x":"1"}]}',
+])('a key set must have Ed25519 keys with the time in which they sign: %s', (text) =>
+  expect(() => readKeySet(text)).toThrow('The key set must be a JWK set'),
+);
