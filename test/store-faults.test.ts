@@ -34,6 +34,8 @@ const OPENING: readonly (readonly string[])[] = [
   ['receipts', 'show', 'req_1'],
   ['receipts', 'list'],
   ['receipts', 'refund', 'req_1'],
+  ['receipts', 'keys'],
+  ['receipts', 'rotate-key'],
   ['ledger', 'verify'],
   ['store', 'backup', 'backup.sqlite'],
   ['store', 'accept-loss'],
@@ -70,6 +72,7 @@ const OPENING: readonly (readonly string[])[] = [
 /** They do not open the ledger, or open PostgreSQL first, or report what they find instead of failing. */
 const OTHERS = [
   'setup',
+  'receipts verify',
   ...['jobs submit', 'jobs wait', 'jobs result', 'jobs list', 'jobs show', 'jobs cancel'],
   'store copy',
   'store check',

@@ -70,7 +70,7 @@ export const MOVING_MUTANTS: readonly Mutant[] = [
   ),
   mutant('two processes that copy the same page', TARGET, 'if (!isSameKey(last, after))', 'if (false)', COPIED),
   mutant('names whose numbers are given twice', TARGET, 'coalesce(max(id), 0) + 1, false)', '1, false)', COPIED),
-  mutant('closed books that are open again', TARGET, '[closedUpTo]', '[0]', COPIED),
+  mutant('closed books that are open again', TARGET, 'closed_up_to: state.closedUpTo', 'closed_up_to: 0n', COPIED),
   mutant(
     'a lock that is not asked for',
     'src/main/copy-store.ts',
