@@ -45,6 +45,16 @@ describe('local mode', () => {
     }
   });
 
+  test('gives no link with an invitation, because nobody can sign in here', async () => {
+    const token = readFileSync(join(local.folder, 'console.token'), 'utf8').trim();
+    const invited = await fetch(`${local.url}/manage/v1/invitations`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ email: 'ada@example.com' }),
+    });
+    expect([invited.status, await invited.json()]).toMatchObject([201, { link: null }]);
+  });
+
   test('needs no key for calls', async () => {
     expect((await fetch(`${local.url}/v1/models`)).status).toBe(200);
   });

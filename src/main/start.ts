@@ -295,7 +295,7 @@ function operatorServices(
   core: Core,
   gate: AuthGate,
   jobs: Jobs,
-  { url, manageUrl }: Addresses,
+  { url }: Addresses,
 ): Omit<OperatorServices, 'actor'> {
   const { clock, config } = terms;
   const { store, ledger, ids, backUp } = books;
@@ -315,6 +315,6 @@ function operatorServices(
     jobs: async () => jobs,
     live: core.live,
     server: { url, pid: process.pid, hosted: config.hosted, startedMs: clock.nowMs() },
-    publicUrl: config.publicUrl ?? (config.hosted ? null : manageUrl),
+    publicUrl: config.publicUrl,
   };
 }

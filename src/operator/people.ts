@@ -22,7 +22,7 @@ import { type ListView, listView } from './view.ts';
 
 /** What the verbs about people work with. */
 export interface PeopleServices extends AccountServices, ActingServices {
-  /** The address that links begin with; null if none is configured and no server runs. */
+  /** The address that links begin with; null if none is configured. */
   readonly publicUrl: string | null;
 }
 

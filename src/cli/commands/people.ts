@@ -89,7 +89,7 @@ function showLink<Name extends 'people.invite' | 'people.reset'>(session: Sessio
   session.advise(`The link is for ${email}, works once, and expires ${time(expires)} UTC. It is not shown again.`);
   if (link === null)
     session.advise(
-      'This is only the secret of the link: set public_url, so that links can be built, or start the server.',
+      'This is only the secret of the link. People sign in in hosted mode: set public_url and start the gateway with --hosted, then invite again.',
     );
 }
 
