@@ -59,7 +59,7 @@ export const JOB_LIMITS = {
   groupLineBytesMax: 8 * 1024 * 1024,
   /** Bytes of a group that may have arrived before they are read; then its client has to wait. */
   groupUnreadBytesMax: 256 * 1024,
-  /** Groups that are taken in at the same time: of one account, and of all. */
+  /** Groups that are taken in, or whose results are read, at the same time: of one account, and of all. */
   groupIntakesPerAccountMax: 4,
   groupIntakesMax: 16,
   /** Longest wait of one request for the end of a job. */

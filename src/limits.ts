@@ -7,7 +7,7 @@ export const LIMITS = {
   ...JOB_LIMITS,
   /** Largest request body a caller may send. */
   requestBodyBytesMax: 32 * 1024 * 1024,
-  /** Bytes of all request bodies in memory, from the first byte to the end of the call; and of one key's. */
+  /** Bytes of all request bodies in memory, from the first byte to the end of the call; and of one key's. Results of jobs: the same. */
   bodiesBytesMax: 512 * 1024 * 1024,
   bodiesBytesPerKeyMax: 128 * 1024 * 1024,
   /** Largest body of a request that is not a call, for example one that stores a key. */

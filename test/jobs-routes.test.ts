@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { LIMITS } from '../src/limits.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
 import { batchLine, CHAT, chatBody, JobCaller } from './job-caller.ts';
 import { enrol } from './people.ts';
@@ -46,6 +47,22 @@ describe('a job', () => {
       status: 'settled',
       cost_nanousd: ended.cost_nanousd,
     });
+  });
+
+  test('has a large result that can be read any number of times, also by clients that leave', async () => {
+    const input = Array.from({ length: 1_500 }, (_, at) => `text ${at}`);
+    const id = await caller.submit({ endpoint: '/v1/embeddings', body: { model: 'sim-embed', input } });
+    await caller.ended(id);
+    const headers = { authorization: `Bearer ${key.secret}` };
+    const read = (signal: AbortSignal | null = null) =>
+      fetch(`${harness.url}/v1/jobs/${id}/result`, { headers, signal });
+    const { byteLength } = await (await read()).arrayBuffer();
+    for (let sent = 0; sent <= LIMITS.bodiesBytesPerKeyMax; sent += 2 * byteLength) {
+      const leaving = new AbortController();
+      expect((await read(leaving.signal)).status).toBe(200);
+      leaving.abort();
+      expect((await (await read()).arrayBuffer()).byteLength).toBe(byteLength);
+    }
   });
 
   test('is waited for with one request', async () => {

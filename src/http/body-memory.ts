@@ -2,7 +2,7 @@ import { LIMITS } from '../limits.ts';
 
 /**
  * Bounds the memory of request bodies: every byte counts from its arrival until its call has ended. One key may use only
- * part of the memory, or it could block all others by sending slowly.
+ * part of the memory, or it could block all others by sending slowly. Another one bounds results that are read slowly.
  */
 export class BodyMemory {
   #bytes = 0;

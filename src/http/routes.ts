@@ -42,6 +42,8 @@ export interface PlainAnswer {
   readonly lines?: string;
   /** The lines have the ids of another request, whose answer this is. */
   readonly hasIds?: true;
+  /** For a whole body: called once, when the client has read it or has left. */
+  whenSent?(): void;
 }
 
 export type PlainHandler = (request: PlainRequest) => PlainAnswer | Promise<PlainAnswer>;

@@ -284,7 +284,7 @@ class RequestHandler {
     this.#note(pending, given.status, null);
     const lines = (given.lines ?? '') + (typeof given.body === 'string' ? JSON_LINE : '');
     const allLines = (given.hasIds ? '' : identityLines(requestId, null, null)) + lines;
-    if (isWhole(given.body)) this.#sendWhole(pending, given.status, allLines, given.body ?? '');
+    if (isWhole(given.body)) this.#sendWhole(pending, given.status, allLines, given.body ?? '', given.whenSent);
     else await sendPieces(response, given.status, allLines, given.body);
   }
 
@@ -318,9 +318,18 @@ class RequestHandler {
     this.#sendWhole(pending, status, identityLines(pending.requestId, null, null) + lines, body);
   }
 
-  #sendWhole({ request, response }: PendingRequest, status: number, lines: string, body: string | Buffer): void {
+  #sendWhole(
+    { request, response }: PendingRequest,
+    status: number,
+    lines: string,
+    body: string | Buffer,
+    whenSent?: () => void,
+  ): void {
+    const isGone = response.destroyed;
     response.head(status, lines, Buffer.byteLength(body));
     const sink = new ResponseSink(response, this.#sinkTerms);
+    if (isGone) whenSent?.();
+    else if (whenSent !== undefined) callAfter(response, whenSent);
     if (!isStillSending(request, response)) sink.end(body);
     else {
       sink.write(body);
@@ -369,4 +378,13 @@ function unescaped(param: string): string {
   } catch {
     throw new GatewayError('bad_request', { message: 'The path has an invalid percent escape.' });
   }
+}
+
+/** Calls back when the response has been sent or has ended, after whoever listens already. */
+function callAfter(response: OutboundResponse, whenSent: () => void): void {
+  const { onClose } = response;
+  response.onClose = () => {
+    onClose?.();
+    whenSent();
+  };
 }

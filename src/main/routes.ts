@@ -4,7 +4,8 @@ import { exchange } from '../gateway/exchange.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { hangupFacts } from '../gateway/hangup-facts.ts';
 import { type QuotableRoute, type QuotableRoutes, quote } from '../gateway/quote.ts';
-import { IntakePlaces } from '../http/jobs/intake-places.ts';
+import { BodyMemory } from '../http/body-memory.ts';
+import { intakePlaces, resultPlaces } from '../http/jobs/group-places.ts';
 import { jobRoutes } from '../http/jobs/job-routes.ts';
 import { keyRoutes } from '../http/key-routes.ts';
 import { PREFIXES, readDeploymentPath } from '../http/path-aliases.ts';
@@ -92,7 +93,9 @@ export function routeTable(
       jobs,
       clock,
       endpoints: QUOTABLE.names,
-      intakePlaces: new IntakePlaces(),
+      intakePlaces: intakePlaces(),
+      resultPlaces: resultPlaces(),
+      resultMemory: new BodyMemory(),
       webhooks: webhooks.targets,
     }),
   ];

@@ -6,7 +6,7 @@ import { LIMITS } from '../../limits.ts';
 import { BodyLines } from '../body-lines.ts';
 import type { PlainRequest } from '../routes.ts';
 import { takeGroup } from './group-intake.ts';
-import { IntakePlaces } from './intake-places.ts';
+import { intakePlaces } from './group-places.ts';
 import type { JobRouteServices } from './route-services.ts';
 
 const SUBMISSION = { caller: { accountId: 7n } } as unknown as Submission;
@@ -40,7 +40,7 @@ function openServices(refusedLine = 0) {
   const services = {
     jobs,
     endpoints: ['/v1/messages'],
-    intakePlaces: new IntakePlaces(),
+    intakePlaces: intakePlaces(),
     clock: new ManualClock(0),
   } as unknown as JobRouteServices;
   return { services, slices, ends, terms, hashes };
@@ -132,7 +132,7 @@ describe('a group', () => {
   });
 
   test('waits for a place: only so many of one account, and of all, are taken in at once', () => {
-    const places = new IntakePlaces();
+    const places = intakePlaces();
     const back: (() => void)[] = [];
     const fill = (account: bigint): void => {
       for (let at = 0; at < LIMITS.groupIntakesPerAccountMax; at++) back.push(places.take(account));

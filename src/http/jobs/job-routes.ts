@@ -123,13 +123,37 @@ async function showGroup({ jobs }: JobRouteServices, { caller, param, query }: P
   return ok(jobGroupView(await jobs.findGroup(readerOf(caller!), groupIdOf(param))));
 }
 
-/** The response that the call had, with its status and its receipt headers. */
-async function result({ jobs }: JobRouteServices, { caller, param, query }: PlainRequest): Promise<PlainAnswer> {
+/** The response that the call had, with its status and its receipt headers. It is in memory until the client has read it. */
+async function result(
+  { jobs, resultMemory }: JobRouteServices,
+  { caller, param, query }: PlainRequest,
+): Promise<PlainAnswer> {
   readQuery(query, []);
-  return { ...(await jobs.result(readerOf(caller!), jobId(param))), hasIds: true };
+  const reader = readerOf(caller!);
+  const id = jobId(param);
+  const { keyId } = caller!;
+  const bytes = (await jobs.find(reader, id)).result?.bytes ?? 0;
+  if (!resultMemory.take(keyId, bytes)) throw tooManyResults();
+  const free = (): void => resultMemory.free(keyId, bytes);
+  try {
+    return { ...(await jobs.result(reader, id)), hasIds: true, whenSent: free };
+  } catch (error) {
+    free();
+    throw error;
+  }
 }
 
-async function groupResults({ jobs }: JobRouteServices, { caller, param, query }: PlainRequest): Promise<PlainAnswer> {
+function tooManyResults(): GatewayError {
+  return new GatewayError('rate_limit_exceeded', {
+    message: 'Too many results are being read at the same time. Ask for this one when others have arrived.',
+    retryAfterS: 1,
+  });
+}
+
+async function groupResults(
+  { jobs, resultPlaces }: JobRouteServices,
+  { caller, param, query }: PlainRequest,
+): Promise<PlainAnswer> {
   const after = readQuery(query, ['after']).get('after');
   const afterId = after === undefined ? null : parseId(JOB_PREFIX, after);
   if (after !== undefined && afterId === null)
@@ -138,8 +162,18 @@ async function groupResults({ jobs }: JobRouteServices, { caller, param, query }
   const group = await jobs.findGroup(reader, groupIdOf(param));
   if (group.finishedMs === null) throw groupNotFinished();
   if (afterId !== null) await checkInGroup(jobs, reader, group.id, afterId);
-  const lines = resultLines(jobs.groupResults(reader, group.id, afterId));
+  const givePlaceBack = resultPlaces.take(caller!.accountId);
+  const lines = withEnd(resultLines(jobs.groupResults(reader, group.id, afterId)), givePlaceBack);
   return { status: 200, body: lines, lines: 'content-type: application/jsonl; charset=utf-8\r\n' };
+}
+
+/** Calls back when all has been read, or its reader has left. */
+async function* withEnd<Item>(items: AsyncIterable<Item>, onEnd: () => void): AsyncGenerator<Item> {
+  try {
+    yield* items;
+  } finally {
+    onEnd();
+  }
 }
 
 /** After any other job there would be no lines, and the results would look complete. */

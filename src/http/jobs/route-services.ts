@@ -3,14 +3,20 @@ import { GatewayError } from '../../canonical/errors.ts';
 import type { Jobs } from '../../jobs/service.ts';
 import type { Clock } from '../../kit/clock.ts';
 import type { WebhookTargets } from '../../webhooks/targets.ts';
+import type { BodyMemory } from '../body-memory.ts';
 import { invalid } from '../query-parameters.ts';
-import type { IntakePlaces } from './intake-places.ts';
+import type { GroupPlaces } from './group-places.ts';
 
 export interface JobRouteServices {
   readonly jobs: Jobs;
   /** The billed routes, like `/v1/messages`. */
   readonly endpoints: readonly string[];
-  readonly intakePlaces: IntakePlaces;
+  /** For groups that are sent. */
+  readonly intakePlaces: GroupPlaces;
+  /** For results of groups that are read. */
+  readonly resultPlaces: GroupPlaces;
+  /** For results of single jobs that are read. */
+  readonly resultMemory: BodyMemory;
   readonly webhooks: Pick<WebhookTargets, 'find'>;
   readonly clock: Clock;
 }
