@@ -25,6 +25,20 @@ export const JOB_LIFE_MUTANTS: readonly Mutant[] = [
     LIFE,
   ),
   mutant(
+    'a cancelled group whose last lines run',
+    'src/jobs/job-service.ts',
+    'if (!group.isActive) await activate(this.#services, id);',
+    'if (!group.isActive) void activate;',
+    'src/jobs/group-intake.test.ts',
+  ),
+  mutant(
+    'a job that is not cancelled because it went back to the queue',
+    'src/jobs/job-service.ts',
+    "if (asked !== 'waiting') return;",
+    'return;',
+    LIFE,
+  ),
+  mutant(
     'a job priced by the list in force',
     'src/jobs/pinned-prices.ts',
     'if (catalog.priceVersion === version) return inForce;',
