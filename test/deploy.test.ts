@@ -1,26 +1,14 @@
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import {
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
-import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
 import { EXIT } from '../src/cli/exit-codes.ts';
-import { loadConfig, SETTINGS } from '../src/config/config.ts';
-import { HOST_ROWS } from '../src/hosts/rows.ts';
+import { loadConfig } from '../src/config/config.ts';
 import { LIMITS } from '../src/limits.ts';
 import { CliFixture } from './cli-fixture.ts';
+import { IMAGE_ENV, LAST_STAGE, STAGES } from './containerfile.ts';
+import { unknownVariables } from './known-variables.ts';
 import { parsePlainYaml } from './plain-yaml.ts';
 
 /** The files of deploy/ and the page that explains them, held to the program as far as that goes without containers. */
@@ -28,7 +16,6 @@ import { parsePlainYaml } from './plain-yaml.ts';
 const ROOT = resolve(import.meta.dirname, '..');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const PAGE = read('docs/deploy.md');
-const CONTAINERFILE = read('deploy/Containerfile');
 const HAPROXY = read('deploy/haproxy.cfg');
 const UNIT = read('deploy/tollgate.service');
 
@@ -50,23 +37,8 @@ const COMPOSE = parsePlainYaml(read('deploy/compose.yaml')) as unknown as {
   readonly volumes: Readonly<Record<string, string>>;
 };
 
-/** What the image sets by itself. */
-const IMAGE_ENV = Object.fromEntries(
-  [...CONTAINERFILE.matchAll(/^(?:ENV| {4})\s*([A-Z_]+)=(\S+)/gm)].map(([, name, value]) => [name!, value!]),
-);
 const config = loadConfig({ argvFlags: {}, env: {}, cwd: tmpdir(), providerKeys: 'leave' });
 const STOP_MS_MIN = config.limits.shutdownMs + LIMITS.lastWordMs;
-
-const KNOWN_VARIABLES = new Set([
-  ...SETTINGS.map(({ variable }) => variable),
-  ...['TOLLGATE_CONFIG', 'TOLLGATE_MASTER_KEY', 'TOLLGATE_MASTER_KEY_FILE', 'TOLLGATE_MASTER_KEY_COMMAND'],
-  ...HOST_ROWS.flatMap((row) => [...row.keyVariables, ...(row.address?.variables ?? [])]),
-  'NODE_ENV',
-  // What bin/launch.js, and Node itself, ask for the place of compiled sources.
-  'XDG_CACHE_HOME',
-  'NODE_DISABLE_COMPILE_CACHE',
-]);
-const strangers = (names: readonly string[]): string[] => names.filter((name) => !KNOWN_VARIABLES.has(name));
 
 const spanMs = (text: string): number => {
   const [, count, unit = ''] = /^(\d+)(ms|s|m)$/.exec(text) ?? [];
@@ -99,7 +71,7 @@ describe('the compose file', () => {
   });
 
   test('gives replicas only variables that they know, and a store that the config takes', () => {
-    expect(strangers(Object.keys(tollgate.environment))).toEqual([]);
+    expect(unknownVariables(Object.keys(tollgate.environment))).toEqual([]);
     const store = tollgate.environment.TOLLGATE_STORE!.replace(/\$\{POSTGRES_PASSWORD\}/, 'secret');
     const { POSTGRES_USER: user, POSTGRES_DB: database } = postgres.environment;
     expect(store).toBe(`postgres://${user}:secret@postgres:5432/${database}`);
@@ -146,7 +118,7 @@ describe('the load balancer', () => {
     expect(Object.keys(COMPOSE.services)).toContain(name);
     expect(count).toBe(COMPOSE.services.tollgate.deploy?.replicas);
     expect(port).toBe(IMAGE_ENV.TOLLGATE_PORT);
-    expect(port).toBe(setting(CONTAINERFILE, 'EXPOSE'));
+    expect(port).toBe(setting(LAST_STAGE, 'EXPOSE'));
   });
 
   test('asks who is ready, waits longer than the gateway may be silent, and never sends a request twice', () => {
@@ -176,7 +148,7 @@ describe('the unit', () => {
 
   test('sets only variables that the program knows, and a folder that it may write to', () => {
     const given = [...UNIT.matchAll(/^Environment=(\w+)=(.*)$/gm)].map(([, name, value]) => [name!, value!] as const);
-    expect(strangers(given.map(([name]) => name))).toEqual([]);
+    expect(unknownVariables(given.map(([name]) => name))).toEqual([]);
     const env = Object.fromEntries(given);
     expect(env.TOLLGATE_DATA).toBe(`/var/lib/${setting(UNIT, 'StateDirectory')}`);
     expect([env.XDG_CACHE_HOME, setting(UNIT, 'CacheDirectory')]).toEqual(['%C', 'tollgate']);
@@ -216,61 +188,24 @@ describe('the unit', () => {
 });
 
 describe('the container', () => {
-  const stages = CONTAINERFILE.split(/^FROM /m).slice(1);
-  const last = stages.at(-1)!;
-  const jsonAfter = (word: string): string[] => JSON.parse(new RegExp(`${word} (\\[.*\\])$`, 'm').exec(last)![1]!);
   const copied = (stage: string): string[] =>
     [...stage.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, sources]) => sources!.split(' '));
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-image-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   test('is not root, has a Node that is new enough, and copies what there is', () => {
-    expect(Number(setting(last, 'USER').split(':')[0])).toBeGreaterThan(0);
-    for (const stage of stages) expect(Number(/node:(\d+)/.exec(stage)?.[1])).toBeGreaterThanOrEqual(24);
-    for (const path of stages.flatMap(copied)) expect(existsSync(join(ROOT, path)), path).toBe(true);
-    expect(strangers(Object.keys(IMAGE_ENV))).toEqual([]);
+    expect(Number(setting(LAST_STAGE, 'USER').split(':')[0])).toBeGreaterThan(0);
+    const onNode = STAGES.filter((stage) => !stage.startsWith('scratch '));
+    for (const stage of onNode) expect(Number(/node:(\d+)/.exec(stage)?.[1])).toBeGreaterThanOrEqual(24);
+    for (const path of STAGES.flatMap(copied)) expect(existsSync(join(ROOT, path)), path).toBe(true);
+    expect(unknownVariables(Object.keys(IMAGE_ENV))).toEqual([]);
   });
-
-  test('serves, is healthy, and backs up its books, built and started as its file says', async () => {
-    const build = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', join(folder, 'dist')];
-    await promisify(execFile)(process.execPath, build, { cwd: ROOT });
-    for (const path of copied(last)) cpSync(join(ROOT, path), join(folder, path), { recursive: true });
-    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-    const env = {
-      ...IMAGE_ENV,
-      PATH: process.env.PATH ?? '',
-      TOLLGATE_DATA: join(folder, 'data-volume'),
-      TOLLGATE_PORT: '0',
-      TOLLGATE_OPERATIONS_PORT: '0',
-      TOLLGATE_HOST: '127.0.0.1',
-      TOLLGATE_MASTER_KEY: randomBytes(32).toString('base64'),
-    };
-    const [node, ...program] = jsonAfter('ENTRYPOINT');
-    expect(node).toBe('node');
-    const run = (args: readonly string[]): ChildProcess =>
-      spawn(process.execPath, [...program, ...args], { cwd: folder, env, stdio: ['ignore', 'pipe', 'ignore'] });
-    const server = run([...jsonAfter('^CMD'), '--json', '--log-level', 'error']);
-    try {
-      const [line] = await once(createInterface({ input: server.stdout! }), 'line');
-      const { port } = new URL(JSON.parse(line).url);
-      const [, ...probe] = jsonAfter('  CMD');
-      const healthy = (at: string) => spawnSync(process.execPath, probe, { env: { ...env, TOLLGATE_PORT: at } }).status;
-      expect(healthy(port)).toBe(0);
-      expect(healthy('1')).toBe(1);
-      const [code] = await once(run(['store', 'backup', join(folder, 'backup.sqlite')]), 'exit');
-      expect(code).toBe(0);
-    } finally {
-      server.kill('SIGTERM');
-      await once(server, 'exit');
-    }
-  }, 120_000);
 });
 
 describe('the page', () => {
   const blocks = [...PAGE.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block!);
 
-  test('names every file of the folder, and no other', () => {
-    const named = [...PAGE.matchAll(/deploy\/([\w.]+)/g)].map(([, name]) => name!).filter((name) => name !== '.env');
+  test('names every file of the folder, with the page about installing, and no other', () => {
+    const pages = PAGE + read('docs/install.md');
+    const named = [...pages.matchAll(/deploy\/([\w.]+)/g)].map(([, name]) => name!).filter((name) => name !== '.env');
     expect([...new Set(named)].sort()).toEqual(
       readdirSync(join(ROOT, 'deploy'))
         .filter((name) => name !== '.env')

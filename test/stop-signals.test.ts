@@ -23,7 +23,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'tollgate-signals-'));
 });
 afterEach(() => {
-  child.kill('SIGKILL');
+  endGroup(child.pid!);
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -49,8 +49,19 @@ function start(command: readonly string[], cwd: string, env: Record<string, stri
     cwd,
     env: processEnvironment(folder, { PATH: path, ...env }),
     stdio: ['ignore', 'pipe', 'pipe'],
+    // In a process group of its own, so that a test that fails can end all of it.
+    detached: true,
   });
   child.stderr!.resume();
+}
+
+function endGroup(leader: number): void {
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch (error) {
+    // No process of the group is left, as it should be.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
 
 async function readyUrl(): Promise<string> {

@@ -1,0 +1,211 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Agent, request } from 'undici';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadConfig } from '../src/config/config.ts';
+import { LIMITS } from '../src/limits.ts';
+import { type Harness, startHarness } from './harness.ts';
+import { until } from './until.ts';
+
+/** The examples of reverse proxies with TLS, held to the limits of the gateway, and run where the programs are installed. */
+
+const ROOT = resolve(import.meta.dirname, '..');
+const NAME = 'gateway.example';
+const NGINX = readFileSync(join(ROOT, 'deploy/nginx.conf'), 'utf8');
+const CADDY = readFileSync(join(ROOT, 'deploy/Caddyfile'), 'utf8');
+const { limits } = loadConfig({ argvFlags: {}, env: {}, cwd: tmpdir(), providerKeys: 'leave' });
+
+const secondsOf = (text: string, name: string): number =>
+  Number(new RegExp(`^\\s*${name} (\\d+)s;?$`, 'm').exec(text)?.[1]);
+
+describe('the limits of the gateway are in force behind', () => {
+  test('nginx', () => {
+    const megabytes = Number(/^\s*client_max_body_size (\d+)m;$/m.exec(NGINX)?.[1]);
+    expect(megabytes * 1024 * 1024).toBeGreaterThan(LIMITS.requestBodyBytesMax);
+    for (const name of ['proxy_read_timeout', 'proxy_send_timeout'])
+      expect(secondsOf(NGINX, name) * 1_000).toBeGreaterThan(Math.max(limits.bufferedMs, limits.firstFrameMs));
+    expect(secondsOf(NGINX, 'keepalive_timeout') * 1_000).toBeLessThan(LIMITS.clientKeepAliveMs);
+    expect(secondsOf(NGINX, 'client_header_timeout') * 1_000).toBe(limits.requestHeadMs);
+    // Also without the header of our streams that turns buffering off.
+    expect(NGINX).toMatch(/^ *proxy_buffering off;$/m);
+    expect(NGINX).toMatch(/^ *proxy_request_buffering off;$/m);
+  });
+
+  test('Caddy', () => {
+    const megabytes = Number(/^\s*max_size (\d+)MB$/m.exec(CADDY)?.[1]);
+    expect(megabytes * 1_000_000).toBeGreaterThan(LIMITS.requestBodyBytesMax);
+    expect(secondsOf(CADDY, 'response_header_timeout') * 1_000).toBeGreaterThan(
+      Math.max(limits.bufferedMs, limits.firstFrameMs),
+    );
+    expect(secondsOf(CADDY, 'keepalive') * 1_000).toBeLessThan(LIMITS.clientKeepAliveMs);
+    expect(CADDY).toMatch(/^\s*flush_interval -1$/m);
+  });
+});
+
+interface Setup {
+  readonly folder: string;
+  readonly port: number;
+  readonly gatewayPort: string;
+  readonly certificate: string;
+  readonly key: string;
+}
+
+interface Proxy {
+  readonly name: string;
+  readonly isInstalled: boolean;
+  /** Writes its files; returns the command that starts it. */
+  prepare(setup: Setup): readonly string[];
+  readonly logFile: string;
+}
+
+/** Replaces a text that must be there. */
+function replaced(text: string, was: string | RegExp, is: string): string {
+  const result = text.replaceAll(was, is);
+  if (result === text) throw new Error(`There is no ${was}.`);
+  return result;
+}
+
+/** A port that was free a moment ago: these programs cannot choose one themselves. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+const nginx: Proxy = {
+  name: 'nginx',
+  isInstalled: spawnSync('nginx', ['-v']).status === 0,
+  logFile: 'tollgate.log',
+  prepare({ folder, port, gatewayPort, certificate, key }) {
+    let site = replaced(NGINX, '127.0.0.1:8080', `127.0.0.1:${gatewayPort}`);
+    // One loopback port instead of four public ones; the server that redirects to TLS is left out.
+    site = replaced(site, /^server \{\n {4}listen 80;[\s\S]*?^\}\n/gm, '');
+    site = replaced(site, /^ *listen \[::\].*\n/gm, '');
+    site = replaced(site, 'listen 443', `listen 127.0.0.1:${port}`);
+    site = replaced(site, '/etc/ssl/tollgate/fullchain.pem', certificate);
+    site = replaced(site, '/etc/ssl/tollgate/privkey.pem', key);
+    site = replaced(site, '/var/log/nginx/tollgate.log', join(folder, 'tollgate.log'));
+    writeFileSync(join(folder, 'site.conf'), site);
+    mkdirSync(join(folder, 'temp'));
+    const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+      .map((kind) => `${kind}_temp_path ${join(folder, 'temp', kind)};`)
+      .join(' ');
+    const main = `daemon off; pid ${join(folder, 'pid')}; error_log stderr; events {} http { ${temporary} include site.conf; }`;
+    writeFileSync(join(folder, 'nginx.conf'), main);
+    return ['nginx', '-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr'];
+  },
+};
+
+const caddy: Proxy = {
+  name: 'Caddy',
+  isInstalled: spawnSync('caddy', ['version']).status === 0,
+  logFile: 'caddy.log',
+  prepare({ folder, port, gatewayPort, certificate, key }) {
+    let site = replaced(CADDY, '127.0.0.1:8080', `127.0.0.1:${gatewayPort}`);
+    const options = '{\n\tadmin off\n\tauto_https disable_redirects\n\tpersist_config off\n}\n';
+    site = replaced(
+      site,
+      `${NAME} {`,
+      `${options}https://${NAME}:${port} {\n\tbind 127.0.0.1\n\ttls ${certificate} ${key}`,
+    );
+    site = replaced(site, '\tlog {', `\tlog {\n\t\toutput file ${join(folder, 'caddy.log')}`);
+    writeFileSync(join(folder, 'Caddyfile'), site);
+    return ['caddy', 'run', '--config', join(folder, 'Caddyfile'), '--adapter', 'caddyfile'];
+  },
+};
+
+describe.each([nginx, caddy])('$name', (proxy) => {
+  describe.skipIf(!proxy.isInstalled)(`runs (skipped where ${proxy.name} is missing)`, () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tollgate-proxy-'));
+    let harness: Harness;
+    let child: ChildProcess;
+    let agent: Agent;
+    let url: string;
+    let apiKey: string;
+    let said = '';
+
+    beforeAll(async () => {
+      harness = await startHarness({ hosted: true });
+      apiKey = (await harness.mint({ creditNanousd: 10_000_000_000n })).secret;
+      const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
+      const subject = ['-subj', `/CN=${NAME}`, '-addext', `subjectAltName=DNS:${NAME}`];
+      const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
+      execFileSync('openssl', ['req', '-x509', ...curve, ...subject, '-keyout', key, '-out', certificate], {
+        stdio: 'pipe',
+      });
+      const port = await freePort();
+      const gatewayPort = new URL(harness.url).port;
+      const [program, ...args] = proxy.prepare({ folder, port, gatewayPort, certificate, key });
+      child = spawn(program!, args, {
+        env: { PATH: process.env.PATH ?? '', HOME: folder },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      child.stderr!.on('data', (chunk) => (said += chunk));
+      const connect = { ca: readFileSync(certificate), servername: NAME };
+      agent = new Agent({ connect });
+      url = `https://127.0.0.1:${port}`;
+      await until(async () => {
+        if (child.exitCode !== null) throw new Error(`${proxy.name} ended: ${said}`);
+        return (await ask('GET', '/readyz').catch(() => null))?.statusCode === 200;
+      }, `${proxy.name} passes requests on; it said: ${said}`);
+    });
+    afterAll(async () => {
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      await Promise.all([ended, agent.destroy(), harness.stop()]);
+      rmSync(folder, { recursive: true });
+    });
+
+    const ask = (method: 'GET' | 'POST', path: string, body?: object) =>
+      request(`${url}${path}`, {
+        method,
+        dispatcher: agent,
+        headers: { host: NAME, 'x-api-key': apiKey, 'content-type': 'application/json' },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+
+    test('passes each chunk of a stream on before the next one is there', async () => {
+      harness.sim.script({ gate: 'chunk', words: 3, tokensPerChunk: 1 }, { times: 1 });
+      const body = { model: 'sim-gpt', stream: true, messages: [{ role: 'user', content: 'hello' }] };
+      const asked = ask('POST', '/v1/chat/completions', body);
+      await harness.sim.waitForGate('chunk', 1);
+      harness.sim.release('chunk', 2);
+      const chunks = (await asked).body[Symbol.asyncIterator]();
+      expect(String((await chunks.next()).value)).toContain('data: {');
+      harness.sim.release('chunk', 20);
+      let rest = '';
+      for (let chunk = await chunks.next(); !chunk.done; chunk = await chunks.next()) rest += String(chunk.value);
+      expect(rest).toContain('data: [DONE]');
+    });
+
+    test('passes the receipt on, and logs its id but no key', async () => {
+      const body = { model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }] };
+      const { statusCode, headers, body: answer } = await ask('POST', '/v1/chat/completions', body);
+      await answer.dump();
+      expect(statusCode).toBe(200);
+      expect(Number(headers['x-gateway-cost-nanousd'])).toBeGreaterThan(0);
+      const id = String(headers['x-gateway-request-id']);
+      const log = () => readFileSync(join(folder, proxy.logFile), 'utf8');
+      await until(() => log().includes(id), 'the log has the id of the receipt');
+      expect(log() + said).not.toContain(apiKey);
+    });
+
+    test('lets a long prompt through', async () => {
+      const words = 'word '.repeat(600_000);
+      const body = { model: 'sim-gpt', max_tokens: 1, messages: [{ role: 'user', content: words }] };
+      const { statusCode, body: answer } = await ask('POST', '/v1/chat/completions', body);
+      expect([statusCode, ((await answer.json()) as { error: { code: string } }).error.code]).toEqual([
+        400,
+        'context_length_exceeded',
+      ]);
+    });
+  });
+});
