@@ -3,8 +3,11 @@ export const JOB_LIMITS = {
   /** Jobs of one account that wait to run, and the sealed bytes of requests and results that are stored for it. */
   jobsWaitingMax: 200_000,
   jobBytesMax: 4 * 1024 * 1024 * 1024,
-  /** Lines of a group that one commit stages or activates. */
-  jobStageRowsMax: 512,
+  /** Jobs and bytes that one commit writes: calls wait for it. */
+  jobStageRowsMax: 32,
+  jobStageBytesMax: 1024 * 1024,
+  /** Prepared statements about jobs that SQLite keeps. */
+  jobStatementsKept: 64,
   /** How long a request may be staged before it is accepted. */
   jobStagedMs: 3_600_000,
   /** The largest stored piece of a request or a result. */
@@ -23,7 +26,8 @@ export const JOB_LIMITS = {
   jobResultMaxMs: 30 * 24 * 60 * 60_000,
   /** Largest stored response of a job. */
   jobResultBytesMax: 20 * 1024 * 1024,
-  /** Bytes of the lines of a group that are checked and stored at a time. */
+  /** Lines of a group, and their bytes, that are read at a time. */
+  jobSliceLinesMax: 512,
   jobSliceBytesMax: 8 * 1024 * 1024,
   /** The first pause after an attempt that may succeed later, and the longest. */
   jobRetryMs: 2_000,
@@ -44,9 +48,14 @@ export const JOB_LIMITS = {
   jobActivationsMax: 10_000,
   /** How often jobs that have expired are ended and old contents deleted; and how many steps one round may take. */
   jobSweepMs: 20_000,
-  jobSweepStepsMax: 200,
-  /** How long lines of a group are checked before calls get a turn. */
-  jobTurnMs: 2,
+  jobSweepStepsMax: 1_000,
+  /**
+   * How long lines of a group are checked and stored before calls get a turn; for how many times as long calls have the
+   * process to themselves then, if there are any; and the longest of these pauses.
+   */
+  jobTurnMs: 1,
+  jobRestFactor: 3,
+  jobRestMaxMs: 25,
   /** The pause of jobs and groups while calls need all there is. */
   jobBusyPauseMs: 100,
   /** The delay of the event loop above which no further job starts while calls run. */

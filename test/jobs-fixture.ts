@@ -50,6 +50,7 @@ export class JobsFixture {
         ['/v1/messages', WIRES.messages!],
       ]),
       findKey: (id) => store.findKey(id),
+      yieldToCalls: async () => {},
       random: () => 1,
     };
     const onEnded = (id: bigint, state: string): void => void this.ended.push(`${formatId('job_', id)} ${state}`);
@@ -57,7 +58,6 @@ export class JobsFixture {
       services: this.services,
       worker: { nudge: () => {}, cancel: (id) => void this.cancelled.push(id) },
       waiters: this.waiters,
-      yieldToCalls: async () => {},
       onEnded,
     });
     // The memory driver keeps what is too old.

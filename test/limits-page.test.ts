@@ -83,7 +83,8 @@ const INSIDE_BY_NAME = [
   ...['webhookRetryFirstMs', 'webhookRetryFactor', 'webhookRetryLastMs'],
   ...['alertRoundRows', 'alertChangesMax', 'alertSweepMs', 'alertSweepRows', 'alertLossesMs', 'alertLossRows'],
   ...['alertLossPauseMs', 'alertOrphanMs', 'bookSumsMs'],
-  ...['jobStageRowsMax', 'jobChunkBytesMax', 'jobSweepRows', 'jobSealRotationChunks', 'jobSliceBytesMax', 'jobRetryMs'],
+  ...['jobStageRowsMax', 'jobStageBytesMax', 'jobStatementsKept', 'jobSliceLinesMax', 'jobRestFactor', 'jobRestMaxMs'],
+  ...['jobChunkBytesMax', 'jobSweepRows', 'jobSealRotationChunks', 'jobSliceBytesMax', 'jobRetryMs'],
   ...['jobRetryMaxMs', 'jobWorkerPollMs', 'jobLeaseMs', 'jobBlockedMs', 'jobAccountsAtOnce', 'jobWaitPollMs'],
   ...[
     'jobCancelTurnsMax',

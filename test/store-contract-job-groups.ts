@@ -60,7 +60,7 @@ export function jobGroupsContract(subject: StoreSubject): void {
     });
 
     it('drops what was staged and not accepted', async () => {
-      await jobs().dropStaged(50n);
+      expect(await jobs().dropStaged(50n)).toBe(false);
       expect(await subject.kinds(aReserve(50n, 600n, { isGroup: true }))).toEqual(['not_staged']);
       expect(await jobs().stage([line(54n, 50n, 4, 1n)], [])).toBe('no_group');
       expect(await jobs().readChunk(aChunk(51n))).toBeNull();
@@ -88,8 +88,7 @@ export function jobGroupsContract(subject: StoreSubject): void {
 
     it('does not drop an accepted group', async () => {
       await acceptAll();
-      await jobs().dropStaged(50n);
-      await jobs().dropStaged(51n);
+      expect([await jobs().dropStaged(50n), await jobs().dropStaged(51n)]).toEqual([false, false]);
       expect((await group(50n)).counts.waiting).toBe(3);
       expect(await job(51n)).toMatchObject({ state: 'queued' });
     });

@@ -172,18 +172,18 @@ describe('jobs of a database', () => {
     await prepare(one);
     await other.beginInstance();
     await one.apply([aCredit(1n, 1_000n)]);
-    const ids = Array.from({ length: 40 }, (_, at) => BigInt(100 + at));
+    const ids = Array.from({ length: 30 }, (_, at) => BigInt(100 + at));
     await one.jobs.stage(
       ids.map((id) => aJob(id, 1n)),
       [],
     );
     await one.apply(ids.map((id) => aReserve(id, 1n)));
-    const claims = Array.from({ length: 20 }, (_, at) => (at % 2 ? one : other).jobs.claim(1n, NOON_MS, LEASE_MS, 2));
+    const claims = Array.from({ length: 14 }, (_, at) => (at % 2 ? one : other).jobs.claim(1n, NOON_MS, LEASE_MS, 2));
     const claimed = (await Promise.all(claims)).flat();
     expect(new Set(claimed.map(({ id }) => id)).size).toBe(claimed.length);
     expect(claimed.every(({ claim }) => claim === 1)).toBe(true);
-    const rest = await one.jobs.claim(1n, NOON_MS, LEASE_MS, 40);
-    expect(claimed.length + rest.length).toBe(40);
+    const rest = await one.jobs.claim(1n, NOON_MS, LEASE_MS, 30);
+    expect(claimed.length + rest.length).toBe(30);
     await one.close();
     await other.close();
   });

@@ -17,8 +17,8 @@ export const CUSTODY_MUTANTS: readonly Mutant[] = [
   mutant(
     'a seal whose data is not bound to its place',
     'src/custody/seal.ts',
-    'createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES })\n    .setAAD(bound)\n',
-    'createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES })\n    .setAAD(bound.subarray(0, 0))\n',
+    'createDecipheriv(CIPHER, createSecretKey(key), nonce, { authTagLength: TAG_BYTES })\n    .setAAD(bound)\n',
+    'createDecipheriv(CIPHER, createSecretKey(key), nonce, { authTagLength: TAG_BYTES })\n    .setAAD(bound.subarray(0, 0))\n',
     'src/custody/seal.test.ts',
   ),
   mutant(

@@ -17,4 +17,6 @@ export interface CallSettleTerms extends SettleTerms {
 export interface CallEnding {
   readonly error: GatewayError | null;
   readonly answer: WholeAnswer | null;
+  /** A host may have worked on the call, so making it again could run it twice. */
+  readonly mayHaveRun: boolean;
 }

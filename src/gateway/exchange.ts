@@ -10,7 +10,7 @@ import type { ClientSink, WholeAnswer } from './client-sink.ts';
 import { type ExchangeRecord, openRecord } from './exchange-record.ts';
 import type { Gateway } from './gateway.ts';
 import { answerAgain, answerInstead, keepAnswer } from './idempotency.ts';
-import { meter } from './meter.ts';
+import { mayHaveRun, meter } from './meter.ts';
 import type { Outcome } from './outcome.ts';
 import { receiptLines } from './receipt-headers.ts';
 import { asGatewayError, refusalOf, refuse } from './refuse.ts';
@@ -191,12 +191,7 @@ function settlementFor(
   });
 }
 
-function settleTerms(
-  gateway: Gateway,
-  admitted: Admitted,
-  served: AttemptResult,
-  settlement: Settlement,
-): CallSettleTerms {
+function settleTerms(gateway: Gateway, admitted: Admitted, served: Served, settlement: Settlement): CallSettleTerms {
   const { call, idempotency } = admitted;
   const terms = {
     waitUntilMs: waitUntilMs(gateway, admitted),
@@ -209,9 +204,11 @@ function settleTerms(
 }
 
 /** What a deferred call would send: it has no client, and its answer is stored with the settlement. */
-function endingOf({ call, record }: Admitted, { error, whole }: AttemptResult, settlement: Settlement): CallEnding {
-  if (error !== null) return { error, answer: refusalOf(call, record, error, settlement) };
-  return { error, answer: whole?.(billOf(settlement), receiptLines(settlement)) ?? null };
+function endingOf({ call, record }: Admitted, served: Served, settlement: Settlement): CallEnding {
+  const { error, whole } = served;
+  const ran = { mayHaveRun: mayHaveRun(served) };
+  if (error !== null) return { ...ran, error, answer: refusalOf(call, record, error, settlement) };
+  return { ...ran, error, answer: whole?.(billOf(settlement), receiptLines(settlement)) ?? null };
 }
 
 /** What the prompt cost beyond the hold, because its count fell short; null if it did not. */

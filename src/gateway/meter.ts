@@ -173,6 +173,12 @@ export function hostMayBill({ error, turnedAway }: Pick<Outcome, 'error' | 'turn
   return turnedAway !== true && !(error !== null && HOST_DID_NOT_WORK.has(error.kind));
 }
 
+/** Whether any host may have worked on the call. */
+export function mayHaveRun(outcome: Outcome): boolean {
+  const { attempts, billableTries = 0, repeats = 0 } = outcome;
+  return (attempts > 0 && hostMayBill(outcome)) || billableTries + repeats > 0;
+}
+
 /** Every attempt can cost up to the bound. Only the last one may have a count from the host. */
 function unchargedWork(input: MeterInput, reading: UsageReading): Loss {
   const { outcome, boundNanousd } = input;

@@ -203,6 +203,15 @@ describe.each(IMPLEMENTATIONS)('the %s client', (_name, open) => {
     expect([host.requests.length, control.unreached]).toEqual([1, false]);
   });
 
+  it('calls a host unreached until a connection to it is ready', async () => {
+    await start();
+    const notes = new Notes();
+    const control = ask(notes);
+    expect(control.unreached).toBe(true);
+    await notes.over.promise;
+    expect(control.unreached).toBe(false);
+  });
+
   it('calls a host unreached that refuses the connection', async () => {
     await start();
     host.server.close();

@@ -30,8 +30,8 @@ export interface RequestControl {
    */
   readonly sentTwice?: boolean;
   /**
-   * The request failed before a connection was ready (refused, timed out, not trusted under TLS), so no byte of it
-   * reached the host.
+   * No connection has been ready for the request, so no byte of it has reached the host: it still waits for one, or none
+   * could be made (refused, timed out, not trusted under TLS).
    */
   readonly unreached?: boolean;
   pause(): void;

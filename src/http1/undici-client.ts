@@ -143,13 +143,18 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, RequestControl {
   #paused = false;
   #cancelled = false;
   #over = false;
+  #isProxyRefused = false;
   sentTwice = false;
-  unreached = false;
 
   constructor(receiver: AnswerReceiver, resend: () => boolean, proxyName: string | null) {
     this.#receiver = receiver;
     this.#resend = resend;
     this.#proxyName = proxyName;
+  }
+
+  /** Undici hands the controller over once it has a connection on which to write the request. */
+  get unreached(): boolean {
+    return this.#controller === null || this.#isProxyRefused;
   }
 
   pause(): void {
@@ -215,8 +220,7 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, RequestControl {
     if (this.#over || this.#wasStale()) return;
     this.#over = true;
     const { code } = error as NodeJS.ErrnoException;
-    // Undici hands the controller over once it has a connection on which to write the request.
-    this.unreached = this.#controller === null || (this.#proxyName !== null && code === PROXY_REFUSED);
+    this.#isProxyRefused = this.#proxyName !== null && code === PROXY_REFUSED;
     this.#receiver.failed(this.#proxyName === null ? error : throughProxy(error, this.#proxyName));
   }
 

@@ -79,7 +79,7 @@ export class AttemptLedger implements CallLedger {
     const error = new GatewayError('internal_error', {
       message: 'Something went wrong in the gateway; nothing was charged. Quote the request id when you report it.',
     });
-    const ending = { error, answer: this.#terms.writeError(error) };
+    const ending = { error, answer: this.#terms.writeError(error), mayHaveRun: true };
     return this.settle(id, { ...NOTHING_SETTLED, ...release }, { ending });
   }
 
@@ -110,15 +110,15 @@ export class AttemptLedger implements CallLedger {
     return dueMs <= job.expiresMs ? dueMs : null;
   }
 
-  /** The process stops. If a host was asked, nobody knows what it did. */
+  /** The process stops. If a host may have got the request, nobody knows what it did. */
   #cutShort(settlement: Settlement, error: GatewayError, ending: CallEnding): Promise<Ending> | Ending {
     const { job, nowMs, writeError } = this.#terms;
-    const mayRunAgain = settlement.attempts === 0 || job.onUnknown === 'retry';
+    const mayRunAgain = !ending.mayHaveRun || job.onUnknown === 'retry';
     if (mayRunAgain && settlement.costNanousd === 0n)
       return { job: { ...this.#endAs('queued', error), dueMs: nowMs() }, stored: settlement };
     if (settlement.costNanousd > 0n) return this.#keep('failed', settlement, ending);
     const unknown = outcomeUnknown();
-    return this.#keep('failed', settlement, { error: unknown, answer: writeError(unknown) });
+    return this.#keep('failed', settlement, { ...ending, error: unknown, answer: writeError(unknown) });
   }
 
   /** Stores the response first: nothing is charged for one that is not stored. */
@@ -158,7 +158,7 @@ interface Ending {
   readonly stored: Settlement;
 }
 
-const NO_ENDING: CallEnding = { error: null, answer: null };
+const NO_ENDING: CallEnding = { error: null, answer: null, mayHaveRun: true };
 
 function endOf({ end, dueMs }: JobEnd): AttemptEnd {
   return end === 'queued' ? { kind: 'returned', dueMs: dueMs ?? 0 } : { kind: 'ended', state: end };

@@ -4,7 +4,8 @@ import type { Sealer } from '../custody/seal.ts';
 import type { WholeAnswer } from '../gateway/client-sink.ts';
 import { tryParseJson } from '../json/json.ts';
 import { LIMITS } from '../limits.ts';
-import type { Job, JobChunk, JobContent, JobStore } from '../store/jobs.ts';
+import type { Job, JobChunk, JobChunkName, JobContent, JobStore } from '../store/jobs.ts';
+import { nextTurn } from './turns.ts';
 
 /** Content that is sealed in chunks, and its name in the job's row. */
 export interface SealedContent {
@@ -18,19 +19,32 @@ const REQUEST = 0;
 /** Requests and responses of jobs, as they are stored. */
 export class JobContents {
   readonly #sealer: Sealer;
-  readonly #store: Pick<JobStore, 'readChunk'>;
+  readonly #store: Pick<JobStore, 'readChunk' | 'putChunks'>;
 
-  constructor(sealer: Sealer, store: Pick<JobStore, 'readChunk'>) {
+  constructor(sealer: Sealer, store: Pick<JobStore, 'readChunk' | 'putChunks'>) {
     this.#sealer = sealer;
     this.#store = store;
   }
 
   sealRequest(jobId: bigint, body: Buffer): SealedContent {
-    return this.#seal(jobId, REQUEST, body);
+    // With the id, so that equal requests of different jobs cannot be recognised.
+    const digest = createHash('sha256').update(`${jobId}\n`).update(body).digest('hex');
+    const chunks = [...this.#seal({ jobId, attempt: REQUEST, digest }, body)];
+    const bytes = chunks.reduce((sum, { sealed }) => sum + sealed.length, 0);
+    return { content: { digest, chunks: chunks.length, bytes }, chunks };
   }
 
-  sealAnswer(jobId: bigint, attempt: number, answer: WholeAnswer): SealedContent {
-    return this.#seal(jobId, attempt, writeAnswer(answer));
+  /** Writes one chunk per commit: a large answer must not hold up the commits of calls. */
+  async storeAnswer(jobId: bigint, attempt: number, answer: WholeAnswer): Promise<JobContent> {
+    const plain = writeAnswer(answer);
+    const digest = createHash('sha256').update(`${jobId}\n`).update(plain).digest('hex');
+    let [chunks, bytes] = [0, 0];
+    for (const chunk of this.#seal({ jobId, attempt, digest }, plain)) {
+      await this.#store.putChunks([chunk]);
+      chunks++;
+      bytes += chunk.sealed.length;
+    }
+    return { digest, chunks, bytes };
   }
 
   /** Null if it was deleted or cannot be decrypted. */
@@ -44,18 +58,13 @@ export class JobContents {
     return bytes === null ? null : readAnswer(bytes);
   }
 
-  #seal(jobId: bigint, attempt: number, plain: Buffer): SealedContent {
-    // With the id, so that equal requests of different jobs cannot be recognised.
-    const digest = createHash('sha256').update(`${jobId}\n`).update(plain).digest('hex');
-    const chunks: JobChunk[] = [];
-    let bytes = 0;
+  /** Each chunk is sealed when it is asked for. Even nothing is one chunk. */
+  *#seal(of: Omit<JobChunkName, 'part'>, plain: Buffer): Generator<JobChunk> {
     for (let at = 0, part = 0; at < plain.length || part === 0; at += LIMITS.jobChunkBytesMax, part++) {
-      const name = { jobId, attempt, digest, part };
+      const name = { ...of, part };
       const sealed = this.#sealer.seal(plain.subarray(at, at + LIMITS.jobChunkBytesMax), placeOfChunk(name));
-      bytes += sealed.length;
-      chunks.push({ ...name, sealed });
+      yield { ...name, sealed };
     }
-    return { content: { digest, chunks: chunks.length, bytes }, chunks };
   }
 
   async #open(jobId: bigint, attempt: number, { digest, chunks }: JobContent): Promise<Buffer | null> {
@@ -66,6 +75,7 @@ export class JobContents {
       const plain = sealed === null ? null : this.#sealer.open(sealed, placeOfChunk(name));
       if (plain === null) return null;
       pieces.push(plain);
+      if (part > 0) await nextTurn();
     }
     return Buffer.concat(pieces);
   }

@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { chatAnswer } from '../../test/fake-hosts.ts';
 import { ask } from '../../test/gateway-fixture.ts';
 import { ANY_READER, JobsFixture, PLAIN_TERMS } from '../../test/jobs-fixture.ts';
+import { LIMITS } from '../limits.ts';
 import type { JobChunkName } from '../store/jobs.ts';
 import type { GroupRequest, GroupResult } from './service.ts';
 
@@ -155,4 +156,51 @@ test('gives the results of its other jobs if one can no longer be read', async (
   const results = await resultsOf(group.id);
   expect(results.map(({ answer }) => answer?.status ?? null)).toEqual([null, 200]);
   await expect(fixture.jobs.result(ANY_READER, first!.id)).rejects.toMatchObject({ kind: 'result_expired' });
+});
+
+/** What each commit of the intake wrote: its jobs and the parts of their requests. */
+function watchCommits(): string[] {
+  const { store } = fixture.services;
+  const commits: string[] = [];
+  const { stage, putChunks } = store;
+  store.stage = (jobs, chunks) => {
+    commits.push(`${jobs.length} jobs, ${chunks.length} parts`);
+    return stage(jobs, chunks);
+  };
+  store.putChunks = (chunks) => {
+    commits.push(`${chunks.length} parts`);
+    return putChunks(chunks);
+  };
+  return commits;
+}
+
+test('is stored in commits of a few lines each, so that calls never wait for long', async () => {
+  const commits = watchCommits();
+  const most = LIMITS.jobStageRowsMax;
+  const { accepted: group } = await accepted({}, ...Array.from({ length: 2 * most + 1 }, () => ask()));
+  expect(commits.filter((commit) => commit.includes('jobs'))).toEqual([
+    `${most} jobs, ${most} parts`,
+    `${most} jobs, ${most} parts`,
+    '1 jobs, 1 parts',
+  ]);
+  expect(group.lines).toBe(2 * most + 1);
+});
+
+test('stores a large request alone, and in several commits', async () => {
+  const commits = watchCommits();
+  const intake = await open();
+  const [small, large, last] = lines(ask(), ask(), ask());
+  const body = Buffer.from(`${' '.repeat(2_500_000)}${large!.body}`);
+  await intake.add([small!, { ...large!, body }, last!]);
+  const { accepted: group } = await intake.accept(HASH);
+  expect(commits).toEqual(expect.arrayContaining(['1 jobs, 1 parts', '1 parts', '1 parts']));
+  const { request } = (await fixture.jobs.list(ANY_READER, { groupId: group.id }, { after: null, limit: 3 }))[1]!;
+  expect(request.chunks).toBe(3);
+});
+
+test('is refused if what is being stored belongs to a group that is gone', async () => {
+  fixture.services.store.stage = async () => 'no_group';
+  const intake = await open();
+  await intake.add(lines(ask()));
+  await expect(intake.accept(HASH)).rejects.toMatchObject({ kind: 'request_timeout' });
 });

@@ -20,8 +20,6 @@ export interface IntakeTerms {
   readonly services: JobServices;
   readonly submission: Submission;
   readonly terms: JobTerms;
-  /** Lets calls go first; called between lines. */
-  yieldToCalls(): Promise<void>;
 }
 
 /** Opens a group: its row first, so that what is staged for it can be found and swept. */
@@ -50,6 +48,12 @@ class StagedGroup implements GroupIntake {
   readonly #lineSubmission: Submission;
   /** The sender's bytes are limited as a whole, by the size of a group. */
   readonly #gateway: Gateway;
+  /** Lines that are admitted and not stored yet. */
+  readonly #jobs: NewJob[] = [];
+  readonly #chunks: JobChunk[] = [];
+  #bytes = 0;
+  /** The slice that is being stored. */
+  #staging: Promise<void> = Promise.resolve();
   #sumNanousd = 0n;
   #keepUntilMs = 0;
 
@@ -64,28 +68,27 @@ class StagedGroup implements GroupIntake {
     this.#gateway = { ...gateway, bodyBudgets: unlimitedBodies(gateway) };
   }
 
-  async add(requests: readonly GroupRequest[]): Promise<void> {
-    const jobs: NewJob[] = [];
-    const chunks: JobChunk[] = [];
-    let bytes = 0;
+  async add(requests: Iterable<GroupRequest>): Promise<void> {
     for (const request of requests) {
-      const sealed = await this.#admit(request);
-      jobs.push(sealed.job);
-      chunks.push(...sealed.chunks);
-      bytes += sealed.job.request.bytes;
-      if (bytes >= LIMITS.jobSliceBytesMax) {
-        await this.#stage(jobs.splice(0), chunks.splice(0));
-        bytes = 0;
-      }
-      await this.#intake.yieldToCalls();
+      const { job, chunks } = await this.#admit(request);
+      const isFull = this.#bytes + job.request.bytes > LIMITS.jobStageBytesMax;
+      if (isFull || this.#jobs.length >= LIMITS.jobStageRowsMax) await this.#stage();
+      this.#jobs.push(job);
+      this.#chunks.push(...chunks);
+      this.#bytes += job.request.bytes;
+      await this.#intake.services.yieldToCalls();
     }
-    await this.#stage(jobs, chunks);
   }
 
-  async #stage(jobs: readonly NewJob[], chunks: readonly JobChunk[]): Promise<void> {
+  /** Begins to store what was admitted, once the slice before is stored: the next lines are checked meanwhile. */
+  async #stage(): Promise<void> {
+    await this.#staging;
+    const [jobs, chunks] = [this.#jobs.splice(0), this.#chunks.splice(0)];
+    this.#bytes = 0;
     if (jobs.length === 0) return;
-    const staged = await this.#intake.services.store.stage(jobs, chunks);
-    if (staged === 'no_group') throw tookTooLong();
+    this.#staging = stageSlice(this.#intake.services, jobs, chunks);
+    // If it fails, whoever stores the next slice gets the error, or whoever accepts the group.
+    this.#staging.catch(() => undefined);
   }
 
   async #admit(request: GroupRequest): Promise<{ job: NewJob; chunks: readonly JobChunk[] }> {
@@ -111,6 +114,8 @@ class StagedGroup implements GroupIntake {
   async accept(bodySha256: Uint8Array): Promise<Accepted<JobGroup>> {
     const { services, submission } = this.#intake;
     const { accountId, keyId, key } = submission.caller;
+    await this.#stage();
+    await this.#staging;
     const taken = await services.ledger.reserve({
       ...{ id: this.#id, isGroup: true, accountId, keyId, personId: key?.personId ?? null },
       ...{ amountNanousd: this.#sumNanousd, ceilingNanousd: this.#ceilingNanousd, keepKeyUntilMs: this.#keepUntilMs },
@@ -128,8 +133,12 @@ class StagedGroup implements GroupIntake {
 
   /** In slices, so that live calls do not wait for a large group. */
   async abandon(): Promise<void> {
-    const { store } = this.#intake.services;
-    for (let slice = 0; slice < LIMITS.jobActivationsMax; slice++) if (!(await store.dropStaged(this.#id))) return;
+    const { store, yieldToCalls } = this.#intake.services;
+    await this.#staging.catch(() => undefined);
+    for (let slice = 0; slice < LIMITS.jobActivationsMax; slice++) {
+      if (!(await store.dropStaged(this.#id))) return;
+      await yieldToCalls();
+    }
   }
 
   #refusalOf(refused: Extract<ReserveResult, { kind: 'reserve_refused' }>): GatewayError {
@@ -164,9 +173,27 @@ class StagedGroup implements GroupIntake {
   }
 }
 
+/** Stores jobs and their requests. A request that is too large for one commit follows its job in pieces. */
+async function stageSlice(
+  { store }: Pick<JobServices, 'store'>,
+  jobs: readonly NewJob[],
+  chunks: readonly JobChunk[],
+): Promise<void> {
+  const later = jobs.length === 1 ? chunks.slice(1) : [];
+  const staged = await store.stage(jobs, chunks.slice(0, chunks.length - later.length));
+  if (staged === 'no_group') throw tookTooLong();
+  for (const chunk of later) await store.putChunks([chunk]);
+}
+
 /** Makes all lines of an accepted group jobs. Another process goes on with it if this one dies. */
-export async function activate({ store }: Pick<JobServices, 'store'>, groupId: bigint): Promise<void> {
-  for (let turn = 0; turn < LIMITS.jobActivationsMax; turn++) if ((await store.activate(groupId)) === 0) return;
+export async function activate(
+  { store, yieldToCalls }: Pick<JobServices, 'store' | 'yieldToCalls'>,
+  groupId: bigint,
+): Promise<void> {
+  for (let turn = 0; turn < LIMITS.jobActivationsMax; turn++) {
+    if ((await store.activate(groupId)) === 0) return;
+    await yieldToCalls();
+  }
 }
 
 /** What one call with the key may cost holds for each line. */

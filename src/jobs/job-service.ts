@@ -34,7 +34,6 @@ export interface JobServiceTerms {
   readonly services: JobServices;
   readonly worker: Pick<JobWorker, 'nudge' | 'cancel'>;
   readonly waiters: JobWaiters;
-  yieldToCalls(): Promise<void>;
   /** A job ended without running. */
   onEnded(id: bigint, state: FinalJobState): void;
 }
@@ -58,8 +57,8 @@ export class JobService implements Jobs {
   }
 
   async openGroup(submission: Submission, terms: JobTerms): Promise<GroupIntake> {
-    const { yieldToCalls, worker } = this.#terms;
-    const intake = await openGroup({ services: this.#services, submission, terms, yieldToCalls });
+    const { worker } = this.#terms;
+    const intake = await openGroup({ services: this.#services, submission, terms });
     return {
       add: (requests) => this.#noted(submission, () => intake.add(requests)),
       accept: async (bodySha256) => {
@@ -204,6 +203,7 @@ export class JobService implements Jobs {
       await Promise.all(page.map((job) => this.#cancelOne(job)));
       if (page.length < LIMITS.jobStageRowsMax) return this.findGroup(reader, id);
       after = page.at(-1)!.id;
+      await this.#services.yieldToCalls();
     }
   }
 
@@ -222,12 +222,13 @@ export class JobService implements Jobs {
   }
 
   async resumeRestored(): Promise<number> {
-    const { store } = this.#services;
+    const { store, yieldToCalls } = this.#services;
     let all = 0;
     for (;;) {
       const resumed = await store.resumePaused(this.#clock.nowMs(), LIMITS.jobStageRowsMax);
       all += resumed;
       if (resumed === 0) break;
+      await yieldToCalls();
     }
     this.#terms.worker.nudge();
     return all;
@@ -241,6 +242,7 @@ export class JobService implements Jobs {
       const ended = ends.filter(({ kind }) => kind === 'ended').length;
       all += ended;
       if (ended === 0) return all;
+      await this.#services.yieldToCalls();
     }
   }
 }

@@ -181,6 +181,17 @@ describe('a job cut short by a shutdown', () => {
     expect(await fixture.find(accepted.id)).toMatchObject({ state: 'queued', attempts: 0 });
   });
 
+  test('goes back to the queue if it has started, but no byte of it has reached a host', async () => {
+    const { accepted } = await fixture.submit();
+    const { done } = await fixture.begin();
+    (await fixture.on.hosts.next()).unreached = true;
+    fixture.on.gateway.shutdown.cutShort();
+    expect(await done).toMatchObject({ kind: 'returned' });
+    const job = await fixture.find(accepted.id);
+    expect(job).toMatchObject({ state: 'queued', attempts: 1, errorCode: 'shutting_down' });
+    expect(await fixture.on.receipt({ id: job.callId! })).toMatchObject({ costNanousd: 0n, lossNanousd: 0n });
+  });
+
   test('ends as unknown if a host was asked', async () => {
     const { accepted } = await fixture.submit();
     const { done } = await fixture.begin();

@@ -38,6 +38,8 @@ export interface JobServices {
   readonly prices: PinnedPrices;
   readonly endpoints: Endpoints;
   findKey(id: bigint): Promise<KeyRow | null>;
+  /** Lets calls go first; called between the steps of long work. */
+  yieldToCalls(): Promise<void>;
   /** From 0 to 1. */
   random(): number;
 }
@@ -154,7 +156,7 @@ function blockedMs({ claim }: Job): number {
 }
 
 function attemptLedger(
-  { gateway, contents, store, ledger, random }: JobServices,
+  { gateway, contents, ledger, random }: JobServices,
   job: Job,
   writeError: (error: GatewayError) => ReturnType<typeof errorAnswer>,
 ): AttemptLedger {
@@ -164,11 +166,7 @@ function attemptLedger(
     writeError,
     random,
     nowMs: () => gateway.clock.nowMs(),
-    storeAnswer: async (answer) => {
-      const { content, chunks } = contents.sealAnswer(job.id, job.attempts + 1, answer);
-      await store.putChunks(chunks);
-      return content;
-    },
+    storeAnswer: (answer) => contents.storeAnswer(job.id, job.attempts + 1, answer),
   });
 }
 

@@ -61,10 +61,10 @@ export interface Accepted<What> {
  */
 export interface GroupIntake {
   /**
-   * Checks and stores lines, in order; resolves when more may come. Throws a GatewayError that names the line of the first
-   * one that is refused. At most `LIMITS.jobStageRowsMax` lines at a time.
+   * Checks and stores lines, in order, and takes each when it has come to it; resolves when more may come. Throws a
+   * GatewayError that names the line of the first one that is refused.
    */
-  add(requests: readonly GroupRequest[]): Promise<void>;
+  add(requests: Iterable<GroupRequest>): Promise<void>;
   /** Reserves the sum of all lines in one step, all or none. The hash is as that of a `SingleSubmission`. */
   accept(bodySha256: Uint8Array): Promise<Accepted<JobGroup>>;
   /** Forgets all lines. */

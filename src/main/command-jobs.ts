@@ -7,12 +7,11 @@ import type { Books } from './books.ts';
 
 /** For a command without a running server: it shows and ends jobs. It accepts and runs none, so it needs no gateway. */
 export function commandJobs(books: Pick<Books, 'store' | 'ledger'>, clock: Clock): OperatorJobs {
-  const used = { gateway: { clock }, store: books.store.jobs, ledger: books.ledger };
+  const used = { gateway: { clock }, store: books.store.jobs, ledger: books.ledger, yieldToCalls: async () => {} };
   return new JobService({
     services: used as unknown as JobServices,
     worker: { nudge: () => {}, cancel: () => {} },
     waiters: new JobWaiters(),
-    yieldToCalls: async () => {},
     onEnded: () => {},
   });
 }

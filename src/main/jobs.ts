@@ -53,6 +53,8 @@ export function openJobs(parts: JobParts): OpenJobs {
   const isBusy = (): boolean => parts.isBusy(worker.running);
   const { clock } = gateway;
   const store = books.store.jobs;
+  const hasCalls = (): boolean => gateway.shutdown.callsUnderWay > worker.running;
+  const yieldToCalls = turnTaker({ clock, isBusy, hasCalls });
   const services: JobServices = {
     gateway,
     store,
@@ -61,6 +63,7 @@ export function openJobs(parts: JobParts): OpenJobs {
     prices: new PinnedPrices(books.store, () => gateway.prices()),
     endpoints: parts.endpoints,
     findKey: (id) => parts.findKey(id),
+    yieldToCalls,
     random: () => Math.random(),
   };
   const waiters = new JobWaiters();
@@ -92,7 +95,6 @@ export function openJobs(parts: JobParts): OpenJobs {
     services,
     worker,
     waiters,
-    yieldToCalls: turnTaker({ clock, isBusy }),
     onEnded: endedWithoutRun,
   });
   return {

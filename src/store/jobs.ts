@@ -193,7 +193,7 @@ export interface JobStore {
   /** Must be called before its lines are staged. */
   createGroup(group: NewJobGroup): Promise<void>;
   /**
-   * Writes jobs with the chunks of their requests in one commit: at most 512 jobs. They are invisible
+   * Writes jobs with the chunks of their requests in one commit: at most `LIMITS.jobStageRowsMax` jobs. They are invisible
    * until they are accepted, and deleted if that takes longer than an hour. `no_group`: it was deleted.
    */
   stage(jobs: readonly NewJob[], chunks: readonly JobChunk[]): Promise<'staged' | 'no_group'>;
@@ -235,7 +235,10 @@ export interface JobStore {
     limit: number,
   ): Promise<Job[]>;
 
-  /** Writes the answer of an attempt before the settlement names it. Those that none names are swept. */
+  /**
+   * Writes chunks of a staged request, or of the answer of an attempt before the settlement names it. A large content is
+   * written in several commits. What no settlement names is deleted with the job's content.
+   */
   putChunks(chunks: readonly JobChunk[]): Promise<void>;
   readChunk(name: JobChunkName): Promise<Uint8Array | null>;
   /** Of all jobs, in the order of their names: for encrypting them again. */

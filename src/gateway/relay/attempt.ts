@@ -120,16 +120,18 @@ export function retryAfterMsOf(status: number, headers: IncomingHttpHeaders, clo
   return status === 429 ? readRetryAfterMs(headers, clock.nowMs()) : null;
 }
 
-/**
- * The connection failed. If the request did not reach the host, the host did not work and bills nothing. Without a control
- * the request could not even be written.
- */
+/** Whether no byte of the request has reached the host. Without a control it was not even sent. */
+export function isUnreached(control: RequestControl | null): boolean {
+  return control === null || control.unreached === true;
+}
+
+/** The connection failed. If the request did not reach the host, the host did not work and bills nothing. */
 export function connectionFault(
   error: Error,
   { hostCall, hideKey }: AttemptTerms,
   control: RequestControl | null,
 ): HostFault {
-  const turnedAway = control === null || control.unreached === true;
+  const turnedAway = isUnreached(control);
   const forCaller = hostCall.explain?.(error) ?? null;
   return { words: hideKey(error.message), retryable: true, turnedAway, sign: HOST_FAILED, forCaller };
 }

@@ -18,6 +18,7 @@ import {
   type HostFault,
   hostFailed,
   isEncoded,
+  isUnreached,
   NOTHING_LEARNED,
   readHostFailure,
   repeatsOf,
@@ -156,9 +157,11 @@ class BufferedRelay implements AnswerReceiver {
   }
 
   #shutDown(): void {
+    const turnedAway = isUnreached(this.#control);
     this.#control?.cancel();
     const message = 'The gateway is shutting down; nothing was charged. Try again.';
-    this.#finish(this.#nothing('shutdown', new GatewayError('shutting_down', { message, retryAfterS: 1 }), null));
+    const error = new GatewayError('shutting_down', { message, retryAfterS: 1 });
+    this.#finish({ ...this.#nothing('shutdown', error, null), turnedAway });
   }
 
   /**

@@ -17,6 +17,7 @@ import {
   type HostFault,
   hostFailed,
   isEncoded,
+  isUnreached,
   NOTHING_LEARNED,
   readHostFailure,
   repeatsOf,
@@ -280,9 +281,11 @@ class StreamedRelay implements AnswerReceiver {
   }
 
   #shutDown(): void {
+    const turnedAway = isUnreached(this.#control);
     this.#control?.cancel();
     const message = 'The gateway is shutting down and ended this stream. Try again.';
-    this.#finish(this.#result('shutdown', new GatewayError('shutting_down', { message, retryAfterS: 1 }), null));
+    const error = new GatewayError('shutting_down', { message, retryAfterS: 1 });
+    this.#finish({ ...this.#result('shutdown', error, null), turnedAway });
   }
 
   /** After some content the host is read for a while, since its usage comes at the end. */

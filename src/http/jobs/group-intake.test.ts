@@ -22,9 +22,10 @@ function openServices(refusedLine = 0) {
     openGroup: async (_: Submission, given: unknown) => {
       terms.push(given);
       return {
-        add: async (requests: readonly GroupRequest[]) => {
-          slices.push([...requests]);
-          const refused = requests.find(({ line }) => line === refusedLine);
+        add: async (requests: Iterable<GroupRequest>) => {
+          const slice = [...requests];
+          slices.push(slice);
+          const refused = slice.find(({ line }) => line === refusedLine);
           if (refused !== undefined)
             throw new GatewayError('model_not_found', { message: `Line ${refused.line}: no.` });
         },
@@ -73,7 +74,7 @@ describe('a group', () => {
   test('is stored in slices, in the order of its lines, and accepted at the end', async () => {
     const { services, slices, ends } = openServices();
     await takeGroup(services, request(linesOf(1_100), JSONL), SUBMISSION);
-    expect(slices.map(({ length }) => length)).toEqual([LIMITS.jobStageRowsMax, LIMITS.jobStageRowsMax, 76]);
+    expect(slices.map(({ length }) => length)).toEqual([LIMITS.jobSliceLinesMax, LIMITS.jobSliceLinesMax, 76]);
     expect(slices.flat().map(({ line }) => line)).toEqual(Array.from({ length: 1_100 }, (_, at) => at + 1));
     expect(slices[0]![0]).toMatchObject({ customId: '1', endpoint: '/v1/messages', body: Buffer.from('{"at":1}') });
     expect(ends).toEqual(['accepted']);

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { GatewayError } from '../../canonical/errors.ts';
 import { readBody } from '../../gateway/read-call.ts';
 import type { Accepted, GroupRequest, JobGroup, JobTerms, Submission } from '../../jobs/service.ts';
@@ -18,7 +18,7 @@ const LINE_LIMITS = {
   bytesMax: LIMITS.groupBytesMax,
   linesMax: LIMITS.groupLinesMax,
   lineBytesMax: LIMITS.groupLineBytesMax,
-  sliceLines: LIMITS.jobStageRowsMax,
+  sliceLines: LIMITS.jobSliceLinesMax,
   sliceBytes: LIMITS.jobSliceBytesMax,
   unreadBytesMax: LIMITS.groupUnreadBytesMax,
 };
@@ -84,7 +84,7 @@ function readWholeGroup(bytes: Buffer): { fields: Fields; lines: LineSource } {
   let at = 0;
   const next = async (): Promise<BodyLine[]> => {
     const slice: BodyLine[] = [];
-    for (; at < requests.length && slice.length < LIMITS.jobStageRowsMax; at++) {
+    for (; at < requests.length && slice.length < LIMITS.jobSliceLinesMax; at++) {
       const { start, end } = text.locate(['requests', at])!;
       slice.push({ number: at + 1, bytes: text.bytes.subarray(start, end) });
     }
@@ -104,8 +104,7 @@ async function storeLines(
   const customIds = new Map<string, number>();
   try {
     for (let slice = await lines.next(); slice.length > 0; slice = await lines.next()) {
-      for (const { bytes } of slice) hash.update(bytes).update('\n');
-      await intake.add(await readSlice(services, slice, customIds));
+      await intake.add(readRequests(services, slice, hash, customIds));
     }
     if (customIds.size === 0)
       throw new GatewayError('invalid_request_body', { message: 'The group has no requests. Send at least one line.' });
@@ -116,21 +115,17 @@ async function storeLines(
   }
 }
 
-/** Parses lines for a few milliseconds at a time: live calls get their turns in between. */
-async function readSlice(
-  { clock, endpoints }: JobRouteServices,
+/** Reads a line when the intake asks for it, so that its pauses for live calls come between lines. */
+function* readRequests(
+  { endpoints }: JobRouteServices,
   slice: readonly BodyLine[],
+  hash: Hash,
   customIds: Map<string, number>,
-): Promise<GroupRequest[]> {
-  const requests: GroupRequest[] = [];
-  let turnStartedMs = clock.monotonicMs();
+): Iterable<GroupRequest> {
   for (const { number, bytes } of slice) {
-    requests.push(readNumbered(number, bytes, endpoints, customIds));
-    if (clock.monotonicMs() - turnStartedMs < LIMITS.jobTurnMs) continue;
-    await new Promise<void>((resolve) => void setImmediate(resolve));
-    turnStartedMs = clock.monotonicMs();
+    hash.update(bytes).update('\n');
+    yield readNumbered(number, bytes, endpoints, customIds);
   }
-  return requests;
 }
 
 function readNumbered(

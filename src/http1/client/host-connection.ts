@@ -33,11 +33,14 @@ export class HostExchange implements RequestControl {
   over = false;
   arrived = false;
   sentTwice = false;
-  unreached = false;
 
   constructor(bytes: Buffer, receiver: AnswerReceiver) {
     this.bytes = bytes;
     this.receiver = receiver;
+  }
+
+  get unreached(): boolean {
+    return this.#connection?.wasReady !== true;
   }
 
   takenBy(connection: HostConnection): void {
@@ -113,6 +116,11 @@ export class HostConnection {
       this.#error ??= error;
     });
     this.#socket.on('close', () => this.#close());
+  }
+
+  /** The host could be sent something, whether or not the connection has closed since. */
+  get wasReady(): boolean {
+    return this.#connecting === null;
   }
 
   get usable(): boolean {
@@ -201,7 +209,6 @@ export class HostConnection {
     }
     this.#terms.gone(this);
     if (exchange === null) return;
-    exchange.unreached = this.#connecting !== null;
     if (this.#error === null && this.#answer?.endsHere() === true) exchange.end();
     else exchange.fail(this.#error ?? new Error('The host closed the connection before its answer was whole.'));
   }

@@ -90,17 +90,22 @@ function* deleteChunksOf(jobIds: readonly bigint[]): Program<void> {
 
 /** In slices, so that live calls do not wait for a large group. */
 export function* activate(groupId: bigint): Program<number> {
+  const group = yield* rowOf<{ window_id: bigint | null; person_window_id: bigint | null }>(
+    'SELECT window_id, person_window_id FROM job_group WHERE id = ? AND accepted_ms IS NOT NULL',
+    groupId,
+  );
+  if (group === null) return 0;
   const rows = yield* rowsOf(
-    `UPDATE job SET state = ${queued},
-       window_id = (SELECT window_id FROM job_group WHERE job_group.id = job.group_id),
-       person_window_id = (SELECT person_window_id FROM job_group WHERE job_group.id = job.group_id)
-     WHERE id IN (SELECT id FROM job WHERE state = ${staged} AND group_id = ? ORDER BY line LIMIT ?)
-       AND EXISTS (SELECT 1 FROM job_group WHERE job_group.id = job.group_id AND accepted_ms IS NOT NULL) RETURNING id`,
+    `UPDATE job SET state = ${queued}, window_id = ?, person_window_id = ?
+     WHERE state = ${staged} AND id IN (
+       SELECT id FROM job WHERE state = ${staged} AND group_id = ? ORDER BY line LIMIT ?) RETURNING id`,
+    group.window_id,
+    group.person_window_id,
     groupId,
     LIMITS.jobStageRowsMax,
   );
   if (rows.length === 0) {
-    yield query('UPDATE job_group SET active = 1 WHERE id = ? AND accepted_ms IS NOT NULL', groupId);
+    yield query('UPDATE job_group SET active = 1 WHERE id = ?', groupId);
   }
   return rows.length;
 }

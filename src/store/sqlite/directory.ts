@@ -3,7 +3,7 @@ import { type Program, runNow, type SqlValue } from '../programs/program.ts';
 
 /** Runs a program's statements in this thread. A program that writes is run inside a transaction. */
 export function runProgram<Result>(
-  database: DatabaseSync,
+  database: Pick<DatabaseSync, 'prepare'>,
   program: Program<Result>,
   beforeStatement: (text: string) => void = () => undefined,
 ): Result {

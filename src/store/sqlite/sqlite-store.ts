@@ -12,7 +12,6 @@ import type { KeySpending } from '../key-uses.ts';
 import type { AuditRow } from '../people.ts';
 import { directoryOver, programOf } from '../programs/directory-programs.ts';
 import { findCredit, listEntries, refundsOf } from '../programs/entries.ts';
-import { jobProgramOf, jobsOver } from '../programs/job-programs.ts';
 import type { ReceiptArchive } from '../receipt-archive.ts';
 import { ReportSlots } from '../report-slots.ts';
 import {
@@ -56,6 +55,7 @@ import { createFiles, openToRead, openToWrite } from './database.ts';
 import { runProgram } from './directory.ts';
 import { diskHealth } from './disk-health.ts';
 import { lastCallId } from './instances.ts';
+import { sqliteJobs } from './jobs.ts';
 import { KeyReader } from './keys.ts';
 import { faultOf, InlineLink, type Link, unavailable } from './link.ts';
 import { checkMark } from './lost-commits.ts';
@@ -147,10 +147,6 @@ class SqliteStore implements Store {
       read: async (name, args) => runProgram(this.#reader, programOf(name, args)),
       change: (name, args) => this.#writer.call('changeDirectory', name, args),
     });
-    this.jobs = jobsOver({
-      read: async (name, args) => this.#read(() => runProgram(this.#reader, jobProgramOf(name, args))),
-      change: (name, args) => this.#writer.call('changeJobs', name, args),
-    });
     this.callFeed = {
       openCalls: (limit) => this.#scan('openCalls', limit),
       endedCalls: (fromId, sinceMs, limit) => this.#scan('endedCalls', fromId, sinceMs, limit),
@@ -167,6 +163,7 @@ class SqliteStore implements Store {
     this.#writer = threads
       ? new Thread<WriterVerbs>('writer', folder, onBroken)
       : new InlineLink(openWriter(folder), onBroken);
+    this.jobs = sqliteJobs(this.#reader, this.#writer, (run) => this.#read(run));
     this.#openScanner = () =>
       threads ? new Thread<ScannerVerbs>('scanner', folder, onBroken) : new InlineLink(openScanner(folder), onBroken);
     const engine = sqliteArchive({

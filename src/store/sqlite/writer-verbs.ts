@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { LIMITS } from '../../limits.ts';
 import type { Rotation } from '../key-secrets.ts';
 import type { AuditRow } from '../people.ts';
 import { writeAudit } from '../programs/audit.ts';
@@ -34,6 +35,7 @@ import { Operations } from './operations.ts';
 import type { Progress } from './progress.ts';
 import { deleteProviderKey, noteProviderKeyUse, putProviderKey, resealProviderKey } from './provider-keys.ts';
 import { RowCache } from './row-cache.ts';
+import { StatementCache } from './statement-cache.ts';
 import { writeUsage } from './usage-sums.ts';
 
 export type WriterVerbs = ReturnType<typeof writerVerbs>;
@@ -64,6 +66,7 @@ export function writerVerbs(database: DatabaseSync, guard: CommitGuard = NO_GUAR
   const cache = new RowCache(database);
   const operations = new Operations(database, cache);
   const runner = new BatchRunner(database, cache, operations, (progress) => guard.committed(progress));
+  const jobStatements = new StatementCache(database, LIMITS.jobStatementsKept);
   const change = <Result>(run: () => Result): Result => runner.transaction(0, run);
   return {
     ping: (): void => guard.refuseIfGone(),
@@ -103,7 +106,7 @@ export function writerVerbs(database: DatabaseSync, guard: CommitGuard = NO_GUAR
         return result;
       }),
     changeJobs: (name: JobChange, args: readonly unknown[]) =>
-      change(() => runProgram(database, jobProgramOf(name, args))),
+      change(() => runProgram(jobStatements, jobProgramOf(name, args))),
     createAccount: (account: NewAccount, audit?: AuditRow) =>
       change(() => audited(database, audit, createAccount(database, account), (made) => made === 'created')),
     createKey: (key: NewKey, audit?: AuditRow) =>
