@@ -4,7 +4,7 @@ import Provider, { type GrantContext } from 'oidc-provider';
 
 /**
  * A real OpenID Connect provider in a process of its own, for tests of single sign-on. Whoever signs in is named by the
- * address that the browser asks for, `/interaction/…?as=NAME`; consent is given.
+ * address that the browser asks for, `/interaction/…?as=NAME`; without a name it gets a page with a link for each. Consent is given.
  */
 interface Settings {
   readonly redirectUrl: string;
@@ -13,6 +13,7 @@ interface Settings {
 }
 
 const { redirectUrl, people } = JSON.parse(process.argv[2]!) as Settings;
+const PAGE = `<title>Sign in</title>${Object.keys(people).map((name) => `<p><a href="?as=${name}">${name}</a>`)}`;
 const server = createServer();
 server.listen(0, '127.0.0.1', () => {
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -38,6 +39,7 @@ server.listen(0, '127.0.0.1', () => {
   server.on('request', (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', issuer);
     if (!pathname.startsWith('/interaction/')) answer(request, response);
+    else if (!searchParams.has('as')) response.setHeader('content-type', 'text/html').end(PAGE);
     else void provider.interactionFinished(request, response, { login: { accountId: searchParams.get('as') ?? '' } });
   });
   process.stdout.write(`${issuer}\n`);

@@ -4,13 +4,14 @@ import { setNonce } from 'get-nonce';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createQueryClient } from './api/queries.ts';
-import { takeTokenFromAddress } from './api/session.ts';
+import { answerOtherTabs, takeTokenFromAddress } from './api/session.ts';
 import { router } from './router.tsx';
 import { applyTheme } from './shell/theme.ts';
 import './styles.css';
 
 applyTheme();
 takeTokenFromAddress();
+answerOtherTabs();
 // Radix adds a style element while a dialog is open, which the content security policy allows only with the page's nonce.
 setNonce(document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '');
 

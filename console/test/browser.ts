@@ -3,14 +3,15 @@ import sparticuz from '@sparticuz/chromium';
 import { type Browser, chromium } from 'playwright-core';
 
 /** A real Chromium: the one of CHROME_PATH, else the one that an npm package carries. */
-export async function launchBrowser(): Promise<Browser> {
+export async function launchBrowser(more: readonly string[] = []): Promise<Browser> {
+  const args = [...ARGUMENTS, ...more];
   const own = process.env.CHROME_PATH;
   if (own !== undefined && own !== '') {
     if (!existsSync(own)) throw new Error(`CHROME_PATH names ${own}, and there is no such file.`);
-    return chromium.launch({ executablePath: own, args: ARGUMENTS });
+    return chromium.launch({ executablePath: own, args });
   }
   // Not with the package's own arguments: they switch off what browsers protect people with, which is what is tested here.
-  return chromium.launch({ executablePath: await sparticuz.executablePath(), args: ARGUMENTS });
+  return chromium.launch({ executablePath: await sparticuz.executablePath(), args });
 }
 
 const ARGUMENTS = ['--no-sandbox', '--no-zygote', '--disable-gpu', '--font-render-hinting=none'];

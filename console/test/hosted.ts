@@ -1,4 +1,5 @@
 import type { Browser, BrowserContext, BrowserContextOptions } from 'playwright-core';
+import type { Config } from '../../src/config/config.ts';
 import type { AccountRole } from '../../src/store/people.ts';
 import { type Harness, startHarness } from '../../test/harness.ts';
 import { enrol, openSession, PUBLIC_URL } from '../../test/people.ts';
@@ -13,8 +14,8 @@ export interface HostedWorld {
 }
 
 /** A gateway in hosted mode with one account, and a person of each role in it. */
-export async function startHosted(): Promise<HostedWorld> {
-  const harness = await startHarness({ hosted: true, config: { publicUrl: PUBLIC_URL } });
+export async function startHosted(config: Partial<Config> = {}): Promise<HostedWorld> {
+  const harness = await startHarness({ hosted: true, config: { publicUrl: PUBLIC_URL, ...config } });
   const { accountId } = await harness.mint({ creditNanousd: 25_000_000_000n });
   const people = new Map<PersonName, bigint>();
   for (const name of ['operator', 'owner', 'member', 'viewer'] as const) {

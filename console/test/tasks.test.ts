@@ -214,8 +214,8 @@ test('says when the gateway cannot be reached, and goes on by itself', async () 
 });
 
 test('an old or missing token leads to a page that says how to get in', async () => {
-  const { page, close } = await visit(browser, `${demo.harness.url}/console`, { token: 'of-an-earlier-start' });
-  await page.getByRole('heading', { name: 'The gateway was restarted' }).waitFor();
+  const { page, close } = await visit(browser, `${demo.harness.url}/console`, { token: 'of-another-folder' });
+  await page.getByRole('heading', { name: 'This link does not work here' }).waitFor();
   await page.getByLabel('Link or token').fill(`${demo.harness.url}/console#token=${demo.manage.token}`);
   await page.getByRole('button', { name: 'Open the console' }).click();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();

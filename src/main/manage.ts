@@ -1,6 +1,3 @@
-import { randomBytes } from 'node:crypto';
-import { chmodSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { PageGate } from '../accounts/authenticate-page.ts';
 import { packageVersion } from '../cli/version.ts';
 import type { Config } from '../config/config.ts';
@@ -21,6 +18,7 @@ import type { SignInOutcome, SignInServices } from '../signin/services.ts';
 import { SingleSignOn } from '../signin/single-sign-on.ts';
 import type { Store } from '../store/store.ts';
 import { HTTP_SERVERS } from './http-servers.ts';
+import { openLocalToken } from './local-token.ts';
 
 export interface ManageParts {
   readonly config: Config;
@@ -48,7 +46,6 @@ export interface Management {
   readonly server: HttpServer | null;
   /** Ends the responses that would go on for ever, before the servers are closed. */
   endFeeds(): void;
-  close(): void;
 }
 
 const NOT_SERVED: Management = {
@@ -56,16 +53,13 @@ const NOT_SERVED: Management = {
   onCallersPort: null,
   server: null,
   endFeeds: () => undefined,
-  close: () => undefined,
 };
 
 /** The management API. In local mode, whoever can read the token in the data folder is the operator. */
 export function openManagement(parts: ManageParts): Management {
   const { config, store, clock, log, servicesFor, url, findKey } = parts;
   if (!config.console) return NOT_SERVED;
-  const file = join(config.dataFolder, 'console.token');
-  const localToken = config.hosted ? null : randomBytes(32).toString('base64url');
-  if (localToken !== null) writeToken(file, localToken);
+  const localToken = config.hosted ? null : openLocalToken(config.dataFolder);
   const { publicUrl } = config;
   const ownOrigins = (): string[] => [...originsOf(url()), ...(publicUrl === null ? [] : [publicUrl])];
   const signIn = config.hosted ? signInServices(parts) : null;
@@ -90,9 +84,6 @@ export function openManagement(parts: ManageParts): Management {
     onCallersPort: hasOwnPort ? null : handler,
     server: hasOwnPort ? consoleServer(parts, handler) : null,
     endFeeds: () => handler.endFeeds(),
-    close: () => {
-      if (localToken !== null) rmSync(file, { force: true });
-    },
   };
 }
 
@@ -126,13 +117,6 @@ function signInServices({ config, store, clock, ids, log, countSignIn }: ManageP
       ? null
       : 'Nobody can sign in: the session cookie needs https. Set `public_url` to the https address of the gateway.',
   };
-}
-
-/** A file that is there keeps its mode, so the mode is set again. */
-function writeToken(file: string, token: string): void {
-  rmSync(file, { force: true });
-  writeFileSync(file, `${token}\n`, { mode: 0o600, flag: 'wx' });
-  chmodSync(file, 0o600);
 }
 
 /** A browser calls the loopback address by either name, and they are different origins. */

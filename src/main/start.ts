@@ -244,7 +244,6 @@ async function openListeners(
     management.endFeeds();
     const servers = management.server === null ? [server] : [server, management.server];
     await drain(servers, gateway, config.limits.shutdownMs, log);
-    management.close();
     if (control !== null) await closeServer(control);
     if (operations !== null) await closeListener(operations);
   };

@@ -1,5 +1,7 @@
 const STORED = 'tollgate.token';
 
+const CHANNEL = 'tollgate.token';
+
 /**
  * In local mode the link that `serve` prints has a token in its fragment, which no server sees. It is kept for this tab only
  * and leaves the address bar at once.
@@ -15,10 +17,6 @@ export function keepToken(token: string): void {
   sessionStorage.setItem(STORED, token);
 }
 
-export function dropToken(): void {
-  sessionStorage.removeItem(STORED);
-}
-
 /** Null in hosted mode, where the browser sends the cookie of the session. */
 export function localToken(): string | null {
   return sessionStorage.getItem(STORED);
@@ -27,4 +25,25 @@ export function localToken(): string | null {
 export function authorizationHeader(): Readonly<Record<string, string>> {
   const token = localToken();
   return token === null ? {} : { authorization: `Bearer ${token}` };
+}
+
+type TabMessage = { readonly ask: true } | { readonly token: string };
+
+/** Gives the token to other tabs of this origin that ask for it, so that a link can be opened in a new tab. */
+export function answerOtherTabs(): void {
+  const channel = new BroadcastChannel(CHANNEL);
+  channel.onmessage = ({ data }: MessageEvent<TabMessage>) => {
+    const token = localToken();
+    if ('ask' in data && token !== null) channel.postMessage({ token } satisfies TabMessage);
+  };
+}
+
+/** Asks the other tabs of this origin for their token. Returns what ends the asking. */
+export function askOtherTabs(onToken: (token: string) => void): () => void {
+  const channel = new BroadcastChannel(CHANNEL);
+  channel.onmessage = ({ data }: MessageEvent<TabMessage>) => {
+    if ('token' in data && data.token !== localToken()) onToken(data.token);
+  };
+  channel.postMessage({ ask: true } satisfies TabMessage);
+  return () => channel.close();
 }

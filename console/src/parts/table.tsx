@@ -1,4 +1,4 @@
-import type { KeyboardEvent, ReactNode } from 'react';
+import { type KeyboardEvent, memo, type ReactNode, useCallback, useRef } from 'react';
 import { Skeleton } from './skeleton.tsx';
 
 export interface Column<Each> {
@@ -34,7 +34,10 @@ interface TableProps<Each> {
 }
 
 export function Table<Each>(props: TableProps<Each>): ReactNode {
-  const { label, columns, rows, isPending = false, isStale = false, empty, foot, bleed = false } = props;
+  const { label, columns, rows, isPending = false, isStale = false, empty, foot, bleed = false, onOpen } = props;
+  const opening = useRef(onOpen);
+  opening.current = onOpen;
+  const open = useCallback((row: Each) => opening.current?.(row), []);
   if (!isPending && rows.length === 0 && empty !== undefined) return empty;
   return (
     <table aria-label={label} aria-busy={isPending || isStale} className="w-full border-separate border-spacing-0">
@@ -55,7 +58,12 @@ export function Table<Each>(props: TableProps<Each>): ReactNode {
         {isPending ? (
           <SkeletonRows {...props} />
         ) : (
-          rows.map((row) => <Row key={props.idOf(row)} row={row} table={props} />)
+          rows.map((row) => {
+            const id = props.idOf(row);
+            const isOpen = props.openId === id;
+            const opens = onOpen === undefined ? undefined : open;
+            return <Row key={id} {...{ id, row, columns, bleed, isOpen }} onOpen={opens} />;
+          })
         )}
       </tbody>
       {foot === undefined || isPending ? null : <tfoot>{foot}</tfoot>}
@@ -63,10 +71,16 @@ export function Table<Each>(props: TableProps<Each>): ReactNode {
   );
 }
 
-function Row<Each>({ row, table }: { readonly row: Each; readonly table: TableProps<Each> }): ReactNode {
-  const { columns, idOf, onOpen, openId, bleed = false } = table;
-  const id = idOf(row);
-  const isOpen = openId === id;
+interface RowProps<Each> {
+  readonly id: string;
+  readonly row: Each;
+  readonly columns: readonly Column<Each>[];
+  readonly isOpen: boolean;
+  readonly bleed: boolean;
+  readonly onOpen: ((row: Each) => void) | undefined;
+}
+
+function RowView<Each>({ id, row, columns, isOpen, bleed, onOpen }: RowProps<Each>): ReactNode {
   const interaction =
     onOpen === undefined
       ? {}
@@ -93,6 +107,9 @@ function Row<Each>({ row, table }: { readonly row: Each; readonly table: TablePr
     </tr>
   );
 }
+
+/** A live list changes several times a second, and most of its hundreds of rows stay as they are. */
+const Row = memo(RowView) as typeof RowView;
 
 /** Arrow keys move the focus from row to row, Home and End to the first and last one. */
 function moveOrOpen(event: KeyboardEvent<HTMLElement>, open: () => void): void {

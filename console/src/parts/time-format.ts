@@ -21,32 +21,17 @@ function days(away: number): string {
 export function formatDay(seconds: number, nowSeconds: number, timeZone?: 'UTC'): string {
   const date = new Date(seconds * 1000);
   const isThisYear = date.getFullYear() === new Date(nowSeconds * 1000).getFullYear();
-  return format(date, {
-    month: 'short',
-    day: 'numeric',
-    ...(isThisYear ? {} : { year: 'numeric' }),
-    ...zone(timeZone),
-  });
+  return format(isThisYear ? 'day' : 'dayAndYear', seconds, timeZone);
 }
 
 /** `19:41:07`. */
 export function formatClock(seconds: number): string {
-  return format(new Date(seconds * 1000), { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false });
+  return format('clock', seconds);
 }
 
 /** `Nov 15, 2026, 19:41:07 GMT+1`. */
 export function formatFull(seconds: number, timeZone?: 'UTC'): string {
-  return format(new Date(seconds * 1000), {
-    year: 'numeric',
-    month: 'short',
-    day: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    hour12: false,
-    timeZoneName: 'short',
-    ...zone(timeZone),
-  });
+  return format('full', seconds, timeZone);
 }
 
 /** `412 ms`, `1.2 s`, `3 min 20 s`. */
@@ -62,11 +47,26 @@ export function timeZoneName(): string {
   return (parts.find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC').replace('GMT', 'UTC');
 }
 
-function zone(timeZone: 'UTC' | undefined): Intl.DateTimeFormatOptions {
-  return timeZone === undefined ? {} : { timeZone };
-}
+const DAY_FORMAT = { month: 'short', day: 'numeric' } as const;
+const CLOCK_FORMAT = { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false } as const;
+const FORMATS = {
+  day: DAY_FORMAT,
+  dayAndYear: { ...DAY_FORMAT, year: 'numeric' },
+  clock: CLOCK_FORMAT,
+  full: { ...DAY_FORMAT, year: 'numeric', ...CLOCK_FORMAT, timeZoneName: 'short' },
+} as const satisfies Readonly<Record<string, Intl.DateTimeFormatOptions>>;
+
+/** Each takes longer to make than a row of a table, so they are kept. */
+const formatters = new Map<string, Intl.DateTimeFormat>();
 
 /** The page is in English, so dates are too; the browser decides only the time zone. */
-function format(date: Date, options: Intl.DateTimeFormatOptions): string {
-  return new Intl.DateTimeFormat('en', { hourCycle: 'h23', ...options }).format(date);
+function format(name: keyof typeof FORMATS, seconds: number, timeZone?: 'UTC'): string {
+  const key = `${name} ${timeZone ?? ''}`;
+  let formatter = formatters.get(key);
+  if (formatter === undefined) {
+    const zone = timeZone === undefined ? {} : { timeZone };
+    formatter = new Intl.DateTimeFormat('en', { hourCycle: 'h23', ...FORMATS[name], ...zone });
+    formatters.set(key, formatter);
+  }
+  return formatter.format(seconds * 1000);
 }

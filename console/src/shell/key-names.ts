@@ -1,3 +1,4 @@
+import { useCallback, useMemo } from 'react';
 import { useApi } from '../api/queries.ts';
 import { useAccountInput } from './viewer.tsx';
 
@@ -7,6 +8,6 @@ const KEYS_MAX = 1_000;
 export function useKeyNames(): (id: string) => string {
   const account = useAccountInput();
   const keys = useApi('GET /keys', { ...account, limit: KEYS_MAX }, { staleMs: 30_000 });
-  const names = new Map((keys.data?.data ?? []).map(({ id, name }) => [id, name]));
-  return (id) => names.get(id) ?? id;
+  const names = useMemo(() => new Map((keys.data?.data ?? []).map(({ id, name }) => [id, name])), [keys.data]);
+  return useCallback((id) => names.get(id) ?? id, [names]);
 }

@@ -1,8 +1,10 @@
 import * as Dialog from '@radix-ui/react-dialog';
 import { Outlet } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { ssoFailure } from '../pages/sign-in/sso-failure.ts';
 import { IconButton } from '../parts/icon-button.tsx';
 import { AwayBanner } from './away-banner.tsx';
+import { useFilters } from './search.ts';
 import { Logo, Navigation, SidebarFoot } from './sidebar.tsx';
 
 const Palette = lazy(() => import('./palette.tsx'));
@@ -35,6 +37,7 @@ export function Shell(): ReactNode {
       <NarrowBar onSearch={() => setSearching(true)} />
       <main id="page" tabIndex={-1} className="min-h-dvh min-w-0 outline-none wide:pl-54">
         <AwayBanner />
+        <SsoBanner />
         <Suspense fallback={null}>
           <Outlet />
         </Suspense>
@@ -45,6 +48,19 @@ export function Shell(): ReactNode {
         </Suspense>
       ) : null}
     </>
+  );
+}
+
+/** Somebody who is signed in wanted to link single sign-on, and it did not work. */
+function SsoBanner(): ReactNode {
+  const { search, change } = useFilters();
+  const failure = ssoFailure(search.sso);
+  if (failure === null) return null;
+  return (
+    <p role="alert" className="flex items-center justify-center gap-3 bg-error-soft px-4 py-2 text-error">
+      {failure}
+      <IconButton icon="close" label="Close" onClick={() => change({ sso: undefined }, { replace: true })} />
+    </p>
   );
 }
 

@@ -1,7 +1,9 @@
 import type { Principal } from '../../accounts/principal.ts';
 import type { InboundRequest } from '../../http1/server.ts';
+import { SignInError } from '../../signin/error.ts';
 import type { OwnSession } from '../../signin/own-sessions.ts';
 import { requireSignIn, type SignInServices, type Visitor } from '../../signin/services.ts';
+import { endedSsoCookie } from '../../signin/sso-state.ts';
 import type { Answer } from '../answer.ts';
 import { ManageError, unauthenticated } from '../error.ts';
 import { requireOwnPage } from '../own-page.ts';
@@ -30,9 +32,25 @@ export async function answerSignIn(
   const isNavigation = route.access === 'everybody' && route.isNavigation === true;
   if (!isNavigation) requireOwnPage(request, publicOrigin);
   const call = { services, visitor, query, input: await readInput(request, found, query) };
+  if (isNavigation && acceptsPage(request)) return orBackToConsole(() => route.run(call, own));
   if (route.access === 'everybody') return route.run(call, own);
   if (own === null) throw new ManageError(403, 'permission_denied', 'Only a person who has signed in has sessions.');
   return route.run(call, own);
+}
+
+function acceptsPage({ headers }: InboundRequest): boolean {
+  return headers.accept?.includes('text/html') === true;
+}
+
+/** A browser would show the error as JSON, so the console says in its own words what the code means. */
+async function orBackToConsole(run: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof SignInError)) throw error;
+    const location = `/console?sso=${error.code}`;
+    return { status: 303, body: {}, headers: { location }, cookies: [endedSsoCookie()] };
+  }
 }
 
 function ownSession(principal: Principal | null): OwnSession | null {

@@ -20,13 +20,10 @@ export function isCapWrong({ cap }: RoleDraft): boolean {
   return cap.trim() !== '' && parseDollars(cap) === null;
 }
 
+/** A window without a cap would be refused. */
 export function roleTerms({ role, cap, window }: RoleDraft) {
-  const isCapped = cap.trim() !== '';
-  return {
-    role,
-    spend_cap_nanousd: isCapped ? parseDollars(cap) : null,
-    window: isCapped ? window : ('lifetime' as const),
-  };
+  if (cap.trim() === '') return { role, spend_cap_nanousd: null };
+  return { role, spend_cap_nanousd: parseDollars(cap), window };
 }
 
 const ROLES = [

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { StatusChip } from '../../parts/chip.tsx';
 import { Money } from '../../parts/money.tsx';
 import { formatCount } from '../../parts/money-format.ts';
@@ -14,6 +14,10 @@ import type { RequestRow } from './request-row.ts';
 export function useRequestColumns(): readonly Column<RequestRow>[] {
   const nameOf = useKeyNames();
   const { isOperator } = useViewer();
+  return useMemo(() => columnsOf(nameOf, isOperator), [nameOf, isOperator]);
+}
+
+function columnsOf(nameOf: (key: string) => string, isOperator: boolean): readonly Column<RequestRow>[] {
   const keyOf = (row: RequestRow): string | null => (row.kind === 'receipt' ? row.receipt.key : row.refusal.key);
   return [
     {

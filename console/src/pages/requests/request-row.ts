@@ -5,12 +5,20 @@ export type RequestRow =
   | { readonly kind: 'receipt'; readonly id: string; readonly receipt: Receipt }
   | { readonly kind: 'refusal'; readonly id: string; readonly refusal: Refusal };
 
+/** The same receipt gives the same row, so that a list that grows paints only what is new. */
+const receiptRows = new WeakMap<Receipt, RequestRow>();
+const refusalRows = new WeakMap<Refusal, RequestRow>();
+
 export function receiptRow(receipt: Receipt): RequestRow {
-  return { kind: 'receipt', id: receipt.id, receipt };
+  const kept = receiptRows.get(receipt) ?? { kind: 'receipt', id: receipt.id, receipt };
+  receiptRows.set(receipt, kept);
+  return kept;
 }
 
 export function refusalRow(refusal: Refusal): RequestRow {
-  return { kind: 'refusal', id: refusal.id, refusal };
+  const kept = refusalRows.get(refusal) ?? { kind: 'refusal', id: refusal.id, refusal };
+  refusalRows.set(refusal, kept);
+  return kept;
 }
 
 interface LoadedList {

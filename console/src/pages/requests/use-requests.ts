@@ -13,6 +13,8 @@ const PAGE_ROWS = 100;
 /** What a page keeps of the live tail: enough to scroll through, and no more than a browser bears. */
 const LIVE_ROWS_MAX = 500;
 const LIVE_PAINT_MS = 250;
+/** Refused calls are not in the feed; the gateway writes them about this often. */
+const LIVE_REFUSALS_MS = 2_000;
 
 export interface Requests {
   readonly rows: readonly RequestRow[];
@@ -79,6 +81,11 @@ function isWanted(receipt: Receipt, { model, host, chain, outcome }: RequestFilt
   return outcome === 'any' || receipt.ended === outcome;
 }
 
+/** The rows of the live tail, bounded: what arrived last on top of what was there. */
+export function newestOf<Each>(arrived: readonly Each[], before: readonly Each[]): readonly Each[] {
+  return [...arrived, ...before].slice(0, LIVE_ROWS_MAX);
+}
+
 interface LiveTail {
   readonly receipts: readonly Receipt[];
   readonly state: 'off' | 'open' | 'waiting';
@@ -105,9 +112,12 @@ function useLiveTail(
       if (arrived.length === 0) return;
       const newest = arrived.reverse();
       arrived = [];
-      setTail((before) => ({ ...before, receipts: [...newest, ...before.receipts].slice(0, LIVE_ROWS_MAX) }));
-      void client.invalidateQueries({ queryKey: ['GET /refusals'] });
+      setTail((before) => ({ ...before, receipts: newestOf(newest, before.receipts) }));
     }, LIVE_PAINT_MS);
+    const readRefusals = setInterval(
+      () => void client.invalidateQueries({ queryKey: ['GET /refusals'] }),
+      LIVE_REFUSALS_MS,
+    );
     const end = followReceipts(
       { account, key },
       {
@@ -121,6 +131,7 @@ function useLiveTail(
     );
     return () => {
       clearInterval(paint);
+      clearInterval(readRefusals);
       end();
     };
   }, [isOn, account, key, client]);

@@ -1,12 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type FormEvent, type ReactNode, useCallback, useEffect, useState } from 'react';
 import type { Output } from '../../api/client.ts';
 import { useApi, useChange } from '../../api/queries.ts';
-import { dropToken, keepToken, localToken } from '../../api/session.ts';
+import { askOtherTabs, keepToken, localToken } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorPanel, FormError } from '../../parts/error-panel.tsx';
 import { Field, TextInput } from '../../parts/field.tsx';
+import { useFilters } from '../../shell/search.ts';
 import { EntranceFrame } from './entrance-frame.tsx';
+import { ssoFailure } from './sso-failure.ts';
 
 /** The way in: a password or single sign-on in hosted mode, the link of the terminal in local mode. */
 export default function SignInPage(): ReactNode {
@@ -23,8 +25,10 @@ export default function SignInPage(): ReactNode {
 }
 
 function WaysToSignIn({ ways }: { readonly ways: Output<'GET /sign-in'> }): ReactNode {
+  const { search } = useFilters();
   return (
     <>
+      <FormError error={ssoFailure(search.sso)} />
       {ways.password ? <PasswordForm /> : null}
       {ways.single_sign_on === null ? null : (
         <a
@@ -45,10 +49,15 @@ function PasswordForm(): ReactNode {
   const client = useQueryClient();
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
+  const { change } = useFilters();
   const signIn = useChange('POST /sign-in');
+  const enter = (): void => {
+    change({ sso: undefined }, { replace: true });
+    void client.invalidateQueries();
+  };
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    signIn.mutate({ input: { email, password } }, { onSuccess: () => void client.invalidateQueries() });
+    signIn.mutate({ input: { email, password } }, { onSuccess: enter });
   };
   return (
     <form onSubmit={submit} className="flex flex-col gap-4">
@@ -75,22 +84,28 @@ function PasswordForm(): ReactNode {
   );
 }
 
-/** The token is new at each start of the gateway, so a page that was open before has an old one. */
+/** A tab that was opened without the link. If another tab of the console is open, it has the token. */
 function LocalEntrance(): ReactNode {
   const client = useQueryClient();
   const [text, setText] = useState('');
   const hadToken = localToken() !== null;
+  const enter = useCallback(
+    (token: string): void => {
+      keepToken(token);
+      void client.invalidateQueries();
+    },
+    [client],
+  );
+  useEffect(() => askOtherTabs(enter), [enter]);
   const open = (event: FormEvent): void => {
     event.preventDefault();
-    dropToken();
-    keepToken(tokenIn(text));
-    void client.invalidateQueries();
+    enter(tokenIn(text));
   };
   return (
-    <EntranceFrame title={hadToken ? 'The gateway was restarted' : 'Open the console'}>
+    <EntranceFrame title={hadToken ? 'This link does not work here' : 'Open the console'}>
       <p className="text-muted">
-        Open the link that <code className="font-mono text-small">tollgate serve</code> prints, or paste it here. It has
-        a token that is new at each start.
+        Open the link that <code className="font-mono text-small">tollgate serve</code> prints, or paste it here. It
+        belongs to the data folder of the gateway.
       </p>
       <form onSubmit={open} className="flex flex-col gap-4">
         <Field label="Link or token">

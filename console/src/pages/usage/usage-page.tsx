@@ -14,7 +14,15 @@ import { formatBucket } from '../../plots/axis-format.ts';
 import { bucketStarts, buildPlot } from '../../plots/series.ts';
 import { useFilters } from '../../shell/search.ts';
 import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
-import { BUCKETS, type Group, METRICS, pointsOf, readUsageView, TIME_CHOICES, type UsageView } from './usage-query.ts';
+import {
+  bucketsFor,
+  type Group,
+  METRICS,
+  pointsOf,
+  readUsageView,
+  TIME_CHOICES,
+  type UsageView,
+} from './usage-query.ts';
 import { UsageTable } from './usage-table.tsx';
 
 const StackedBars = lazy(() => import('../../plots/stacked-bars.tsx'));
@@ -106,7 +114,13 @@ function UsageFilters({
         onChange={(metric) => change({ metric })}
       />
       <Filter isPlain label="By" value={view.group} choices={groups} onChange={(by) => change({ by })} />
-      <Filter isPlain label="Per" value={view.bucket} choices={BUCKETS} onChange={(bucket) => change({ bucket })} />
+      <Filter
+        isPlain
+        label="Per"
+        value={view.bucket}
+        choices={bucketsFor(view, useNow())}
+        onChange={(bucket) => change({ bucket })}
+      />
       <Filter label="Key" value={search.key ?? ''} choices={[ANY, ...keyChoices]} onChange={(key) => change({ key })} />
       <Filter
         label="Model"

@@ -27,6 +27,14 @@ export const BUCKETS: readonly Choice<Bucket>[] = [
   { value: 'month', label: 'month' },
 ];
 
+/** Hours of more than a week would be bars of a pixel or two, and too many rows for one report. */
+const HOURS_MAX = 7 * DAY;
+
+export function bucketsFor({ since, until }: Pick<UsageView, 'since' | 'until'>, nowSeconds: number): typeof BUCKETS {
+  const isLong = (until ?? nowSeconds) - since > HOURS_MAX;
+  return BUCKETS.filter(({ value }) => value !== 'hour' || !isLong);
+}
+
 export interface Metric extends Choice {
   /** What one unit of the axis is. */
   readonly unit: bigint;
@@ -80,16 +88,18 @@ export interface UsageView {
 
 export function readUsageView(search: Search, groups: readonly Choice<Group>[], nowSeconds: number): UsageView {
   const time = TIME_CHOICES.find(({ value }) => value === search.range) ?? TIME_CHOICES[2]!;
-  const bucket = BUCKETS.find(({ value }) => value === search.bucket)?.value ?? time.bucket;
-  const unit = bucket === 'hour' ? HOUR : DAY;
+  const asked = search.bucket ?? time.bucket;
+  const unit = asked === 'hour' ? HOUR : DAY;
   const end = nowSeconds - (nowSeconds % unit) + unit;
   const from = dayOf(search.from);
   const to = dayOf(search.to);
+  const since = time.seconds === null ? (from ?? end - 30 * DAY) : end - time.seconds;
+  const until = time.seconds === null && to !== null ? to + DAY : undefined;
   return {
     time: time.value,
-    since: time.seconds === null ? (from ?? end - 30 * DAY) : end - time.seconds,
-    until: time.seconds === null && to !== null ? to + DAY : undefined,
-    bucket,
+    since,
+    until,
+    bucket: bucketsFor({ since, until }, nowSeconds).find(({ value }) => value === asked)?.value ?? time.bucket,
     group: groups.find(({ value }) => value === search.by)?.value ?? 'model',
     metric: METRICS.find(({ value }) => value === search.metric) ?? METRICS[0]!,
     shape: search.shape === 'lines' ? 'lines' : 'bars',
