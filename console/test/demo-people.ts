@@ -50,6 +50,15 @@ async function addPeople(
   await manage.post('/invitations', { email: 'eva@example.org', account, role: 'member' });
   const resource = await startResource(PROVIDER_KEY);
   await manage.put(`/accounts/${account}/provider-keys/cloud`, { api_key: PROVIDER_KEY, base_url: resource.baseUrl });
+  const expires_at = Math.floor(Date.now() / 1000) + 90 * 86_400;
+  await manage.post('/management-keys', {
+    account,
+    name: 'billing-export',
+    role: 'viewer',
+    read_only: true,
+    expires_at,
+  });
+  await manage.post('/management-keys', { account, name: 'onboarding', role: 'owner', expires_at });
   await manage.put('/webhooks/pager', { account, url: 'https://hooks.example.com/tollgate', events: ['alert.*'] });
   await manage.patch(`/accounts/${account}/alert-settings`, { balance_below_nanousd: '200000000000' });
   await manage.post(`/accounts/${account}/credits`, { amount_nanousd: '25000000000', reference: 'invoice-1002' });

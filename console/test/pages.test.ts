@@ -148,6 +148,16 @@ describe('jobs', () => {
   });
 });
 
+test('an operator sees losses of a host by reason, and where settings come from', async () => {
+  const { page, complaints, close } = await open('/hosts?open=sim');
+  await page.getByRole('heading', { name: 'What no caller paid for' }).waitFor();
+  await page.goto(`${demo.harness.url}/console/system?q=listen.port`);
+  await page.getByRole('row', { name: /listen\.port.*--port/ }).waitFor();
+  await page.getByText('all can be decrypted').waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+});
+
 describe('members', () => {
   test('invites somebody, shows the link once, and revokes the invitation', async () => {
     const { page, complaints, close } = await open(`/members?account=${demo.account}`);
@@ -231,6 +241,27 @@ test('a webhook gets a secret, which is shown once, and a test event', async () 
   await page.getByRole('row', { name: /chat/ }).click();
   await page.getByRole('button', { name: 'Send a test' }).click();
   await page.getByRole('cell', { name: 'webhook.test' }).waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test('a management key is minted with an end and a role, its secret is shown once, and it is revoked', async () => {
+  const { page, complaints, close } = await open(`/management-keys?account=${demo.account}`);
+  await page.getByRole('button', { name: 'New management key' }).click();
+  await page.getByLabel('Name').fill('reports');
+  await page.getByLabel('May act as').selectOption('viewer');
+  await page.getByRole('button', { name: 'Mint key' }).click();
+  const secret = (await page.locator('[data-secret]').textContent())!;
+  const me = await fetch(`${demo.harness.url}/manage/v1/me`, { headers: { authorization: `Bearer ${secret}` } });
+  expect(await me.json()).toMatchObject({ roles: [{ account: demo.account, role: 'viewer' }], operator: false });
+  await page.getByRole('button', { name: 'I have copied it' }).click();
+  expect(await page.content()).not.toContain(secret);
+  await page
+    .getByRole('row', { name: /reports/ })
+    .getByRole('button', { name: 'Revoke' })
+    .click();
+  await page.getByRole('button', { name: 'Revoke key' }).click();
+  await page.getByRole('row', { name: /reports.*revoked/ }).waitFor();
   expect(complaints).toEqual([]);
   await close();
 });

@@ -24,7 +24,7 @@ async function openAs(name: PersonName, path: string): Promise<Page> {
 }
 
 const READING = ['Overview', 'Keys', 'Usage', 'Requests', 'Models'];
-const MANAGING = ['Balance', 'Provider keys', 'Members', 'Webhooks', 'Alerts', 'Audit'];
+const MANAGING = ['Balance', 'Provider keys', 'Members', 'Management keys', 'Webhooks', 'Alerts', 'Audit'];
 const PAGES_OF: readonly (readonly [PersonName, readonly string[]])[] = [
   ['viewer', [...READING, 'Jobs', 'Balance']],
   ['member', [...READING, 'Playground', 'Jobs', 'Balance']],

@@ -67,7 +67,7 @@ test('somebody who is invited signs in at the provider and has the role of the i
   await context.close();
 });
 
-test('somebody whom nobody has invited is told so on the page to sign in', async () => {
+test('the page to sign in says that nobody has invited you', async () => {
   const context = await newContext();
   const page = await context.newPage();
   await goThrough(page, 'zoe');

@@ -81,6 +81,11 @@ export const VIEWS: readonly View[] = [
     path: ({ account }) => `/provider-keys?account=${account}`,
     ready: 'text=k7Qd',
   },
+  {
+    name: 'management-keys',
+    path: ({ account }) => `/management-keys?account=${account}`,
+    ready: 'text=billing-export',
+  },
   { name: 'webhooks', path: ({ account }) => `/webhooks?account=${account}`, ready: 'text=pager' },
   { name: 'alerts', path: ({ account }) => `/alerts?account=${account}&status=all`, ready: 'role=table' },
   { name: 'audit', path: ({ account }) => `/audit?account=${account}`, ready: 'role=cell >> text=Minted a key' },

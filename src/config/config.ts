@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -10,8 +10,6 @@ import type { HealthSettings } from '../hosts/health-settings.ts';
 import type { ConfiguredHost, HostRow } from '../hosts/host.ts';
 import type { Environment } from '../hosts/read-key.ts';
 import { isLoopback } from '../hosts/schema.ts';
-import { JsonError, scanJson } from '../json/json.ts';
-import { LIMITS } from '../limits.ts';
 import { type ConfigAlerts, readAlerts } from './alerts.ts';
 import { readHealth } from './health.ts';
 import { type ConfigJobs, readJobs } from './jobs.ts';
@@ -22,6 +20,7 @@ import { defaultProblems, modelProblems, strayHosts } from './models.ts';
 import { consolePortProblems, ownAddressProblems } from './ports.ts';
 import { ConfigError, type ConfigProblem, problemsOf } from './problems.ts';
 import { withProxies } from './proxies.ts';
+import { parseConfigFile } from './read-file.ts';
 import { type ConfigSso, readSso } from './read-sso.ts';
 import { type ConfigRetention, readRetention } from './retention.ts';
 import {
@@ -39,6 +38,7 @@ import {
   transportSchema,
   trustedProxiesSchema,
 } from './schema.ts';
+import { pathOfFlag, pathsIn, type SettingSources } from './setting-sources.ts';
 import { type PostgresPlace, readStore, storeUrlSchema } from './store.ts';
 import { type ConfigTracing, readTracing } from './tracing.ts';
 
@@ -121,6 +121,7 @@ export interface Config {
   readonly models: readonly ModelRow[];
   readonly prices: ReadonlyMap<string, PriceRow>;
   readonly defaultModel: string | null;
+  readonly settingSources: SettingSources;
 }
 
 export interface ConfigSources {
@@ -141,15 +142,17 @@ export function processEnvironment(): Environment {
 export function loadConfig(sources: ConfigSources): Config {
   const problems: ConfigProblem[] = [];
   const file = findFile(sources);
-  const draft = file === null ? configFileSchema.parse({}) : readConfigFile(file);
+  const written = file === null ? {} : parseConfigFile(file);
+  const draft = readConfigFile(written, file ?? CONFIG_FILE_NAME);
   if (file !== null && draft.data !== undefined) draft.data = resolve(dirname(file), draft.data);
-  applySettings(draft, sources, problems);
+  const settingSources = new Map(pathsIn(written).map((path) => [path, 'config file']));
+  applySettings(draft, sources, settingSources, problems);
   checkExposure(draft, problems);
   problems.push(...consolePortProblems(draft));
   const hosts = selectHosts(draft, sources, file ?? CONFIG_FILE_NAME, problems);
   const config = assemble(draft, file, hosts, sources, problems);
   if (problems.length > 0) throw new ConfigError(problems);
-  return config;
+  return { ...config, settingSources };
 }
 
 function assemble(
@@ -158,7 +161,7 @@ function assemble(
   hosts: HostSelection,
   { env, cwd, providerKeys }: ConfigSources,
   problems: ConfigProblem[],
-): Config {
+): Omit<Config, 'settingSources'> {
   const { hosted } = draft;
   const dataFolder = draft.data ?? defaultDataFolder(env);
   return {
@@ -226,32 +229,10 @@ function findFile({ argvFlags, env, cwd }: ConfigSources): string | null {
   return statSync(usual, { throwIfNoEntry: false })?.isFile() ? usual : null;
 }
 
-function readConfigFile(file: string): ConfigFile {
-  const parsed = configFileSchema.safeParse(parseConfigFile(file));
+function readConfigFile(written: unknown, file: string): ConfigFile {
+  const parsed = configFileSchema.safeParse(written);
   if (!parsed.success) throw new ConfigError(problemsOf(parsed.error, file));
   return parsed.data;
-}
-
-const FILE_JSON_LIMITS = {
-  depthMax: LIMITS.jsonDepthMax,
-  nodesMax: LIMITS.jsonNodesMax,
-  keysMax: LIMITS.jsonNodesMax,
-  numberDigitsMax: LIMITS.jsonNumberDigitsMax,
-  keyBytesMax: LIMITS.jsonKeyBytesMax,
-};
-
-function parseConfigFile(file: string): unknown {
-  try {
-    const bytes = readFileSync(file);
-    if (bytes.length > LIMITS.configFileBytesMax)
-      throw new ConfigError([{ source: file, path: '', message: 'is too large' }]);
-    return scanJson(bytes, FILE_JSON_LIMITS).value;
-  } catch (error) {
-    if (error instanceof JsonError) throw new ConfigError([{ source: file, path: error.path, message: error.message }]);
-    const code = (error as NodeJS.ErrnoException).code;
-    if (code === undefined) throw error;
-    throw new ConfigError([{ source: file, path: '', message: `cannot be read (${code})` }]);
-  }
 }
 
 /** A setting that exists outside the file: its flag, its variable, and how its text is read. */
@@ -338,10 +319,16 @@ export const SETTINGS: readonly Setting[] = [
   setting('localHosts', 'TOLLGATE_LOCAL_HOSTS', yesOrNo, (draft, wanted) => (draft.local_hosts = wanted)),
 ];
 
-function applySettings(draft: ConfigFile, sources: ConfigSources, problems: ConfigProblem[]): void {
+function applySettings(
+  draft: ConfigFile,
+  sources: ConfigSources,
+  settingSources: Map<string, string>,
+  problems: ConfigProblem[],
+): void {
   for (const each of SETTINGS) {
     const given = settingText(each, sources);
     if (given === null) continue;
+    settingSources.set(pathOfFlag(each.flag), given.source);
     const error = each.put(draft, given.text, sources.cwd);
     if (error !== null) problems.push(...problemsOf(error, given.source).map((problem) => ({ ...problem, path: '' })));
   }

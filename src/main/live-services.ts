@@ -1,3 +1,4 @@
+import { statfs } from 'node:fs/promises';
 import type { Alerts } from '../alerts/alerts.ts';
 import { snakeCased } from '../cli/snake-case.ts';
 import { packageVersion } from '../cli/version.ts';
@@ -26,7 +27,34 @@ export function liveServices({ config, clock, custody, alerts, health }: LivePar
     running: new Map(),
     hosts: () => health.report(),
     settings: () => settingsView(config),
+    settingSources: () => sourcesView(config),
+    diskFreeBytes: () => freeBytes(config.dataFolder),
   };
+}
+
+/** Null if the system does not say. */
+async function freeBytes(folder: string): Promise<number | null> {
+  try {
+    const { bavail, bsize } = await statfs(folder);
+    return bavail * bsize;
+  } catch {
+    return null;
+  }
+}
+
+/** Settings that the view shows under another name than the config file, because they are in another unit there. */
+const NAMES_IN_FILE: Readonly<Record<string, string>> = {
+  'load_limits.heap_share': 'load_limits.heap_percent',
+  'load_limits.resident_bytes': 'load_limits.memory_mb',
+  'load_limits.calls_under_way': 'load_limits.calls',
+  'load_limits.ledger_depth': 'load_limits.ledger_queue',
+  'alerts.disk_free_bytes': 'alerts.disk_free_mb',
+};
+
+/** Where each shown setting that is not at its default comes from, by its path in the view. */
+function sourcesView({ settingSources }: Pick<Config, 'settingSources'>): Readonly<Record<string, string>> {
+  const shownAs = new Map(Object.entries(NAMES_IN_FILE).map(([shown, inFile]) => [inFile, shown]));
+  return Object.fromEntries([...settingSources].map(([path, source]) => [shownAs.get(path) ?? path, source]));
 }
 
 /** Named one by one, so that a new setting is shown only after somebody has checked that it is not a secret. */

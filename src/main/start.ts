@@ -254,7 +254,7 @@ async function openListeners(
     const url = await server.listen({ host, port });
     const operationsUrl = (await operations?.listen({ host: operationsHost, port: operationsPort })) ?? null;
     const consoleUrl = (await management.server?.listen({ host, port: consolePort ?? 0 })) ?? null;
-    listening = { url, manageUrl: consoleUrl ?? url };
+    listening = { url, manageUrl: consoleUrl ?? url, startedMs: terms.clock.nowMs() };
     const operator = { ...operatorServices(terms, books, core, gate, jobs, listening), actor: commandLine() };
     const runVerb: RunVerb = (verb, input) => answerOperator(operator, verb, input);
     if (socketPath !== null) control = await openControlSocket(socketPath, runVerb);
@@ -279,13 +279,14 @@ interface AuthGate extends Gate {
   page: Gate['page'];
 }
 
-/** Where callers reach this process, and where people reach the management API. */
+/** Where callers reach this process, where people reach the management API, and since when. */
 interface Addresses {
   readonly url: string;
   readonly manageUrl: string;
+  readonly startedMs: number;
 }
 
-const NOWHERE: Addresses = { url: '', manageUrl: '' };
+const NOWHERE: Addresses = { url: '', manageUrl: '', startedMs: 0 };
 
 /** The verbs' services, for whoever acts. */
 function operatorServices(
@@ -294,7 +295,7 @@ function operatorServices(
   core: Core,
   gate: AuthGate,
   jobs: Jobs,
-  { url }: Addresses,
+  { url, startedMs }: Addresses,
 ): Omit<OperatorServices, 'actor'> {
   const { clock, config } = terms;
   const { store, ledger, ids, backUp } = books;
@@ -313,7 +314,7 @@ function operatorServices(
     webhooks: async () => core.webhooks.targets,
     jobs: async () => jobs,
     live: core.live,
-    server: { url, pid: process.pid, hosted: config.hosted, startedMs: clock.nowMs() },
+    server: { url, pid: process.pid, hosted: config.hosted, startedMs },
     publicUrl: config.publicUrl,
   };
 }

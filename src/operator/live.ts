@@ -17,6 +17,10 @@ export interface LiveServices {
   hosts(): readonly HostReport[];
   /** The configuration in force, without secrets. */
   settings(): Readonly<Record<string, unknown>>;
+  /** Where settings that are not at their default come from, by their path in `settings`. */
+  settingSources(): Readonly<Record<string, string>>;
+  /** Free space of the disk with the data folder; null if it is not known. */
+  diskFreeBytes(): Promise<number | null>;
 }
 
 export function liveServices({ live }: { readonly live?: LiveServices | null }): LiveServices {

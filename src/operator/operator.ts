@@ -11,6 +11,7 @@ import { credit } from './credit.ts';
 import { listEntries } from './entries.ts';
 import { OperatorError, operatorErrorView } from './error.ts';
 import { holdFactorReset, listHoldFactors, resetHoldFactor } from './hold-factors.ts';
+import { hostLossesInput, reportHostLosses } from './host-losses.ts';
 import { listHosts } from './hosts.ts';
 import * as inputs from './input.ts';
 import * as invitations from './invitations.ts';
@@ -129,6 +130,7 @@ export const VERBS = {
   'jobgroups.show': reading(jobs.jobGroupChoice, jobs.showJobGroup),
   'jobgroups.cancel': verb(jobs.jobGroupChoice, jobs.cancelJobGroup),
   'hosts.list': reading(inputs.nothing, listHosts),
+  'hosts.losses': reading(hostLossesInput, reportHostLosses),
   'receipts.show': reading(inputs.receiptChoice, receipts.showReceipt),
   'receipts.list': reading(inputs.receiptPage, receipts.listReceipts),
   'refusals.list': reading(refusalPage, listRefusals),

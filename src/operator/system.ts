@@ -10,11 +10,20 @@ import type { StatusView } from './view.ts';
 export type SystemView = StatusView & {
   readonly version: string;
   readonly settings: Readonly<Record<string, unknown>>;
+  /** Where a setting comes from, by its path in `settings`, like `listen.port`. Those at their default are absent. */
+  readonly setting_sources: Readonly<Record<string, string>>;
+  readonly disk_free_bytes: number | null;
 };
 
 export async function showSystem(services: OperatorServices): Promise<SystemView> {
-  const { version, settings } = liveServices(services);
-  return { ...(await showStatus(services)), version, settings: settings() };
+  const { version, settings, settingSources, diskFreeBytes } = liveServices(services);
+  return {
+    ...(await showStatus(services)),
+    version,
+    settings: settings(),
+    setting_sources: settingSources(),
+    disk_free_bytes: await diskFreeBytes(),
+  };
 }
 
 export async function startVerification(

@@ -1,3 +1,4 @@
+import type { HostLosses, TimeSpan } from './host-losses.ts';
 import type { Refusal, RefusalBatch, RefusalFilter, RefusalPage } from './refusals.ts';
 import type { UsageQuery, UsageReport } from './usage-report.ts';
 
@@ -9,4 +10,6 @@ export interface UsageStore {
   noteRefusals(batch: RefusalBatch): Promise<void>;
   /** Newest first. */
   listRefusals(filter: RefusalFilter, page: RefusalPage): Promise<Refusal[]>;
+  /** Losses of the calls that were requested in that time, by host and reason. */
+  hostLosses(span: TimeSpan): Promise<HostLosses | 'busy'>;
 }

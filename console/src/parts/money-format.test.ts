@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { formatCost, formatExact, formatMoney, formatPrice, parseDollars, writeDollars } from './money-format.ts';
+import {
+  formatBytes,
+  formatCost,
+  formatExact,
+  formatMoney,
+  formatPrice,
+  parseDollars,
+  writeDollars,
+} from './money-format.ts';
 
 describe('money for reading', () => {
   test('shows cents and groups thousands', () => {
@@ -44,4 +52,13 @@ describe('dollars as somebody types them', () => {
   test('refuses what is no amount', () => {
     for (const text of ['', 'five', '-1', '1.0000000001', '1e3']) expect(parseDollars(text)).toBeNull();
   });
+});
+
+test.each([
+  [0, '0 B'],
+  [999, '999 B'],
+  [1_000, '1.0 kB'],
+  [48_318_382_080, '48.3 GB'],
+])('writes %d bytes as %s', (bytes, text) => {
+  expect(formatBytes(bytes)).toBe(text);
 });

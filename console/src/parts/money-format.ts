@@ -61,6 +61,13 @@ export function formatCount(count: number | null | undefined): string {
   return count === null || count === undefined ? '–' : grouped(BigInt(Math.round(count)));
 }
 
+/** `48.3 GB`. */
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), units.length - 1);
+  return `${(bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`;
+}
+
 function grouped(value: bigint): string {
   return String(value).replace(/\B(?=(\d{3})+$)/g, ',');
 }

@@ -49,6 +49,13 @@ export const PAGES: readonly PageRow[] = [
     load: () => import('../pages/members/members-page.tsx'),
   },
   {
+    path: '/management-keys',
+    label: 'Management keys',
+    group: 'account',
+    roles: MANAGERS,
+    load: () => import('../pages/management-keys/management-keys-page.tsx'),
+  },
+  {
     path: '/webhooks',
     label: 'Webhooks',
     group: 'account',

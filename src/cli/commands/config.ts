@@ -49,7 +49,7 @@ function shown(config: Config): unknown {
     wires: row.wires,
     models: [...models, ...found].map(({ id }) => id),
   }));
-  const { models, prices, hostsWithoutKey, guessedHosts: _, masterKey, ...rest } = config;
+  const { models, prices, hostsWithoutKey, guessedHosts: _, masterKey, settingSources, ...rest } = config;
   return snakeCased({
     ...rest,
     masterKey: { kind: masterKey.kind, source: masterKey.source },
@@ -57,6 +57,7 @@ function shown(config: Config): unknown {
     hostsWithoutKey: hostsWithoutKey.map(({ name }) => name),
     models: models.map(({ id }) => id),
     prices: [...prices.keys()],
+    settingSources: Object.fromEntries(settingSources),
   });
 }
 

@@ -29,6 +29,26 @@ const host = z
   })
   .meta({ id: 'Host' });
 
+const hostLosses = z
+  .object({
+    object: z.literal('host_losses'),
+    since: seconds,
+    until: seconds,
+    complete: z.boolean().describe('False if the time has more receipts than were read: the oldest are missing.'),
+    data: z
+      .array(
+        z.object({
+          host: z.string().nullable().describe('Null if it is not known, as after a process died.'),
+          reason: z.string().nullable(),
+          calls: count,
+          loss_nanousd: nanousd,
+        }),
+      )
+      .readonly()
+      .describe('The largest first.'),
+  })
+  .meta({ id: 'HostLosses' });
+
 export const HOSTS_ROUTES = [
   route({
     method: 'GET',
@@ -55,6 +75,24 @@ export const HOSTS_ROUTES = [
         ],
         events: [{ at: EXAMPLE_TIME, kind: 'refused', status: 402 }],
       }),
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/hosts/losses',
+    verb: 'hosts.losses',
+    access: 'operator',
+    summary: 'What hosts may bill although no caller paid for it, by host and reason. Reads the receipts of the time.',
+    response: hostLosses,
+    example: {
+      input: { since: EXAMPLE_TIME - 86_400, until: EXAMPLE_TIME },
+      output: {
+        object: 'host_losses',
+        since: EXAMPLE_TIME - 86_400,
+        until: EXAMPLE_TIME,
+        complete: true,
+        data: [{ host: 'example-host', reason: 'host_may_bill_failed_attempt', calls: 3, loss_nanousd: 1_204_000n }],
+      },
     },
   }),
 ];

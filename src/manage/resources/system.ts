@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { ACCOUNT_PREFIX, JOB_PREFIX } from '../../canonical/id-prefixes.ts';
+import type { SealStatusView } from '../../operator/seal.ts';
 import type { VerifyTaskView } from '../../operator/verify-task.ts';
 import { route } from '../route.ts';
-import { count, EXAMPLE_TIME, nanousd, seconds } from '../schema-fields.ts';
+import { count, EXAMPLE_TIME, id, nanousd, seconds } from '../schema-fields.ts';
 
 const acceptedLosses = z
   .array(z.object({ accepted: seconds, receipts: count, spent_nanousd: nanousd }))
@@ -19,6 +21,10 @@ const system = z
     models: count,
     price_version: z.string(),
     settings: z.record(z.string(), z.unknown()).describe('The configuration in force, without secrets.'),
+    setting_sources: z
+      .record(z.string(), z.string())
+      .describe('Where a setting comes from: a flag, a variable or `config file`. Those at their default are absent.'),
+    disk_free_bytes: count.nullable().describe('Free space of the disk with the data folder.'),
   })
   .meta({ id: 'System' });
 
@@ -54,6 +60,38 @@ const verificationTask = z
   })
   .meta({ id: 'VerificationTask' });
 
+const sealStatus = z
+  .object({
+    object: z.literal('seal_status'),
+    source: z.string().describe('Where the master keys come from.'),
+    keys: z
+      .array(z.object({ id: z.string(), use: z.enum(['seals', 'opens', 'unknown']), rows: count }))
+      .readonly()
+      .describe('The first one encrypts, the others only decrypt. An unknown one is missing: its rows cannot be read.'),
+    rows: count.describe('Encrypted provider keys, secrets of webhooks, and requests and results of jobs.'),
+    unreadable: count,
+    unreadable_keys: z
+      .array(
+        z.object({
+          account: id(ACCOUNT_PREFIX).nullable(),
+          provider: z.string().nullable(),
+          webhook: z.string().nullable(),
+          job: id(JOB_PREFIX).optional(),
+        }),
+      )
+      .readonly(),
+  })
+  .meta({ id: 'SealStatus' });
+
+const SEALS: SealStatusView = {
+  object: 'seal_status',
+  source: 'master.key in the data folder',
+  keys: [{ id: 'a1b2c3d4', use: 'seals', rows: 12 }],
+  rows: 12,
+  unreadable: 0,
+  unreadable_keys: [],
+};
+
 const RUNNING: VerifyTaskView = {
   object: 'verification_task',
   status: 'running',
@@ -85,8 +123,19 @@ export const SYSTEM_ROUTES = [
         models: 120,
         price_version: '2027-01-31.1',
         settings: { hosted: true, log_level: 'info' },
+        setting_sources: { hosted: '--hosted', 'listen.port': 'TOLLGATE_PORT' },
+        disk_free_bytes: 48_318_382_080,
       },
     },
+  }),
+  route({
+    method: 'GET',
+    path: '/system/seal',
+    verb: 'seal.status',
+    access: 'operator',
+    summary: 'Which master keys encrypt what is stored, and whether all of it can be decrypted. Reads every such row.',
+    response: sealStatus,
+    example: { input: {}, output: SEALS },
   }),
   route({
     method: 'POST',

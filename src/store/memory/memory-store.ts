@@ -65,6 +65,7 @@ const NO_USAGE: UsageStore = {
   report: () => Promise.reject(new Error('The memory driver has no usage reports.')),
   noteRefusals: () => Promise.resolve(),
   listRefusals: () => Promise.resolve([]),
+  hostLosses: () => Promise.reject(new Error('The memory driver has no usage reports.')),
 };
 
 /** A store in plain maps, for tests. Everything is lost when the process ends. */

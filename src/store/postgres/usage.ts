@@ -1,5 +1,6 @@
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
+import { hostLosses } from '../programs/host-losses.ts';
 import { listRefusals, noteRefusals } from '../programs/refusals.ts';
 import { reportUsage } from '../programs/usage-report.ts';
 import { ReportSlots } from '../report-slots.ts';
@@ -27,6 +28,7 @@ export function postgresUsage(
     noteRefusals: (batch) =>
       connections.transaction((sql) => runProgram(sql, noteRefusals(batch, nowMs())), BEGIN_BRIEF),
     listRefusals: (filter, page) => readProgram(connections, listRefusals(filter, page)),
+    hostLosses: (span) => reports.run(null, () => readProgram(connections, hostLosses(span))),
   };
 }
 

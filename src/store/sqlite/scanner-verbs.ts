@@ -1,7 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { TimeSpan } from '../host-losses.ts';
 import type { MonthPart } from '../month-tree.ts';
 import { ArchiveReader } from '../programs/archive-reader.ts';
 import { endedCalls, endedReceipts, openCalls } from '../programs/call-feed.ts';
+import { hostLosses } from '../programs/host-losses.ts';
 import type { Program } from '../programs/program.ts';
 import { listRefusals } from '../programs/refusals.ts';
 import { reportUsage } from '../programs/usage-report.ts';
@@ -60,6 +62,7 @@ export function scannerVerbs(database: DatabaseSync) {
       reading(archive.slice(after, upTo, beforeMs, nowMs)),
     reportUsage: (query: UsageQuery) => reading(reportUsage(query, listedCalls)),
     listRefusals: (filter: RefusalFilter, page: RefusalPage) => runProgram(database, listRefusals(filter, page)),
+    hostLosses: (span: TimeSpan) => runProgram(database, hostLosses(span)),
     beginVerify: (nowMs: number, sinceMonthMs: number | null, usage: boolean): void => {
       verification = new Verification(database, nowMs, sinceMonthMs, usage);
     },

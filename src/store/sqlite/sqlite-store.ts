@@ -13,7 +13,6 @@ import type { AuditRow } from '../people.ts';
 import { directoryOver, programOf } from '../programs/directory-programs.ts';
 import { findCredit, listEntries, refundsOf } from '../programs/entries.ts';
 import type { ReceiptArchive } from '../receipt-archive.ts';
-import { ReportSlots } from '../report-slots.ts';
 import {
   type AcceptedLoss,
   type Account,
@@ -67,6 +66,7 @@ import { ReceiptReader } from './receipts.ts';
 import { finishReplacement } from './replace-ledger.ts';
 import { openScanner, type ScannerVerbs } from './scanner-verbs.ts';
 import { Thread } from './thread.ts';
+import { sqliteUsage } from './usage.ts';
 import { withViolations } from './verification.ts';
 import { fullOutcome, openWriter, type WriterVerbs } from './writer-verbs.ts';
 
@@ -152,13 +152,7 @@ class SqliteStore implements Store {
       endedCalls: (fromId, sinceMs, limit) => this.#scan('endedCalls', fromId, sinceMs, limit),
       endedReceipts: (ids) => this.#scan('endedReceipts', ids),
     };
-    // They run in one thread, which also reads the keys for everybody.
-    const reports = new ReportSlots(clock, 1);
-    this.usage = {
-      report: (query) => reports.run(query.filter.accountId, () => this.#scan('reportUsage', query)),
-      noteRefusals: (batch) => this.#writer.call('noteRefusals', clock.nowMs(), batch),
-      listRefusals: (filter, page) => this.#scan('listRefusals', filter, page),
-    };
+    this.usage = sqliteUsage({ scan: this.#scan, writer: () => this.#writer }, clock);
     const onBroken = (error: StoreUnavailable) => onFatal?.(error);
     this.#writer = threads
       ? new Thread<WriterVerbs>('writer', folder, onBroken)

@@ -496,6 +496,14 @@ export interface Host {
   events: readonly ({ at: number; kind: string; status: number | null; })[];
 }
 
+export interface HostLosses {
+  object: 'host_losses';
+  since: number;
+  until: number;
+  complete: boolean;
+  data: readonly ({ host: string | null; reason: string | null; calls: number; loss_nanousd: bigint; })[];
+}
+
 export interface Person {
   object: 'person';
   id: string;
@@ -622,6 +630,17 @@ export interface System {
   models: number;
   price_version: string;
   settings: Readonly<Record<string, unknown>>;
+  setting_sources: Readonly<Record<string, string>>;
+  disk_free_bytes: number | null;
+}
+
+export interface SealStatus {
+  object: 'seal_status';
+  source: string;
+  keys: readonly ({ id: string; use: 'seals' | 'opens' | 'unknown'; rows: number; })[];
+  rows: number;
+  unreadable: number;
+  unreadable_keys: readonly ({ account: string | null; provider: string | null; webhook: string | null; job?: string; })[];
 }
 
 export interface VerificationTask {
@@ -705,6 +724,7 @@ export interface Routes {
   'GET /usage': { input: { since?: number | undefined; until?: number | undefined; bucket?: 'hour' | 'day' | 'week' | 'month' | 'none' | undefined; group_by?: string | undefined; metrics?: string | undefined; account?: string | undefined; key?: string | undefined; person?: string | undefined; model?: string | undefined; route?: string | undefined; host?: string | undefined; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: Usage };
   'GET /models': { input: { format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (Model)[]; next: string | null; price_version: string; } };
   'GET /hosts': { input: { format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (Host)[]; next: string | null; } };
+  'GET /hosts/losses': { input: { since?: number | undefined; until?: number | undefined; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: HostLosses };
   'GET /people': { input: { limit?: number | undefined; after?: string | undefined; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (Person)[]; next: string | null; } };
   'GET /people/{person}': { input: { person: string; }; output: PersonWithRoles };
   'PATCH /people/{person}': { input: { person: string; name?: string | undefined; operator?: boolean | undefined; }; output: Person };
@@ -722,6 +742,7 @@ export interface Routes {
   'DELETE /management-keys/{management_key}': { input: { management_key: string; }; output: ManagementKey };
   'GET /audit': { input: { account?: string | undefined; person?: string | undefined; actor?: string | undefined; action?: string | undefined; subject?: string | undefined; since?: number | undefined; until?: number | undefined; limit?: number | undefined; after?: string | undefined; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (AuditEntry)[]; next: string | null; } };
   'GET /system': { input: {}; output: System };
+  'GET /system/seal': { input: {}; output: SealStatus };
   'GET /system/verify': { input: {}; output: VerificationTask };
   'POST /system/verify': { input: { since?: string | null | undefined; usage?: boolean | undefined; }; output: VerificationTask };
   'GET /sign-in': { input: {}; output: { object: 'sign_in'; password: boolean; single_sign_on: { issuer: string; start: string; } | null; unavailable: string | null; } };

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { Host, UsageRow } from '../../api/generated/routes.ts';
+import type { Host, HostLosses, UsageRow } from '../../api/generated/routes.ts';
 import { Chip } from '../../parts/chip.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { Facts } from '../../parts/facts.tsx';
@@ -12,18 +12,20 @@ import { formatDuration } from '../../parts/time-format.ts';
 import { PageLink } from '../../shell/page-link.tsx';
 import type { Range } from '../overview/range.ts';
 import { eventText } from './host-event.ts';
+import { sumOfLosses } from './host-losses.ts';
 import { HostStateChip, stateMeaning } from './host-state.tsx';
 
 interface HostDrawerProps {
   readonly host: Host;
   /** Null if nothing went through it. */
   readonly usage: UsageRow | null;
+  readonly losses: HostLosses['data'];
   readonly range: Range;
   onClose(): void;
 }
 
 /** One host: what went through it, its models with their place by price, and what went wrong. */
-export function HostDrawer({ host, usage, range, onClose }: HostDrawerProps): ReactNode {
+export function HostDrawer({ host, usage, losses, range, onClose }: HostDrawerProps): ReactNode {
   return (
     <Drawer title={host.id} onClose={onClose}>
       <div className="flex flex-col gap-5">
@@ -37,6 +39,7 @@ export function HostDrawer({ host, usage, range, onClose }: HostDrawerProps): Re
               </span>,
             ],
             ['Callers paid', <Money key="paid" nanousd={usage?.cost_nanousd ?? 0n} />],
+            ['It may bill', <Money key="billed" nanousd={(usage?.cost_nanousd ?? 0n) + sumOfLosses(losses)} />],
             ['Requests', `${formatCount(usage?.requests ?? 0)} in ${range.label}`],
             [
               'First byte',
@@ -54,10 +57,29 @@ export function HostDrawer({ host, usage, range, onClose }: HostDrawerProps): Re
             Its requests
           </PageLink>
         </p>
+        <LossPanel losses={losses} />
         <EventPanel host={host} />
         <ModelPanel host={host} />
       </div>
     </Drawer>
+  );
+}
+
+function LossPanel({ losses }: { readonly losses: HostLosses['data'] }): ReactNode {
+  return (
+    <Panel title="What no caller paid for">
+      <Table
+        label="Losses by reason"
+        rows={losses}
+        idOf={({ reason }) => reason ?? 'none'}
+        empty={<p className="px-4 pb-4 text-muted">Callers paid for everything in this time.</p>}
+        columns={[
+          { id: 'reason', head: 'Reason', cell: ({ reason }) => (reason ?? 'not known').replaceAll('_', ' ') },
+          { id: 'calls', head: 'Calls', align: 'right', cell: ({ calls }) => formatCount(calls) },
+          { id: 'loss', head: 'Loss', align: 'right', cell: ({ loss_nanousd }) => <Money nanousd={loss_nanousd} /> },
+        ]}
+      />
+    </Panel>
   );
 }
 

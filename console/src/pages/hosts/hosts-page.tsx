@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { Host, UsageRow } from '../../api/generated/routes.ts';
+import type { Host, HostLosses, UsageRow } from '../../api/generated/routes.ts';
 import { useApi } from '../../api/queries.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
@@ -15,6 +15,7 @@ import { useFilters } from '../../shell/search.ts';
 import { RANGES, rangeOf, sinceOf } from '../overview/range.ts';
 import { HostDrawer } from './host-drawer.tsx';
 import { eventText } from './host-event.ts';
+import { sumOfLosses } from './host-losses.ts';
 import { HostStateChip } from './host-state.tsx';
 
 const STATES = [
@@ -32,6 +33,8 @@ export default function HostsPage(): ReactNode {
     { since: sinceOf(range), group_by: 'host', metrics: 'requests,cost,first_byte,duration' },
     { keepsPrevious: true },
   );
+  const losses = useApi('GET /hosts/losses', { since: sinceOf(range) }, { keepsPrevious: true });
+  const lossesOf = Map.groupBy(losses.data?.data ?? [], ({ host }) => host ?? '');
   const rows = new Map((usage.data?.data ?? []).flatMap((row) => (row.host == null ? [] : [[row.host, row]])));
   const all = hosts.data?.data ?? [];
   const shown = all.filter(({ state }) => search.state !== 'bad' || state !== 'well');
@@ -56,7 +59,7 @@ export default function HostsPage(): ReactNode {
         <Table
           label="Hosts"
           bleed
-          columns={columnsWith(rows)}
+          columns={columnsWith(rows, lossesOf)}
           rows={shown}
           idOf={({ id }) => id}
           isPending={hosts.isPending}
@@ -80,6 +83,7 @@ export default function HostsPage(): ReactNode {
           key={open.id}
           host={open}
           usage={rows.get(open.id) ?? null}
+          losses={lossesOf.get(open.id) ?? []}
           range={range}
           onClose={() => change({ open: undefined })}
         />
@@ -88,7 +92,10 @@ export default function HostsPage(): ReactNode {
   );
 }
 
-function columnsWith(usage: ReadonlyMap<string, UsageRow>): readonly Column<Host>[] {
+function columnsWith(
+  usage: ReadonlyMap<string, UsageRow>,
+  losses: ReadonlyMap<string, HostLosses['data']>,
+): readonly Column<Host>[] {
   return [
     { id: 'host', head: 'Host', cell: ({ id }) => <span className="font-medium">{id}</span> },
     { id: 'state', head: 'State', cell: ({ state }) => <HostStateChip state={state} /> },
@@ -97,6 +104,12 @@ function columnsWith(usage: ReadonlyMap<string, UsageRow>): readonly Column<Host
       head: 'Callers paid',
       align: 'right',
       cell: ({ id }) => <Money nanousd={usage.get(id)?.cost_nanousd ?? 0n} />,
+    },
+    {
+      id: 'losses',
+      head: 'Losses',
+      align: 'right',
+      cell: ({ id }) => <Money nanousd={sumOfLosses(losses.get(id) ?? [])} />,
     },
     {
       id: 'requests',

@@ -15,6 +15,7 @@ import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
 import { GroupTable } from './group-table.tsx';
 import { JobDrawer } from './job-drawer.tsx';
 import { JobStatus, STATUS_CHOICES, secondsOf } from './job-status.tsx';
+import { RestoredJobs } from './restored-jobs.tsx';
 import { SubmitJobsDialog } from './submit-jobs.tsx';
 
 const PAGE_ROWS = 100;
@@ -60,6 +61,7 @@ export default function JobsPage(): ReactNode {
         </>
       }
     >
+      <RestoredJobs />
       {shows === 'jobs' ? <JobTable action={submit} /> : <GroupTable action={submit} />}
       {search.open === undefined || shows === 'groups' ? null : (
         <JobDrawer key={search.open} jobId={search.open} onClose={() => change({ open: undefined })} />

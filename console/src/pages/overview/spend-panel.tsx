@@ -10,6 +10,7 @@ import { Segmented } from '../../parts/segmented.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { formatBucket, formatDollarTick, NANOUSD_PER_DOLLAR } from '../../plots/axis-format.ts';
 import { bucketStarts, buildPlot, type Point } from '../../plots/series.ts';
+import { useMemberNames } from '../../shell/member-names.ts';
 import { PageLink } from '../../shell/page-link.tsx';
 import { useFilters } from '../../shell/search.ts';
 import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
@@ -26,6 +27,7 @@ export function SpendPanel({ range }: { readonly range: Range }): ReactNode {
   const { search, change } = useFilters();
   const account = useAccountInput();
   const choices = useChoices();
+  const personNames = useMemberNames();
   const by = choices.find(({ value }) => value === search.by)?.value ?? 'model';
   const since = sinceOf(range);
   const input = { ...account, since, bucket: range.bucket, group_by: by, metrics: 'cost' };
@@ -34,7 +36,7 @@ export function SpendPanel({ range }: { readonly range: Range }): ReactNode {
     usage.data === undefined
       ? null
       : buildPlot(
-          usage.data.data.map((row) => pointOf(row, by)),
+          usage.data.data.map((row) => pointOf(row, by, personNames)),
           bucketStarts(range.bucket, since, usage.data.until),
         );
   const isEmpty = plot !== null && plot.series.length === 0;
@@ -81,20 +83,21 @@ export function SpendPanel({ range }: { readonly range: Range }): ReactNode {
 }
 
 function useChoices(): readonly Choice<By>[] {
-  const { account, isOperator } = useViewer();
+  const { account, isOperator, canManage } = useViewer();
   return [
     { value: 'model', label: 'Model' },
     { value: 'key', label: 'Key' },
-    ...(isOperator ? [{ value: 'person' as const, label: 'Person' }] : []),
+    ...(canManage ? [{ value: 'person' as const, label: 'Person' }] : []),
     ...(isOperator && account === null ? [{ value: 'account' as const, label: 'Account' }] : []),
   ];
 }
 
-function pointOf(row: UsageRow, by: By): Point {
+function pointOf(row: UsageRow, by: By, personNames: ((id: string) => string) | null): Point {
   const value = row.cost_nanousd ?? 0n;
   const start = row.start ?? 0;
   if (by === 'model') return { start, value, name: row.model ?? '', label: row.model ?? 'unknown model' };
   if (by === 'account') return { start, value, name: row.account ?? '', label: row.account_name ?? 'unknown account' };
   if (by === 'key') return { start, value, name: row.key ?? '', label: row.key_name ?? 'no key' };
-  return { start, value, name: row.person ?? '', label: row.person_email ?? 'nobody' };
+  const known = row.person === null ? 'nobody' : (personNames?.(row.person) ?? row.person);
+  return { start, value, name: row.person ?? '', label: row.person_email ?? known };
 }

@@ -6,7 +6,7 @@ import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { TextInput } from '../../parts/field.tsx';
 import { Money } from '../../parts/money.tsx';
-import { formatCount } from '../../parts/money-format.ts';
+import { formatBytes, formatCount } from '../../parts/money-format.ts';
 import { Page } from '../../parts/page.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
@@ -14,6 +14,7 @@ import { Table } from '../../parts/table.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { formatDuration } from '../../parts/time-format.ts';
 import { useFilters } from '../../shell/search.ts';
+import { SealPanel } from './seal-panel.tsx';
 import { flattenSettings } from './settings.ts';
 import { VerifyPanel } from './verify-panel.tsx';
 
@@ -29,10 +30,13 @@ export default function SystemPage(): ReactNode {
             {system.data === undefined ? <Skeleton className="h-44 w-full" /> : <SystemFacts system={system.data} />}
           </div>
         </Panel>
-        <VerifyPanel />
+        <div className="flex flex-col gap-5">
+          <VerifyPanel />
+          <SealPanel />
+        </div>
       </div>
       {system.data === undefined ? null : <AcceptedLosses system={system.data} />}
-      {system.data === undefined ? null : <Settings settings={system.data.settings} />}
+      {system.data === undefined ? null : <Settings system={system.data} />}
     </Page>
   );
 }
@@ -59,6 +63,7 @@ function SystemFacts({ system }: { readonly system: System }): ReactNode {
           </span>,
         ],
         ...(store.reason === null ? [] : [['Why', store.reason] as const]),
+        ['Disk', system.disk_free_bytes === null ? '–' : `${formatBytes(system.disk_free_bytes)} free`],
         ['Clock', behindMs > 0 ? `${formatDuration(behindMs)} behind the last call of the ledger` : 'well'],
         ['Models', formatCount(system.models)],
         ['Price list', mono(system.price_version)],
@@ -95,10 +100,12 @@ function AcceptedLosses({ system }: { readonly system: System }): ReactNode {
   );
 }
 
-function Settings({ settings }: { readonly settings: System['settings'] }): ReactNode {
+function Settings({ system }: { readonly system: System }): ReactNode {
   const { search, change } = useFilters();
   const text = (search.q ?? '').trim().toLowerCase();
-  const rows = flattenSettings(settings).filter(({ name, value }) => `${name} ${value}`.toLowerCase().includes(text));
+  const rows = flattenSettings(system.settings, system.setting_sources).filter(({ name, value, source }) =>
+    `${name} ${value} ${source ?? 'default'}`.toLowerCase().includes(text),
+  );
   return (
     <Panel
       title="Settings in force"
@@ -130,12 +137,17 @@ function Settings({ settings }: { readonly settings: System['settings'] }): Reac
             head: 'Value',
             cell: ({ value }) => <span className="font-mono text-small break-all text-muted">{value}</span>,
           },
+          { id: 'source', head: 'From', cell: ({ source }) => <SettingSource source={source} /> },
         ]}
       />
       <p className="border-t border-line px-4 py-3 text-small text-muted">
-        Read at the start from the config file, the environment and the command line. Secrets are not shown. Run{' '}
-        <code className="font-mono">tollgate config check</code> to see where each one comes from.
+        Read at the start. Flags override variables, which override the config file. Secrets are not shown.
       </p>
     </Panel>
   );
+}
+
+function SettingSource({ source }: { readonly source: string | null }): ReactNode {
+  if (source === null) return <span className="text-muted">default</span>;
+  return source === 'config file' ? source : <span className="font-mono text-small">{source}</span>;
 }

@@ -12,6 +12,7 @@ import { Skeleton } from '../../parts/skeleton.tsx';
 import { useNow } from '../../parts/time.tsx';
 import { formatBucket } from '../../plots/axis-format.ts';
 import { bucketStarts, buildPlot } from '../../plots/series.ts';
+import { useMemberNames } from '../../shell/member-names.ts';
 import { useFilters } from '../../shell/search.ts';
 import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
 import {
@@ -168,6 +169,7 @@ function UsagePlot({
   readonly account: { readonly account?: string };
 }): ReactNode {
   const { change } = useFilters();
+  const personNames = useMemberNames();
   const { since, until, bucket, group, metric, shape, filter } = view;
   const metrics = metric.value === 'cost' ? 'cost' : metric.value === 'requests' ? 'requests' : 'tokens';
   const usage = useApi(
@@ -178,7 +180,7 @@ function UsagePlot({
   const plot =
     usage.data === undefined
       ? null
-      : buildPlot(pointsOf(usage.data.data, view), bucketStarts(bucket, since, usage.data.until));
+      : buildPlot(pointsOf(usage.data.data, view, personNames), bucketStarts(bucket, since, usage.data.until));
   return (
     <Panel
       title={`${metric.label} by ${bucket} (UTC)`}

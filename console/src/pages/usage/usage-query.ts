@@ -113,14 +113,24 @@ function dayOf(text: string | undefined): number | null {
   return Number.isNaN(ms) ? null : ms / 1000;
 }
 
+/** Owners read who their people are from the list of members; the report has addresses for operators only. */
+export type PersonNames = ((id: string) => string) | null;
+
 /** What a row is about, and how it is called. */
-export function nameOf(row: UsageRow, group: Group): { readonly name: string; readonly label: string } {
+export function nameOf(
+  row: UsageRow,
+  group: Group,
+  personNames: PersonNames = null,
+): { readonly name: string; readonly label: string } {
   const named = (name: string | null | undefined, label: string | null | undefined, none: string) => ({
     name: name ?? '',
     label: label ?? name ?? none,
   });
   if (group === 'key') return named(row.key, row.key_name, 'no key');
-  if (group === 'person') return named(row.person, row.person_email, 'nobody');
+  if (group === 'person') {
+    const known = row.person === null ? null : (personNames?.(row.person) ?? null);
+    return named(row.person, row.person_email ?? known, 'nobody');
+  }
   if (group === 'account') return named(row.account, row.account_name, 'no account');
   if (group === 'route') return named(row.route, row.route, 'no route');
   if (group === 'host') return named(row.host, row.host, 'no host');
@@ -128,6 +138,10 @@ export function nameOf(row: UsageRow, group: Group): { readonly name: string; re
   return named(row.model, row.model, 'no model');
 }
 
-export function pointsOf(rows: readonly UsageRow[], { group, metric }: UsageView): readonly Point[] {
-  return rows.map((row) => ({ ...nameOf(row, group), start: row.start ?? 0, value: metric.valueOf(row) }));
+export function pointsOf(
+  rows: readonly UsageRow[],
+  { group, metric }: UsageView,
+  personNames: PersonNames,
+): readonly Point[] {
+  return rows.map((row) => ({ ...nameOf(row, group, personNames), start: row.start ?? 0, value: metric.valueOf(row) }));
 }

@@ -6,6 +6,7 @@ import { Money } from '../../parts/money.tsx';
 import { formatCount } from '../../parts/money-format.ts';
 import { type Column, cellClass, Table } from '../../parts/table.tsx';
 import { formatDuration } from '../../parts/time-format.ts';
+import { useMemberNames } from '../../shell/member-names.ts';
 import { PageLink } from '../../shell/page-link.tsx';
 import { type Group, inputTokens, nameOf } from './usage-query.ts';
 
@@ -107,7 +108,7 @@ const LISTED: readonly Group[] = ['key', 'model', 'host', 'chain'];
 
 /** Where there is a list of the calls behind a row, its name leads there. */
 function GroupName({ row, group }: { readonly row: UsageRow; readonly group: Group }): ReactNode {
-  const { name, label } = nameOf(row, group);
+  const { name, label } = nameOf(row, group, useMemberNames());
   const shown = <span className="block max-w-72 truncate">{label}</span>;
   if (!LISTED.includes(group) || name === '') return shown;
   return (

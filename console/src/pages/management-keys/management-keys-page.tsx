@@ -1,0 +1,142 @@
+import { type ReactNode, useState } from 'react';
+import type { ManagementKey } from '../../api/generated/routes.ts';
+import { useChange, useRows } from '../../api/queries.ts';
+import { Button } from '../../parts/button.tsx';
+import { Chip, type Tone } from '../../parts/chip.tsx';
+import { ConfirmDialog } from '../../parts/dialog.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
+import { useNotices } from '../../parts/notices.tsx';
+import { Page } from '../../parts/page.tsx';
+import { RowTable } from '../../parts/row-table.tsx';
+import type { Column } from '../../parts/table.tsx';
+import { Ago } from '../../parts/time.tsx';
+import { useMemberNames } from '../../shell/member-names.ts';
+import { useFilters } from '../../shell/search.ts';
+import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
+import { KeyHint } from '../keys/key-hint.tsx';
+import { MintManagementKeyDialog } from './mint-management-key.tsx';
+
+const PAGE_ROWS = 200;
+
+/** Keys with which scripts use the management API. They pay for no call. */
+export default function ManagementKeysPage(): ReactNode {
+  const { search, change } = useFilters();
+  const { me, canManage } = useViewer();
+  const account = useAccountInput();
+  const [revoking, setRevoking] = useState<ManagementKey | null>(null);
+  const keys = useRows('GET /management-keys', { ...account, limit: PAGE_ROWS });
+  const columns = useColumns(setRevoking);
+  // A management key mints no other: it would outlive its own end.
+  const mint =
+    canManage && me.kind !== 'management_key' ? (
+      <Button tone="primary" onClick={() => change({ dialog: 'mint' })}>
+        New management key
+      </Button>
+    ) : null;
+  return (
+    <Page title="Management keys" bleed actions={mint}>
+      <RowTable
+        label="Management keys"
+        pages={keys}
+        columns={columns}
+        idOf={({ id }) => id}
+        empty={
+          <EmptyState title="No management keys yet" action={mint}>
+            A script needs one to use the management API: to mint keys, read reports or add credit. It always expires,
+            and it cannot make calls to models.
+          </EmptyState>
+        }
+      />
+      {revoking === null ? null : <RevokeDialog managementKey={revoking} onClose={() => setRevoking(null)} />}
+      {search.dialog === 'mint' ? <MintManagementKeyDialog onClose={() => change({ dialog: undefined })} /> : null}
+    </Page>
+  );
+}
+
+const TONES: Readonly<Record<ManagementKey['status'], Tone>> = { active: 'good', expired: 'neutral', revoked: 'error' };
+
+function useColumns(onRevoke: (key: ManagementKey) => void): readonly Column<ManagementKey>[] {
+  const { accounts, canManage } = useViewer();
+  const nameOf = useMemberNames();
+  return [
+    {
+      id: 'name',
+      head: 'Name',
+      cell: ({ name, hint }) => (
+        <span className="flex min-w-0 flex-wrap items-baseline gap-x-2">
+          <span className="max-w-48 truncate font-medium">{name}</span>
+          <KeyHint hint={hint} />
+        </span>
+      ),
+    },
+    { id: 'state', head: 'State', cell: ({ status }) => <Chip tone={TONES[status]}>{status}</Chip> },
+    {
+      id: 'role',
+      head: 'May do what',
+      wideOnly: true,
+      cell: (key) => roleText(key, accounts.find(({ id }) => id === key.account)?.name ?? key.account),
+    },
+    {
+      id: 'minted',
+      head: 'Minted by',
+      wideOnly: true,
+      cell: ({ minted_by }) => (
+        <span className="block max-w-48 truncate text-muted">
+          {minted_by === null ? 'the command line' : (nameOf?.(minted_by) ?? minted_by)}
+        </span>
+      ),
+    },
+    {
+      id: 'used',
+      head: 'Last used',
+      align: 'right',
+      wideOnly: true,
+      cell: ({ last_used }) => <Ago at={last_used} none="never" />,
+    },
+    {
+      id: 'expires',
+      head: 'Expires',
+      align: 'right',
+      className: 'whitespace-nowrap',
+      cell: ({ expires_at }) => <Ago at={expires_at} none="never" />,
+    },
+    {
+      id: 'actions',
+      head: <span className="sr-only">Actions</span>,
+      align: 'right',
+      cell: (key) =>
+        canManage && key.status === 'active' ? (
+          <Button tone="danger" onClick={() => onRevoke(key)}>
+            Revoke
+          </Button>
+        ) : null,
+    },
+  ];
+}
+
+function roleText({ role, read_only }: ManagementKey, account: string | null): string {
+  const what = account === null ? role : `${role} of ${account}`;
+  return read_only ? `${what}, reads only` : what;
+}
+
+function RevokeDialog(props: { readonly managementKey: ManagementKey; onClose(): void }): ReactNode {
+  const { managementKey, onClose } = props;
+  const { tell } = useNotices();
+  const revoke = useChange('DELETE /management-keys/{management_key}', { refreshes: ['GET /management-keys'] });
+  const onSuccess = (): void => {
+    tell(`“${managementKey.name}” is revoked.`);
+    onClose();
+  };
+  return (
+    <ConfirmDialog
+      title={`Revoke “${managementKey.name}”`}
+      action="Revoke key"
+      busy={revoke.isPending}
+      error={revoke.error}
+      onSubmit={() => revoke.mutate({ input: { management_key: managementKey.id } }, { onSuccess })}
+      onClose={onClose}
+    >
+      Scripts that use it are refused at once. This cannot be undone. Invitations that it made end too.
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,24 @@
+/** Where settings come from, by their path in the config file, like `listen.port`. Those at their default are absent. */
+export type SettingSources = ReadonlyMap<string, string>;
+
+/** Flags of members of `listen`, and one that has another name in the file. */
+const PATHS: Readonly<Record<string, string>> = {
+  port: 'listen.port',
+  host: 'listen.host',
+  operations_host: 'listen.operations_host',
+  operations_port: 'listen.operations_port',
+  console_port: 'listen.console_port',
+  sim: 'simulated_host',
+};
+
+/** The path in the file of what a flag sets, which is named in camel case. */
+export function pathOfFlag(flag: string): string {
+  const name = flag.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return PATHS[name] ?? name;
+}
+
+/** Every value that the file sets. Lists count as one value. */
+export function pathsIn(value: unknown, prefix = ''): string[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [prefix];
+  return Object.entries(value).flatMap(([name, member]) => pathsIn(member, prefix === '' ? name : `${prefix}.${name}`));
+}
