@@ -1,22 +1,10 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { seriousFindings } from './axe.ts';
-import { launchBrowser } from './browser.ts';
-import type { Demo } from './demo-data.ts';
 import { startFullDemo } from './demo-people.ts';
+import { demoSuite } from './demo-suite.ts';
 import { VIEWS } from './views.ts';
-import { visit } from './visit.ts';
 
-let demo: Demo;
-let browser: Browser;
-
-beforeAll(async () => {
-  [demo, browser] = await Promise.all([startFullDemo(), launchBrowser()]);
-}, 120_000);
-afterAll(async () => {
-  await browser.close();
-  await demo.harness.stop();
-});
+const suite = demoSuite(startFullDemo);
 
 const LOOKS = [
   { look: 'light', colorScheme: 'light', viewport: { width: 1440, height: 900 } },
@@ -26,10 +14,7 @@ const LOOKS = [
 
 describe.each(VIEWS)('the view $name', (view) => {
   test.each(LOOKS)('is accessible and does nothing that a page must not do, $look', async ({ look: _, ...options }) => {
-    const { page, complaints, close } = await visit(browser, `${demo.harness.url}/console${view.path(demo)}`, {
-      token: demo.manage.token,
-      options,
-    });
+    const { page, complaints, close } = await suite.open(view.path(suite.demo), options);
     await page.locator(view.ready).first().waitFor();
     await view.prepare?.(page);
     await page.waitForLoadState('networkidle');

@@ -1,24 +1,8 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { launchBrowser } from './browser.ts';
-import type { Demo } from './demo-data.ts';
+import { describe, expect, test } from 'vitest';
 import { startFullDemo } from './demo-people.ts';
-import { type Visit, visit } from './visit.ts';
+import { demoSuite } from './demo-suite.ts';
 
-let demo: Demo;
-let browser: Browser;
-
-beforeAll(async () => {
-  [demo, browser] = await Promise.all([startFullDemo(), launchBrowser()]);
-}, 120_000);
-afterAll(async () => {
-  await browser.close();
-  await demo.harness.stop();
-});
-
-function open(path: string): Promise<Visit> {
-  return visit(browser, `${demo.harness.url}/console${path}`, { token: demo.manage.token });
-}
+const suite = demoSuite(startFullDemo);
 
 /** Digits of an exact amount, as nanodollars. */
 function nanousdIn(text: string | null): bigint {
@@ -27,9 +11,9 @@ function nanousdIn(text: string | null): bigint {
 
 describe('models', () => {
   test('are found by name and capability, and the calculator charges what a receipt charges', async () => {
-    const { data } = await demo.manage.get(`/receipts?account=${demo.account}&model=sim-claude&limit=1`);
+    const { data } = await suite.demo.manage.get(`/receipts?account=${suite.demo.account}&model=sim-claude&limit=1`);
     const [{ usage, cost_nanousd }] = data;
-    const { page, complaints, close } = await open(`/models?account=${demo.account}`);
+    const { page, complaints, close } = await suite.open(`/models?account=${suite.demo.account}`);
     await page.getByLabel('Search models').fill('claude');
     await page.getByRole('button', { name: 'tools' }).click();
     await page.getByRole('row', { name: /sim-claude/ }).click();
@@ -47,13 +31,13 @@ describe('models', () => {
   });
 
   test('quote a prompt without calling the model', async () => {
-    const before = demo.harness.sim.received();
-    const { page, complaints, close } = await open(`/models?account=${demo.account}&open=sim-gpt-mini`);
+    const before = suite.demo.harness.sim.received();
+    const { page, complaints, close } = await suite.open(`/models?account=${suite.demo.account}&open=sim-gpt-mini`);
     await page.getByLabel('Prompt').fill('Which invoices are still open?');
     await page.getByLabel('Most tokens of output').fill('100');
     await page.getByRole('button', { name: 'Get a quote' }).click();
     await page.getByText('yes, the call would run').waitFor();
-    expect(demo.harness.sim.received()).toBe(before);
+    expect(suite.demo.harness.sim.received()).toBe(before);
     expect(complaints).toEqual([]);
     await close();
   });
@@ -65,7 +49,9 @@ describe('the playground', () => {
     ['messages', '/v1/messages'],
     ['responses', '/v1/responses'],
   ])('talks on the route %s, streams the answer and shows its receipt', async (wire, route) => {
-    const { page, complaints, close } = await open(`/playground?account=${demo.account}&model=sim-claude&wire=${wire}`);
+    const { page, complaints, close } = await suite.open(
+      `/playground?account=${suite.demo.account}&model=sim-claude&wire=${wire}`,
+    );
     await page.getByRole('textbox', { name: 'Message' }).fill('Name three rivers.');
     await page.keyboard.press('Enter');
     const turn = page.getByRole('article');
@@ -75,7 +61,7 @@ describe('the playground', () => {
       .locator('td')
       .last()
       .textContent();
-    const { data } = await demo.manage.get('/receipts?limit=1');
+    const { data } = await suite.demo.manage.get('/receipts?limit=1');
     expect(data[0]).toMatchObject({ route, effective_model: 'sim-claude', ended: 'complete' });
     expect(nanousdIn(charged)).toBe(BigInt(data[0].cost_nanousd));
     expect(await page.locator('[data-cost]').first().getAttribute('data-cost')).toBe(String(data[0].cost_nanousd));
@@ -84,16 +70,16 @@ describe('the playground', () => {
   });
 
   test('asks two models at once, lets the chosen key pay, and shows the request as code', async () => {
-    const key = demo.keys.find(({ name }) => name === 'search-index');
-    const query = `account=${demo.account}&model=sim-gpt-mini&second=sim-gpt&key=${key!.id}`;
-    const { page, complaints, close } = await open(`/playground?${query}`);
+    const key = suite.demo.keys.find(({ name }) => name === 'search-index');
+    const query = `account=${suite.demo.account}&model=sim-gpt-mini&second=sim-gpt&key=${key!.id}`;
+    const { page, complaints, close } = await suite.open(`/playground?${query}`);
     await page.getByRole('textbox', { name: 'Message' }).fill('Name three rivers.');
     await page.getByRole('button', { name: 'Send' }).click();
     await page
       .getByRole('button', { name: /^\$0\.\d+/ })
       .nth(1)
       .waitFor();
-    const { data } = await demo.manage.get(`/receipts?key=${key!.id}&limit=2`);
+    const { data } = await suite.demo.manage.get(`/receipts?key=${key!.id}&limit=2`);
     expect(data.map((each: { effective_model: string }) => each.effective_model).toSorted()).toEqual([
       'sim-gpt',
       'sim-gpt-mini',
@@ -107,7 +93,7 @@ describe('the playground', () => {
 
 describe('balance', () => {
   test('credits an account once per reference, and shows the entry', async () => {
-    const { page, complaints, close } = await open(`/balance?account=${demo.account}`);
+    const { page, complaints, close } = await suite.open(`/balance?account=${suite.demo.account}`);
     for (const answer of [/^Credited/, /credited before/]) {
       await page.getByRole('button', { name: 'Add credit' }).click();
       await page.getByLabel('Amount', { exact: true }).fill('12.50');
@@ -116,7 +102,7 @@ describe('balance', () => {
       await page.getByText(answer).waitFor();
     }
     await page.getByRole('cell', { name: 'invoice-1003' }).waitFor();
-    const { data } = await demo.manage.get(`/accounts/${demo.account}/entries`);
+    const { data } = await suite.demo.manage.get(`/accounts/${suite.demo.account}/entries`);
     const credited = data.filter(({ reference }: { reference: string }) => reference === 'invoice-1003');
     expect(credited).toMatchObject([{ type: 'credit', amount_nanousd: 12_500_000_000 }]);
     expect(complaints).toEqual([]);
@@ -126,7 +112,7 @@ describe('balance', () => {
 
 describe('jobs', () => {
   test('submits a batch file, follows it, and shows a result', async () => {
-    const { page, complaints, close } = await open(`/jobs?account=${demo.account}`);
+    const { page, complaints, close } = await suite.open(`/jobs?account=${suite.demo.account}`);
     const line = (custom_id: string) =>
       JSON.stringify({
         ...{ custom_id, method: 'POST', url: '/v1/chat/completions' },
@@ -137,7 +123,7 @@ describe('jobs', () => {
       ...{ name: 'batch.jsonl', mimeType: 'application/jsonl' },
       buffer: Buffer.from(`${line('first')}\n${line('second')}\n`),
     });
-    await page.getByLabel('Paid by').selectOption(demo.keys.find(({ name }) => name === 'search-index')!.id);
+    await page.getByLabel('Paid by').selectOption(suite.demo.keys.find(({ name }) => name === 'search-index')!.id);
     await page.getByRole('button', { name: 'Submit 2 jobs' }).click();
     await page.getByText('2 jobs are accepted.').waitFor();
     await page.getByRole('row', { name: /second/ }).click();
@@ -149,9 +135,9 @@ describe('jobs', () => {
 });
 
 test('an operator sees losses of a host by reason, and where settings come from', async () => {
-  const { page, complaints, close } = await open('/hosts?open=sim');
+  const { page, complaints, close } = await suite.open('/hosts?open=sim');
   await page.getByRole('heading', { name: 'What no caller paid for' }).waitFor();
-  await page.goto(`${demo.harness.url}/console/system?q=listen.port`);
+  await page.goto(`${suite.demo.harness.url}/console/system?q=listen.port`);
   await page.getByRole('row', { name: /listen\.port.*--port/ }).waitFor();
   await page.getByText('all can be decrypted').waitFor();
   expect(complaints).toEqual([]);
@@ -160,7 +146,7 @@ test('an operator sees losses of a host by reason, and where settings come from'
 
 describe('members', () => {
   test('invites somebody, shows the link once, and revokes the invitation', async () => {
-    const { page, complaints, close } = await open(`/members?account=${demo.account}`);
+    const { page, complaints, close } = await suite.open(`/members?account=${suite.demo.account}`);
     await page.getByRole('button', { name: 'Invite' }).click();
     await page.getByLabel('Email address').fill('fritz@example.org');
     await page.getByLabel('Cap of the person').fill('5');
@@ -175,7 +161,7 @@ describe('members', () => {
   });
 
   test('changes the role and the cap of a person', async () => {
-    const { page, close } = await open(`/members?account=${demo.account}`);
+    const { page, close } = await suite.open(`/members?account=${suite.demo.account}`);
     await page
       .getByRole('row', { name: /dora@/ })
       .getByRole('button', { name: /Actions/ })
@@ -185,7 +171,7 @@ describe('members', () => {
     await page.getByLabel('Cap of the person').fill('3');
     await page.getByRole('button', { name: 'Save changes' }).click();
     await page.getByText('Dora Silva is a member.').waitFor();
-    const { data } = await demo.manage.get(`/accounts/${demo.account}/members`);
+    const { data } = await suite.demo.manage.get(`/accounts/${suite.demo.account}/members`);
     expect(data.find(({ email }: { email: string }) => email === 'dora@example.org')).toMatchObject({
       ...{ role: 'member', spend_cap_nanousd: 3_000_000_000, window: 'lifetime' },
     });
@@ -194,7 +180,7 @@ describe('members', () => {
 });
 
 test('people are disabled, and told apart from those who can sign in', async () => {
-  const { page, complaints, close } = await open('/people?q=cem');
+  const { page, complaints, close } = await suite.open('/people?q=cem');
   await page.getByRole('row', { name: /cem@/ }).click();
   await page.getByRole('button', { name: 'Disable' }).click();
   await page.getByRole('button', { name: 'Disable person' }).click();
@@ -204,7 +190,7 @@ test('people are disabled, and told apart from those who can sign in', async () 
 });
 
 test('a stored provider key is verified again and removed', async () => {
-  const { page, complaints, close } = await open(`/provider-keys?account=${demo.account}`);
+  const { page, complaints, close } = await suite.open(`/provider-keys?account=${suite.demo.account}`);
   await page.getByRole('button', { name: 'Actions for cloud' }).click();
   await page.getByRole('menuitem', { name: 'Verify again' }).click();
   await page.getByText('The provider accepts the key.').waitFor();
@@ -212,17 +198,17 @@ test('a stored provider key is verified again and removed', async () => {
   await page.getByRole('menuitem', { name: 'Remove' }).click();
   await page.getByRole('button', { name: 'Remove key' }).click();
   await page.getByText('No provider key is stored').waitFor();
-  expect((await demo.manage.get(`/accounts/${demo.account}/provider-keys`)).data).toEqual([]);
+  expect((await suite.demo.manage.get(`/accounts/${suite.demo.account}/provider-keys`)).data).toEqual([]);
   expect(complaints).toEqual([]);
   await close();
 });
 
 test('an alert is acknowledged', async () => {
-  const { page, complaints, close } = await open(`/alerts?account=${demo.account}&kind=key_cap`);
+  const { page, complaints, close } = await suite.open(`/alerts?account=${suite.demo.account}&kind=key_cap`);
   const row = page.getByRole('row', { name: /support-bot/ });
   await row.getByRole('button', { name: 'Acknowledge' }).click();
   await row.getByText('just now').last().waitFor();
-  const { data } = await demo.manage.get(`/alerts?account=${demo.account}&kind=key_cap`);
+  const { data } = await suite.demo.manage.get(`/alerts?account=${suite.demo.account}&kind=key_cap`);
   const seen = data.filter(({ acknowledged_at }: { acknowledged_at: number | null }) => acknowledged_at !== null);
   expect(seen).toHaveLength(1);
   expect(complaints).toEqual([]);
@@ -230,7 +216,7 @@ test('an alert is acknowledged', async () => {
 });
 
 test('a webhook gets a secret, which is shown once, and a test event', async () => {
-  const { page, complaints, close } = await open(`/webhooks?account=${demo.account}`);
+  const { page, complaints, close } = await suite.open(`/webhooks?account=${suite.demo.account}`);
   await page.getByRole('button', { name: 'New webhook' }).click();
   await page.getByLabel('Name').fill('chat');
   await page.getByLabel('URL').fill('https://hooks.example.com/chat');
@@ -246,14 +232,14 @@ test('a webhook gets a secret, which is shown once, and a test event', async () 
 });
 
 test('a management key is minted with an end and a role, its secret is shown once, and it is revoked', async () => {
-  const { page, complaints, close } = await open(`/management-keys?account=${demo.account}`);
+  const { page, complaints, close } = await suite.open(`/management-keys?account=${suite.demo.account}`);
   await page.getByRole('button', { name: 'New management key' }).click();
   await page.getByLabel('Name').fill('reports');
   await page.getByLabel('May act as').selectOption('viewer');
   await page.getByRole('button', { name: 'Mint key' }).click();
   const secret = (await page.locator('[data-secret]').textContent())!;
-  const me = await fetch(`${demo.harness.url}/manage/v1/me`, { headers: { authorization: `Bearer ${secret}` } });
-  expect(await me.json()).toMatchObject({ roles: [{ account: demo.account, role: 'viewer' }], operator: false });
+  const me = await fetch(`${suite.demo.harness.url}/manage/v1/me`, { headers: { authorization: `Bearer ${secret}` } });
+  expect(await me.json()).toMatchObject({ roles: [{ account: suite.demo.account, role: 'viewer' }], operator: false });
   await page.getByRole('button', { name: 'I have copied it' }).click();
   expect(await page.content()).not.toContain(secret);
   await page
@@ -267,9 +253,9 @@ test('a management key is minted with an end and a role, its secret is shown onc
 });
 
 test('the audit shows who changed what, by action, with before and after', async () => {
-  const [key] = demo.keys;
-  await demo.manage.patch(`/keys/${key!.id}`, { note: 'Answers letters' });
-  const { page, complaints, close } = await open(`/audit?account=${demo.account}`);
+  const [key] = suite.demo.keys;
+  await suite.demo.manage.patch(`/keys/${key!.id}`, { note: 'Answers letters' });
+  const { page, complaints, close } = await suite.open(`/audit?account=${suite.demo.account}`);
   await page.getByLabel('Action').selectOption('key.change');
   await page.getByRole('row', { name: /note/ }).first().click();
   await page
@@ -282,16 +268,16 @@ test('the audit shows who changed what, by action, with before and after', async
 });
 
 test('the ledger is verified from the page, and its report is shown', async () => {
-  const { page, complaints, close } = await open('/system');
+  const { page, complaints, close } = await suite.open('/system');
   await page.getByRole('button', { name: 'Verify now' }).click();
   await page.getByText('all amounts agree').waitFor();
-  expect((await demo.manage.get('/system/verify')).report.ok).toBe(true);
+  expect((await suite.demo.manage.get('/system/verify')).report.ok).toBe(true);
   expect(complaints).toEqual([]);
   await close();
 });
 
 test('an account is created, suspended and resumed', async () => {
-  const { page, complaints, close } = await open('/accounts');
+  const { page, complaints, close } = await suite.open('/accounts');
   await page.getByRole('button', { name: 'New account' }).click();
   await page.getByLabel('Name').fill('initech');
   await page.getByRole('button', { name: 'Create account' }).click();
@@ -309,7 +295,7 @@ test('an account is created, suspended and resumed', async () => {
 });
 
 test('a host shows its state, its prices and what went through it', async () => {
-  const { page, complaints, close } = await open('/hosts');
+  const { page, complaints, close } = await suite.open('/hosts');
   await page.getByRole('row').nth(1).click();
   const drawer = page.getByRole('dialog');
   await drawer.getByText('What went wrong last').waitFor();

@@ -1,27 +1,11 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
 import { formatId } from '../../src/kit/ids.ts';
-import { launchBrowser } from './browser.ts';
-import { CONSOLE_URL, type HostedWorld, type PersonName, publicContext, signInAs, startHosted } from './hosted.ts';
+import type { PersonName } from './hosted.ts';
+import { hostedSuite } from './hosted-suite.ts';
 
-let world: HostedWorld;
-let browser: Browser;
-
-beforeAll(async () => {
-  [world, browser] = await Promise.all([startHosted(), launchBrowser()]);
-}, 120_000);
-afterAll(async () => {
-  await browser.close();
-  await world.stop();
-});
-
-async function openAs(name: PersonName, path: string): Promise<Page> {
-  const context = await publicContext(browser, world.harness);
-  await signInAs(context, world, name);
-  const page = await context.newPage();
-  await page.goto(CONSOLE_URL + path);
-  return page;
-}
+const suite = hostedSuite();
+const { openAs } = suite;
 
 const READING = ['Overview', 'Keys', 'Usage', 'Requests', 'Models'];
 const MANAGING = ['Balance', 'Provider keys', 'Members', 'Management keys', 'Webhooks', 'Alerts', 'Audit'];
@@ -54,7 +38,9 @@ test.each(PAGES_OF)(
 );
 
 test('a member pays in the playground with a key of their own, and nobody is offered the key of somebody else', async () => {
-  const { keyId } = await world.harness.mintFor(world.accountId, { personId: world.people.get('member')! });
+  const { keyId } = await suite.world.harness.mintFor(suite.world.accountId, {
+    personId: suite.world.people.get('member')!,
+  });
   const keysOf = async (page: Page) => {
     const options = await page.getByLabel('Paid by').locator('option').all();
     return Promise.all(options.map((option) => option.getAttribute('value')));

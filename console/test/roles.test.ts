@@ -1,26 +1,9 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { launchBrowser } from './browser.ts';
-import { CONSOLE_URL, type HostedWorld, type PersonName, publicContext, signInAs, startHosted } from './hosted.ts';
+import { describe, expect, test } from 'vitest';
+import { CONSOLE_URL, type PersonName, publicContext } from './hosted.ts';
+import { hostedSuite } from './hosted-suite.ts';
 
-let world: HostedWorld;
-let browser: Browser;
-
-beforeAll(async () => {
-  [world, browser] = await Promise.all([startHosted(), launchBrowser()]);
-}, 120_000);
-afterAll(async () => {
-  await browser.close();
-  await world.stop();
-});
-
-async function openAs(name: PersonName, path: string): Promise<Page> {
-  const context = await publicContext(browser, world.harness);
-  await signInAs(context, world, name);
-  const page = await context.newPage();
-  await page.goto(CONSOLE_URL + path);
-  return page;
-}
+const suite = hostedSuite();
+const { openAs } = suite;
 
 const MAY_MINT: Readonly<Record<PersonName, boolean>> = { operator: true, owner: true, member: true, viewer: false };
 
@@ -43,7 +26,7 @@ describe.each(Object.entries(MAY_MINT) as [PersonName, boolean][])('%s', (name, 
 });
 
 test('somebody without a session is asked to sign in', async () => {
-  const context = await publicContext(browser, world.harness);
+  const context = await publicContext(suite.browser, suite.world.harness);
   const page = await context.newPage();
   await page.goto(CONSOLE_URL);
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -65,7 +48,7 @@ test('an invitation leads into the console, and its person signs in again with t
   }).then((response) => response.json())`.replace("'acct'", JSON.stringify(await accountName())),
   )) as { link: string };
   await operator.context().close();
-  const context = await publicContext(browser, world.harness);
+  const context = await publicContext(suite.browser, suite.world.harness);
   const page = await context.newPage();
   await page.goto(invited.link);
   await page.getByLabel('Your name').fill('Newcomer');
@@ -82,5 +65,5 @@ test('an invitation leads into the console, and its person signs in again with t
 });
 
 async function accountName(): Promise<string> {
-  return (await world.harness.running.books.store.findAccount(world.accountId))!.name;
+  return (await suite.world.harness.running.books.store.findAccount(suite.world.accountId))!.name;
 }

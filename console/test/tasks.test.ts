@@ -1,24 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { launchBrowser } from './browser.ts';
-import { type Demo, startDemo } from './demo-data.ts';
-import { type Visit, visit } from './visit.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { startDemo } from './demo-data.ts';
+import { demoSuite } from './demo-suite.ts';
+import { visit } from './visit.ts';
 
-let demo: Demo;
-let browser: Browser;
-
-beforeAll(async () => {
-  [demo, browser] = await Promise.all([startDemo(), launchBrowser()]);
-}, 120_000);
-afterAll(async () => {
-  await browser.close();
-  await demo.harness.stop();
-});
-
-function open(path: string): Promise<Visit> {
-  return visit(browser, `${demo.harness.url}/console${path}`, { token: demo.manage.token });
-}
+const suite = demoSuite(startDemo);
 
 async function openKey(page: Page, name: string): Promise<void> {
   await page.getByRole('row', { name }).click();
@@ -26,38 +13,41 @@ async function openKey(page: Page, name: string): Promise<void> {
 }
 
 async function mint(name: string): Promise<{ readonly id: string; readonly secret: string }> {
-  return demo.manage.post('/keys', { account: demo.account, name });
+  return suite.demo.manage.post('/keys', { account: suite.demo.account, name });
 }
 
 describe('keys', () => {
   test('tells the second of two people who change the same key, and overwrites nothing', async () => {
     const { id } = await mint('shared');
-    const { page, close } = await open(`/keys?account=${demo.account}`);
+    const { page, close } = await suite.open(`/keys?account=${suite.demo.account}`);
     await openKey(page, 'shared');
     await page.getByRole('button', { name: 'Change' }).click();
     await page.getByLabel('Spend cap').fill('7');
-    await demo.manage.patch(`/keys/${id}`, { spend_cap_nanousd: 3_000_000_000, window: 'day' });
+    await suite.demo.manage.patch(`/keys/${id}`, { spend_cap_nanousd: 3_000_000_000, window: 'day' });
     await page.getByRole('button', { name: 'Save changes' }).click();
     await page.getByText('Somebody else changed this key meanwhile').waitFor();
-    expect((await demo.manage.get(`/keys/${id}`)).spend_cap_nanousd).toBe(3_000_000_000);
+    expect((await suite.demo.manage.get(`/keys/${id}`)).spend_cap_nanousd).toBe(3_000_000_000);
     await page.getByRole('button', { name: 'Load the current values' }).click();
     await expect.poll(() => page.getByLabel('Spend cap').inputValue()).toBe('3');
     await page.getByLabel('Spend cap').fill('7');
     await page.getByRole('button', { name: 'Save changes' }).click();
     await page.getByText('“shared” was changed.').waitFor();
-    expect(await demo.manage.get(`/keys/${id}`)).toMatchObject({ spend_cap_nanousd: 7_000_000_000, window: 'day' });
+    expect(await suite.demo.manage.get(`/keys/${id}`)).toMatchObject({
+      spend_cap_nanousd: 7_000_000_000,
+      window: 'day',
+    });
     await close();
   });
 
   test('rotates a key, shows the new secret once, and keeps the old one for a while', async () => {
     const { secret } = await mint('rotated');
-    const { page, close } = await open(`/keys?account=${demo.account}`);
+    const { page, close } = await suite.open(`/keys?account=${suite.demo.account}`);
     await openKey(page, 'rotated');
     await page.getByRole('button', { name: 'Rotate' }).click();
     await page.getByRole('button', { name: 'Rotate key' }).click();
     const fresh = await page.locator('[data-secret]').textContent();
     for (const each of [secret, fresh!])
-      expect((await demo.harness.get('/v1/models', { authorization: `Bearer ${each}` })).status).toBe(200);
+      expect((await suite.demo.harness.get('/v1/models', { authorization: `Bearer ${each}` })).status).toBe(200);
     await page.getByRole('button', { name: 'I have copied it' }).click();
     expect(await page.content()).not.toContain(fresh);
     await close();
@@ -65,7 +55,7 @@ describe('keys', () => {
 
   test('revokes a key only after its name was typed', async () => {
     const { id } = await mint('doomed');
-    const { page, close } = await open(`/keys?account=${demo.account}`);
+    const { page, close } = await suite.open(`/keys?account=${suite.demo.account}`);
     await openKey(page, 'doomed');
     await page.getByRole('button', { name: 'Revoke key' }).click();
     const confirm = page.getByRole('dialog', { name: 'Revoke “doomed”' });
@@ -73,15 +63,15 @@ describe('keys', () => {
     await confirm.getByRole('textbox').fill('doomed');
     await confirm.getByRole('button', { name: 'Revoke key' }).click();
     await page.getByText('“doomed” is revoked.').waitFor();
-    expect((await demo.manage.get(`/keys/${id}`)).status).toBe('revoked');
+    expect((await suite.demo.manage.get(`/keys/${id}`)).status).toBe('revoked');
     await close();
   });
 });
 
 describe('requests', () => {
   test('finds a pasted request id with the keyboard, reads its receipt, and moves to the next one', async () => {
-    const { data } = await demo.manage.get(`/receipts?account=${demo.account}&limit=3`);
-    const { page, complaints, close } = await open(`/?account=${demo.account}`);
+    const { data } = await suite.demo.manage.get(`/receipts?account=${suite.demo.account}&limit=3`);
+    const { page, complaints, close } = await suite.open(`/?account=${suite.demo.account}`);
     await page.getByText('Largest spenders').waitFor();
     await page.keyboard.press('Control+k');
     await page.getByPlaceholder('Page, key, model or request id').waitFor();
@@ -104,10 +94,10 @@ describe('requests', () => {
   });
 
   test('shows a call in the live tail as it ends', async () => {
-    const { page, close } = await open(`/requests?account=${demo.account}&live=1`);
+    const { page, close } = await suite.open(`/requests?account=${suite.demo.account}&live=1`);
     await page.getByRole('button', { name: 'Live', exact: true }).waitFor();
-    const [key] = demo.keys;
-    const answer = await demo.harness.post(
+    const [key] = suite.demo.keys;
+    const answer = await suite.demo.harness.post(
       { model: 'sim-gpt-mini', max_tokens: 8, messages: [{ role: 'user', content: 'Hello' }] },
       { authorization: `Bearer ${key!.secret}` },
     );
@@ -116,7 +106,7 @@ describe('requests', () => {
   });
 
   test('shows the calls of a chain with their sum, in the receipt and as a filter of the list', async () => {
-    const authorization = `Bearer ${demo.keys[0]!.secret}`;
+    const authorization = `Bearer ${suite.demo.keys[0]!.secret}`;
     const call = (model: string) => ({ model, max_tokens: 8, messages: [{ role: 'user', content: 'Hello' }] });
     let costNanousd = 0n;
     let last = '';
@@ -126,13 +116,13 @@ describe('requests', () => {
         'x-gateway-chain': `ticket-41;${at + 1}`,
         'x-gateway-requested-model': 'sim-gpt',
       };
-      const answer = await demo.harness.post(call(model), headers);
+      const answer = await suite.demo.harness.post(call(model), headers);
       costNanousd += BigInt(answer.headers.get('x-gateway-cost-nanousd')!);
       last = answer.headers.get('x-gateway-request-id')!;
       await answer.text();
     }
     const digitsOf = (text: string | null): bigint => BigInt(text!.replaceAll(/[^\d]/g, ''));
-    const { page, complaints, close } = await open(`/requests?account=${demo.account}&open=${last}`);
+    const { page, complaints, close } = await suite.open(`/requests?account=${suite.demo.account}&open=${last}`);
     const table = page.getByRole('table', { name: 'Calls of the chain' });
     await table.getByRole('row', { name: /3 calls/ }).waitFor();
     expect(await table.getByRole('row').count()).toBe(4);
@@ -147,20 +137,22 @@ describe('requests', () => {
   });
 
   test('has refused calls in the same list, with the reason that the caller got', async () => {
-    const { page, close } = await open(`/requests?account=${demo.account}&show=refused&code=model_not_found`);
+    const { page, close } = await suite.open(
+      `/requests?account=${suite.demo.account}&show=refused&code=model_not_found`,
+    );
     await page
       .getByRole('row', { name: /no-such-model/ })
       .first()
       .click();
     await page.getByText('refused, nothing was charged').waitFor();
-    const { data } = await demo.manage.get(`/refusals?account=${demo.account}&code=model_not_found`);
+    const { data } = await suite.demo.manage.get(`/refusals?account=${suite.demo.account}&code=model_not_found`);
     await page.getByText(data[0].message).waitFor();
     await close();
   });
 });
 
 test('the usage table shows what the receipts sum to', async () => {
-  const { page, close } = await open(`/usage?account=${demo.account}&by=model&range=90d`);
+  const { page, close } = await suite.open(`/usage?account=${suite.demo.account}&by=model&range=90d`);
   const table = page.getByRole('table', { name: 'Usage by model' });
   await table.getByText('Total').waitFor();
   const spans = await table.locator('tr td:nth-child(2) span[title]').all();
@@ -170,8 +162,8 @@ test('the usage table shows what the receipts sum to', async () => {
   expect(amounts.reduce((sum, amount) => sum + amount, 0n)).toBe(total);
   let paid = 0n;
   for (let after = ''; after !== null; ) {
-    const { data, next } = await demo.manage.get(
-      `/receipts?account=${demo.account}&limit=1000${after && `&after=${after}`}`,
+    const { data, next } = await suite.demo.manage.get(
+      `/receipts?account=${suite.demo.account}&limit=1000${after && `&after=${after}`}`,
     );
     for (const { cost_nanousd } of data) paid += BigInt(cost_nanousd ?? 0);
     after = next;
@@ -184,13 +176,13 @@ test('hostile names, models and labels are shown as text', async () => {
   const hostile = '<img src=x onerror=alert(1)>"\'{{7*7}}';
   const { id, secret } = await mint(hostile);
   const call = { model: hostile, messages: [{ role: 'user', content: 'Hello' }] };
-  await (await demo.harness.post(call, { authorization: `Bearer ${secret}` })).text();
+  await (await suite.demo.harness.post(call, { authorization: `Bearer ${secret}` })).text();
   await expect
-    .poll(async () => (await demo.manage.get(`/refusals?key=${id}`)).data.length, { timeout: 20_000 })
+    .poll(async () => (await suite.demo.manage.get(`/refusals?key=${id}`)).data.length, { timeout: 20_000 })
     .toBe(1);
-  const { page, complaints, close } = await open(`/keys?account=${demo.account}&q=img`);
+  const { page, complaints, close } = await suite.open(`/keys?account=${suite.demo.account}&q=img`);
   await page.getByText(hostile, { exact: true }).first().waitFor();
-  await page.goto(`${demo.harness.url}/console/requests?account=${demo.account}&show=refused`);
+  await page.goto(`${suite.demo.harness.url}/console/requests?account=${suite.demo.account}&show=refused`);
   await page
     .getByRole('row', { name: /onerror/ })
     .first()
@@ -202,7 +194,7 @@ test('hostile names, models and labels are shown as text', async () => {
 });
 
 test('says when the gateway cannot be reached, and goes on by itself', async () => {
-  const { page, close } = await open(`/keys?account=${demo.account}`);
+  const { page, close } = await suite.open(`/keys?account=${suite.demo.account}`);
   await page.getByText('support-bot').first().waitFor();
   await page.context().setOffline(true);
   await page.getByRole('row', { name: 'support-bot' }).click();
@@ -214,16 +206,18 @@ test('says when the gateway cannot be reached, and goes on by itself', async () 
 });
 
 test('an old or missing token leads to a page that says how to get in', async () => {
-  const { page, close } = await visit(browser, `${demo.harness.url}/console`, { token: 'of-another-folder' });
+  const { page, close } = await visit(suite.browser, `${suite.demo.harness.url}/console`, {
+    token: 'of-another-folder',
+  });
   await page.getByRole('heading', { name: 'This link does not work here' }).waitFor();
-  await page.getByLabel('Link or token').fill(`${demo.harness.url}/console#token=${demo.manage.token}`);
+  await page.getByLabel('Link or token').fill(`${suite.demo.harness.url}/console#token=${suite.demo.manage.token}`);
   await page.getByRole('button', { name: 'Open the console' }).click();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   await close();
 });
 
 test('the first page loads at most 180 KB of JavaScript, compressed', async () => {
-  const { page, close } = await open(`/?account=${demo.account}`);
+  const { page, close } = await suite.open(`/?account=${suite.demo.account}`);
   await page.getByText('Largest spenders').waitFor();
   const loaded = (await page.evaluate(
     'performance.getEntriesByType("resource").map((entry) => entry.name).filter((name) => name.endsWith(".js"))',

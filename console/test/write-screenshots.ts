@@ -1,50 +1,108 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import type { Browser } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { startHarness } from '../../test/harness.ts';
 import { launchBrowser } from './browser.ts';
-import type { Demo } from './demo-data.ts';
 import { startFullDemo } from './demo-people.ts';
+import { CONSOLE_URL, publicContext, signInAs, startHosted } from './hosted.ts';
+import { ManageClient } from './manage-client.ts';
 import { shrinkPng } from './small-png.ts';
-import { VIEWS, type View } from './views.ts';
+import { VIEWS } from './views.ts';
 
 const FOLDER = new URL('../../docs/console/', import.meta.url);
 const BYTES_MAX = 150_000;
 
+const COMMON = { reducedMotion: 'reduce', timezoneId: 'UTC' } as const;
 const LOOKS = [
-  { name: 'light', colorScheme: 'light', viewport: { width: 1440, height: 900 } },
-  { name: 'dark', colorScheme: 'dark', viewport: { width: 1440, height: 900 } },
-  { name: 'narrow', colorScheme: 'light', viewport: { width: 390, height: 844 } },
+  { name: 'light', options: { ...COMMON, colorScheme: 'light', viewport: { width: 1440, height: 900 } } },
+  { name: 'dark', options: { ...COMMON, colorScheme: 'dark', viewport: { width: 1440, height: 900 } } },
+  { name: 'narrow', options: { ...COMMON, colorScheme: 'light', viewport: { width: 390, height: 844 } } },
 ] as const;
+type Look = (typeof LOOKS)[number];
 
-async function shoot(browser: Browser, demo: Demo, view: View, look: (typeof LOOKS)[number]): Promise<void> {
-  const context = await browser.newContext({
-    colorScheme: look.colorScheme,
-    viewport: look.viewport,
-    reducedMotion: 'reduce',
-    timezoneId: 'UTC',
-  });
+/** Something to take pictures of. */
+interface Subject {
+  readonly name: string;
+  readonly url: string;
+  readonly ready: string;
+  prepare?(page: Page): Promise<void>;
+  newContext(look: Look): Promise<BrowserContext>;
+}
+
+async function shoot({ name, url, ready, prepare, newContext }: Subject, look: Look): Promise<void> {
+  const context = await newContext(look);
   const page = await context.newPage();
-  const url = `${demo.harness.url}/console${view.path(demo)}`;
-  await page.goto(`${url}#token=${demo.manage.token}`);
-  await page.locator(view.ready).first().waitFor();
-  await view.prepare?.(page);
+  await page.goto(url);
+  await page.locator(ready).first().waitFor();
+  await prepare?.(page);
   await page.waitForLoadState('networkidle');
-  const file = new URL(`${view.name}-${look.name}.png`, FOLDER);
+  const file = new URL(`${name}-${look.name}.png`, FOLDER);
   const picture = shrinkPng(await page.screenshot());
   writeFileSync(file, picture);
   const size = picture.length;
-  process.stdout.write(`${view.name}-${look.name}.png ${Math.ceil(size / 1000)} KB\n`);
+  process.stdout.write(`${name}-${look.name}.png ${Math.ceil(size / 1000)} KB\n`);
   if (size > BYTES_MAX) throw new Error(`${file.pathname} has more than ${BYTES_MAX} bytes.`);
   await context.close();
 }
 
 const [only] = process.argv.slice(2);
+const isWanted = (name: string): boolean => only === undefined || only === name;
+
+async function shootAll(subjects: readonly Subject[]): Promise<void> {
+  for (const subject of subjects.filter(({ name }) => isWanted(name)))
+    for (const look of LOOKS) await shoot(subject, look);
+}
+
+/** Every page of a gateway that was used for a month. */
+async function shootDemo(browser: Browser): Promise<void> {
+  if (!VIEWS.some(({ name }) => isWanted(name))) return;
+  const demo = await startFullDemo();
+  const newContext = (look: Look): Promise<BrowserContext> => browser.newContext(look.options);
+  const console = `${demo.harness.url}/console`;
+  await shootAll(
+    VIEWS.map((view) => ({ ...view, url: `${console}${view.path(demo)}#token=${demo.manage.token}`, newContext })),
+  );
+  await demo.harness.stop();
+}
+
+/** What somebody sees first, before and after the first call. */
+async function shootEmpty(browser: Browser): Promise<void> {
+  if (!isWanted('first-call') && !isWanted('first-receipt')) return;
+  const harness = await startHarness();
+  const url = `${harness.url}/console#token=${new ManageClient(harness).token}`;
+  const ready = 'text=Make the first call';
+  const newContext = (look: Look): Promise<BrowserContext> => browser.newContext(look.options);
+  const prepare = async (page: Page): Promise<void> => {
+    await page.getByRole('button', { name: 'Make the call' }).click();
+    await page.getByRole('table', { name: 'What the call cost' }).waitFor();
+  };
+  await shootAll([{ name: 'first-call', url, ready, newContext }]);
+  if (isWanted('first-receipt')) await shoot({ name: 'first-receipt', url, ready, newContext, prepare }, LOOKS[0]);
+  await harness.stop();
+}
+
+/** Pages that only hosted mode has. */
+async function shootHosted(browser: Browser): Promise<void> {
+  if (!isWanted('sign-in') && !isWanted('profile')) return;
+  const world = await startHosted();
+  const newContext = (look: Look): Promise<BrowserContext> => publicContext(browser, world.harness, look.options);
+  const signedIn = async (look: Look): Promise<BrowserContext> => {
+    const context = await newContext(look);
+    await signInAs(context, world, 'owner');
+    return context;
+  };
+  await shootAll([
+    { name: 'sign-in', url: CONSOLE_URL, ready: 'role=heading[name="Sign in"]', newContext },
+    { name: 'profile', url: `${CONSOLE_URL}/profile`, ready: 'text=this browser', newContext: signedIn },
+  ]);
+  await world.stop();
+}
+
 mkdirSync(FOLDER, { recursive: true });
-const demo = await startFullDemo();
 const browser = await launchBrowser();
 try {
-  for (const view of VIEWS.filter(({ name }) => only === undefined || name === only))
-    for (const look of LOOKS) await shoot(browser, demo, view, look);
+  await shootDemo(browser);
+  await shootEmpty(browser);
+  await shootHosted(browser);
 } finally {
   await browser.close();
-  await demo.harness.stop();
 }

@@ -4,15 +4,13 @@ import { useChange, useRows } from '../../api/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Meter } from '../../parts/meter.tsx';
-import { Money } from '../../parts/money.tsx';
 import { formatCount } from '../../parts/money-format.ts';
 import { useNotices } from '../../parts/notices.tsx';
 import { RowTable } from '../../parts/row-table.tsx';
 import type { Column } from '../../parts/table.tsx';
-import { Ago } from '../../parts/time.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
 import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
-import { secondsOf } from './job-status.tsx';
+import { costColumn, createdColumn, reservedColumn } from './job-columns.tsx';
 
 const PAGE_ROWS = 100;
 
@@ -46,19 +44,8 @@ const COLUMNS: readonly Column<JobGroup>[] = [
     ),
   },
   { id: 'progress', head: 'Ended', cell: (group) => <GroupProgress group={group} /> },
-  {
-    id: 'cost',
-    head: 'Cost',
-    align: 'right',
-    cell: ({ cost_nanousd }) => <Money as="cost" nanousd={cost_nanousd} />,
-  },
-  {
-    id: 'reserved',
-    head: 'Reserved',
-    align: 'right',
-    wideOnly: true,
-    cell: ({ reserved_nanousd }) => <Money as="cost" nanousd={reserved_nanousd} />,
-  },
+  costColumn,
+  reservedColumn,
   {
     id: 'failed',
     head: 'Failed',
@@ -66,13 +53,7 @@ const COLUMNS: readonly Column<JobGroup>[] = [
     wideOnly: true,
     cell: ({ counts }) => formatCount(counts.failed + counts.expired),
   },
-  {
-    id: 'created',
-    head: 'Created',
-    align: 'right',
-    wideOnly: true,
-    cell: ({ created_at }) => <Ago at={secondsOf(created_at)} />,
-  },
+  createdColumn,
   {
     id: 'actions',
     head: <span className="sr-only">Actions</span>,

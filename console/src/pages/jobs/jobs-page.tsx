@@ -4,7 +4,6 @@ import { useRows } from '../../api/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Filter } from '../../parts/filter.tsx';
-import { Money } from '../../parts/money.tsx';
 import { Page } from '../../parts/page.tsx';
 import { RowTable } from '../../parts/row-table.tsx';
 import { Segmented } from '../../parts/segmented.tsx';
@@ -13,6 +12,7 @@ import { Ago } from '../../parts/time.tsx';
 import { useFilters } from '../../shell/search.ts';
 import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
 import { GroupTable } from './group-table.tsx';
+import { costColumn, createdColumn, reservedColumn } from './job-columns.tsx';
 import { JobDrawer } from './job-drawer.tsx';
 import { JobStatus, STATUS_CHOICES, secondsOf } from './job-status.tsx';
 import { RestoredJobs } from './restored-jobs.tsx';
@@ -113,19 +113,8 @@ const COLUMNS: readonly Column<Job>[] = [
     ),
   },
   { id: 'status', head: 'Status', cell: (job) => <JobStatus job={job} /> },
-  {
-    id: 'cost',
-    head: 'Cost',
-    align: 'right',
-    cell: ({ cost_nanousd }) => <Money as="cost" nanousd={cost_nanousd} />,
-  },
-  {
-    id: 'reserved',
-    head: 'Reserved',
-    align: 'right',
-    wideOnly: true,
-    cell: ({ reserved_nanousd }) => <Money as="cost" nanousd={reserved_nanousd} />,
-  },
+  costColumn,
+  reservedColumn,
   { id: 'model', head: 'Model', wideOnly: true, cell: ({ effective_model }) => effective_model },
   {
     id: 'starts',
@@ -141,11 +130,5 @@ const COLUMNS: readonly Column<Job>[] = [
     wideOnly: true,
     cell: ({ expires_at }) => <Ago at={secondsOf(expires_at)} />,
   },
-  {
-    id: 'created',
-    head: 'Created',
-    align: 'right',
-    wideOnly: true,
-    cell: ({ created_at }) => <Ago at={secondsOf(created_at)} />,
-  },
+  createdColumn,
 ];

@@ -10,7 +10,6 @@ import { Ago } from '../../parts/time.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
 import { useAccountInput } from '../../shell/viewer.tsx';
 import { CapMeter } from '../keys/cap-meter.tsx';
-import { KeyHint } from '../keys/key-hint.tsx';
 
 const ROWS_MAX = 5;
 const KEYS_MAX = 1_000;
@@ -44,13 +43,8 @@ export function CapPanel(): ReactNode {
               id: 'key',
               head: 'Key',
               cell: (key) => (
-                <PageLink
-                  to="/keys"
-                  search={{ open: key.id }}
-                  className="flex min-w-0 items-baseline gap-2 hover:underline"
-                >
-                  <span className="truncate">{key.name}</span>
-                  <KeyHint hint={key.hint} />
+                <PageLink to="/keys" search={{ open: key.id }} title={key.hint} className="hover:underline">
+                  <span className="block max-w-32 truncate">{key.name}</span>
                 </PageLink>
               ),
             },

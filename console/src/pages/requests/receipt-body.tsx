@@ -2,13 +2,13 @@ import type { ReactNode } from 'react';
 import type { Receipt } from '../../api/generated/routes.ts';
 import { printApiJson } from '../../api/json.ts';
 import { Chip } from '../../parts/chip.tsx';
-import { CopyButton, CopyIcon } from '../../parts/copy.tsx';
+import { CopyButton } from '../../parts/copy.tsx';
 import { type Fact, Facts } from '../../parts/facts.tsx';
 import { Money } from '../../parts/money.tsx';
 import { formatDuration, formatFull, timeZoneName } from '../../parts/time-format.ts';
 import { useKeyNames } from '../../shell/key-names.ts';
-import { PageLink } from '../../shell/page-link.tsx';
 import { useViewer } from '../../shell/viewer.tsx';
+import { keyFact, monoFact, requestFact } from './call-facts.tsx';
 import { ChainSection } from './chain-section.tsx';
 import { endingText } from './ending-text.ts';
 import { InvoiceLines } from './invoice.tsx';
@@ -59,32 +59,12 @@ function useCallFacts(receipt: Receipt): readonly Fact[] {
   const isRenamed = receipt.requested_model !== receipt.effective_model;
   const account = accounts.length > 1 ? accounts.find(({ id }) => id === receipt.account)?.name : undefined;
   return [
-    [
-      'Request',
-      <span key="id" className="flex items-center gap-1 font-mono text-small">
-        {receipt.id}
-        <CopyIcon text={receipt.id} label="Copy the request id" />
-      </span>,
-    ],
+    requestFact(receipt.id),
     ...(isRenamed ? [['Requested', receipt.requested_model] as Fact] : []),
     ['Model', receipt.effective_model],
     ...(account === undefined ? [] : [['Account', account] as Fact]),
-    [
-      'Key',
-      receipt.key === null ? (
-        'none'
-      ) : (
-        <PageLink key="key" to="/keys" search={{ open: receipt.key }} className="hover:underline">
-          {nameOf(receipt.key)}
-        </PageLink>
-      ),
-    ],
-    [
-      'Route',
-      <span key="route" className="font-mono text-small">
-        {receipt.route}
-      </span>,
-    ],
+    keyFact(receipt.key, nameOf),
+    monoFact('Route', receipt.route),
     [
       'Started',
       <time key="started" title={timeZoneName()}>
@@ -114,24 +94,10 @@ function moneyFacts(receipt: Receipt): readonly Fact[] {
         <span className="text-muted">{ratio}</span>
       </span>,
     ],
-    [
-      'Price list',
-      <span key="prices" className="font-mono text-small">
-        {receipt.price_version}
-      </span>,
-    ],
+    monoFact('Price list', receipt.price_version),
     ...(receipt.idempotency_key === null ? [] : [['Idempotency key', receipt.idempotency_key] as Fact]),
     ...(receipt.adjusted === null ? [] : [['Adjusted', receipt.adjusted] as Fact]),
-    ...(labels.length === 0
-      ? []
-      : [
-          [
-            'Labels',
-            <span key="labels" className="font-mono text-small">
-              {labels.map(([name, value]) => `${name}=${value}`).join(' ')}
-            </span>,
-          ] as Fact,
-        ]),
+    ...(labels.length === 0 ? [] : [monoFact('Labels', labels.map(([name, value]) => `${name}=${value}`).join(' '))]),
   ];
 }
 

@@ -1,48 +1,22 @@
 import type { ReactNode } from 'react';
 import type { Refusal } from '../../api/generated/routes.ts';
 import { StatusChip } from '../../parts/chip.tsx';
-import { CopyIcon } from '../../parts/copy.tsx';
 import { type Fact, Facts } from '../../parts/facts.tsx';
 import { Money } from '../../parts/money.tsx';
 import { formatFull } from '../../parts/time-format.ts';
 import { useKeyNames } from '../../shell/key-names.ts';
-import { PageLink } from '../../shell/page-link.tsx';
+import { keyFact, monoFact, requestFact } from './call-facts.tsx';
 
 /** Why a call was refused, in the words that the caller got. It cost nothing and has no receipt. */
 export function RefusalBody({ refusal }: { readonly refusal: Refusal }): ReactNode {
   const nameOf = useKeyNames();
   const { worst_nanousd: worst, available_nanousd: available } = refusal;
   const facts: readonly Fact[] = [
-    [
-      'Request',
-      <span key="id" className="flex items-center gap-1 font-mono text-small">
-        {refusal.id}
-        <CopyIcon text={refusal.id} label="Copy the request id" />
-      </span>,
-    ],
-    [
-      'Code',
-      <span key="code" className="font-mono text-small">
-        {refusal.code}
-      </span>,
-    ],
+    requestFact(refusal.id),
+    monoFact('Code', refusal.code),
     ['Model', refusal.model ?? 'not known'],
-    [
-      'Key',
-      refusal.key === null ? (
-        'none'
-      ) : (
-        <PageLink key="key" to="/keys" search={{ open: refusal.key }} className="hover:underline">
-          {nameOf(refusal.key)}
-        </PageLink>
-      ),
-    ],
-    [
-      'Route',
-      <span key="route" className="font-mono text-small">
-        {refusal.route}
-      </span>,
-    ],
+    keyFact(refusal.key, nameOf),
+    monoFact('Route', refusal.route),
     ['Time', formatFull(refusal.created)],
     ...(worst === null ? [] : [['Could have cost', <Money key="worst" nanousd={worst} as="cost" />] as Fact]),
     ...(available === null ? [] : [['Was available', <Money key="available" nanousd={available} as="cost" />] as Fact]),
