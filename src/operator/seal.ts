@@ -54,7 +54,7 @@ export interface UnreadableView {
   readonly account: string | null;
   readonly provider: string | null;
   readonly webhook: string | null;
-  readonly job?: string;
+  readonly job?: string | undefined;
   /** The number of a key that signs receipts. */
   readonly receipt_key?: number;
 }
