@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, BrowserContextOptions } from 'playwright-core';
 import type { Config } from '../../src/config/config.ts';
-import type { AccountRole } from '../../src/store/people.ts';
+import type { AccountRole, NewSession } from '../../src/store/people.ts';
 import { type Harness, startHarness } from '../../test/harness.ts';
 import { enrol, openSession, PUBLIC_URL } from '../../test/people.ts';
 
@@ -55,8 +55,9 @@ export async function signInAs(
   context: BrowserContext,
   { harness, people }: HostedWorld,
   name: PersonName,
+  session: Partial<NewSession> = {},
 ): Promise<void> {
-  const cookie = await openSession(harness.running.books, people.get(name)!);
+  const cookie = await openSession(harness.running.books, people.get(name)!, session);
   const [key = '', ...value] = cookie.split('=');
   await context.addCookies([
     { name: key, value: value.join('='), url: PUBLIC_URL, secure: true, httpOnly: true, sameSite: 'Lax' },

@@ -1,7 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { Secret } from '../../src/kit/secret.ts';
 import { startHarness } from '../../test/harness.ts';
 import { launchBrowser } from './browser.ts';
+import setup from './build-setup.ts';
 import { startFullDemo } from './demo-people.ts';
 import { CONSOLE_URL, publicContext, signInAs, startHosted } from './hosted.ts';
 import { ManageClient } from './manage-client.ts';
@@ -83,11 +85,18 @@ async function shootEmpty(browser: Browser): Promise<void> {
 /** Pages that only hosted mode has. */
 async function shootHosted(browser: Browser): Promise<void> {
   if (!isWanted('sign-in') && !isWanted('profile')) return;
-  const world = await startHosted();
+  // The page names the provider; nobody is sent there.
+  const sso = {
+    issuer: 'https://accounts.example.com',
+    clientId: 'tollgate',
+    clientSecret: new Secret('of the pictures'),
+    allowedDomains: [],
+  };
+  const world = await startHosted({ sso });
   const newContext = (look: Look): Promise<BrowserContext> => publicContext(browser, world.harness, look.options);
   const signedIn = async (look: Look): Promise<BrowserContext> => {
     const context = await newContext(look);
-    await signInAs(context, world, 'owner');
+    await signInAs(context, world, 'owner', { address: '203.0.113.7', userAgent: 'Firefox 150 on Linux' });
     return context;
   };
   await shootAll([
@@ -97,6 +106,7 @@ async function shootHosted(browser: Browser): Promise<void> {
   await world.stop();
 }
 
+setup();
 mkdirSync(FOLDER, { recursive: true });
 const browser = await launchBrowser();
 try {

@@ -332,6 +332,7 @@ test('every verb the command line needs is in the table', () => {
       ...['jobs.list', 'jobs.show', 'jobs.cancel', 'jobs.resume', 'jobs.fail'],
       ...['jobgroups.list', 'jobgroups.show', 'jobgroups.cancel'],
       'hosts.list',
+      'hosts.losses',
       'receipts.show',
       'receipts.list',
       'refusals.list',

@@ -147,7 +147,9 @@ export function cellClass(
   bleed: boolean,
 ): string {
   const { align, wideOnly, className = '' } = columns[at]!;
-  const start = at > 0 ? 'pl-2' : bleed ? 'pl-4 wide:pl-7' : 'pl-4';
+  // Text after a number would otherwise begin where the number ends.
+  const isAfterNumber = align !== 'right' && columns[at - 1]?.align === 'right';
+  const start = isAfterNumber ? 'pl-2 wide:pl-8' : at > 0 ? 'pl-2' : bleed ? 'pl-4 wide:pl-7' : 'pl-4';
   const isLastNarrow = columns.findLastIndex((column) => column.wideOnly !== true) === at;
   const edge = bleed ? 'pr-4 wide:pr-7' : 'pr-4';
   const end = at === columns.length - 1 ? edge : isLastNarrow ? 'pr-4 wide:pr-2' : 'pr-2';

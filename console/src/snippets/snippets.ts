@@ -83,5 +83,5 @@ function agentSnippet(agent: string, { url, model, secret }: SnippetTerms): stri
 export function ownCodeSnippet({ url, model, secret }: SnippetTerms): string {
   return `from openai import OpenAI
 client = OpenAI(base_url="${url}/v1", api_key="${secret ?? 'local'}")
-print(client.chat.completions.create(model="${model}", messages=[{"role": "user", "content": "${MESSAGE}"}]))`;
+print(client.responses.create(model="${model}", input="${MESSAGE}").output_text)`;
 }

@@ -68,14 +68,14 @@ function Reference({ entry }: { readonly entry: Entry }): ReactNode {
   const { id, type, reference, receipt, receipts, created } = entry;
   if (type === 'month')
     return (
-      <span>
+      <span className="whitespace-nowrap">
         {monthName(created)} <span className="hidden text-muted wide:inline">· {formatCount(receipts)} requests</span>
       </span>
     );
   if (type === 'reservation')
     return (
       <PageLink to="/jobs" search={{ open: id }} className="font-mono text-small text-accent hover:underline">
-        {id}
+        <span className="block max-w-24 truncate wide:max-w-none">{id}</span>
       </PageLink>
     );
   return (
@@ -95,5 +95,5 @@ function Reference({ entry }: { readonly entry: Entry }): ReactNode {
 }
 
 function monthName(seconds: number): string {
-  return new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(seconds * 1000);
+  return new Intl.DateTimeFormat('en', { month: 'short', year: 'numeric', timeZone: 'UTC' }).format(seconds * 1000);
 }

@@ -14,7 +14,7 @@ import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
 import { GroupTable } from './group-table.tsx';
 import { costColumn, createdColumn, reservedColumn } from './job-columns.tsx';
 import { JobDrawer } from './job-drawer.tsx';
-import { JobStatus, STATUS_CHOICES, secondsOf } from './job-status.tsx';
+import { hasEnded, JobStatus, STATUS_CHOICES, secondsOf } from './job-status.tsx';
 import { RestoredJobs } from './restored-jobs.tsx';
 import { SubmitJobsDialog } from './submit-jobs.tsx';
 
@@ -128,7 +128,7 @@ const COLUMNS: readonly Column<Job>[] = [
     head: 'Expires',
     align: 'right',
     wideOnly: true,
-    cell: ({ expires_at }) => <Ago at={secondsOf(expires_at)} />,
+    cell: (job) => <Ago at={hasEnded(job) ? null : secondsOf(job.expires_at)} />,
   },
   createdColumn,
 ];

@@ -11,6 +11,7 @@ import { Panel } from '../../parts/panel.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
 import { usePayingKeys } from '../../shell/paying-keys.ts';
 import { useFilters } from '../../shell/search.ts';
+import { useViewer } from '../../shell/viewer.tsx';
 import { isLocalMode, isSimulated, useGatewayUrl, useTrialModel } from '../../snippets/gateway.ts';
 import { curlSnippet, ownCodeSnippet } from '../../snippets/snippets.ts';
 import { InvoiceLines } from '../requests/invoice.tsx';
@@ -20,6 +21,8 @@ export function FirstCall(): ReactNode {
   const model = useTrialModel();
   const url = useGatewayUrl();
   const payer = usePayingKey();
+  const { change } = useFilters();
+  const { canHaveKeys } = useViewer();
   if (model === null)
     return (
       <EmptyState title="No model is served yet">
@@ -53,6 +56,11 @@ export function FirstCall(): ReactNode {
             ? 'On this machine calls work without a key. With one, you see who spent what, and each stops at its cap.'
             : 'Every call needs a key. Its secret is shown once.'}
         </p>
+        {canHaveKeys ? (
+          <Button className="self-start" onClick={() => change({ dialog: 'mint' })}>
+            Mint a key
+          </Button>
+        ) : null}
       </Step>
     </div>
   );
@@ -73,7 +81,7 @@ function Step({
         <h3 className="flex items-center gap-2.5 font-semibold">
           <span
             aria-hidden
-            className="inline-flex size-5 items-center justify-center rounded-full bg-accent-soft text-small text-accent"
+            className="inline-flex size-5 shrink-0 items-center justify-center rounded-full bg-accent-soft text-small text-accent"
           >
             {number}
           </span>
@@ -107,7 +115,7 @@ function TryCall({ model, payer }: { readonly model: Model; readonly payer: Paye
         <Button tone="primary" busy={attempt.isPending} onClick={() => attempt.mutate()}>
           {attempt.isPending ? 'Calling' : attempt.data === undefined ? 'Make the call' : 'Call again'}
         </Button>
-        {attempt.data === undefined ? null : <span className="truncate text-muted">“{attempt.data.text}”</span>}
+        {attempt.data === undefined ? null : <span className="min-w-0 text-muted">“{attempt.data.text}”</span>}
       </div>
       <FormError error={attempt.error} />
       {attempt.data === undefined ? null : <FirstReceipt requestId={attempt.data.requestId} />}
