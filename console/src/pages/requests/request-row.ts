@@ -36,3 +36,11 @@ export function mergeRows(...lists: readonly LoadedList[]): readonly RequestRow[
   const byId = new Map(lists.flatMap(({ rows }) => rows).map((row) => [row.id, row]));
   return [...byId.values()].filter(({ id }) => id >= oldest).toSorted((a, b) => (a.id < b.id ? 1 : -1));
 }
+
+/** What a page keeps of the live tail: enough to scroll through, and no more than a browser bears. */
+export const LIVE_ROWS_MAX = 500;
+
+/** The rows of the live tail: what arrived last on top of what was there. */
+export function newestOf<Each>(arrived: readonly Each[], before: readonly Each[]): readonly Each[] {
+  return [...arrived, ...before].slice(0, LIVE_ROWS_MAX);
+}

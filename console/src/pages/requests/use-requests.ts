@@ -7,11 +7,9 @@ import { useRows } from '../../api/queries.ts';
 import { useAccountInput } from '../../shell/viewer.tsx';
 import { chainPlaceOf } from './chain.ts';
 import { outcomeInput, type RequestFilters } from './request-filters.ts';
-import { mergeRows, type RequestRow, receiptRow, refusalRow } from './request-row.ts';
+import { LIVE_ROWS_MAX, mergeRows, newestOf, type RequestRow, receiptRow, refusalRow } from './request-row.ts';
 
 const PAGE_ROWS = 100;
-/** What a page keeps of the live tail: enough to scroll through, and no more than a browser bears. */
-const LIVE_ROWS_MAX = 500;
 const LIVE_PAINT_MS = 250;
 /** Refused calls are not in the feed; the gateway writes them about this often. */
 const LIVE_REFUSALS_MS = 2_000;
@@ -79,11 +77,6 @@ function isWanted(receipt: Receipt, { model, host, chain, outcome }: RequestFilt
   if (host !== undefined && receipt.host !== host) return false;
   if (chain !== undefined && chainPlaceOf(receipt)?.id !== chain) return false;
   return outcome === 'any' || receipt.ended === outcome;
-}
-
-/** The rows of the live tail, bounded: what arrived last on top of what was there. */
-export function newestOf<Each>(arrived: readonly Each[], before: readonly Each[]): readonly Each[] {
-  return [...arrived, ...before].slice(0, LIVE_ROWS_MAX);
 }
 
 interface LiveTail {
