@@ -87,7 +87,7 @@ class ArchiveRun {
       let next: ArchiveSlice | null = first;
       while (next !== null) {
         // One slice is compressed while the next one is read.
-        const [, following]: readonly [void, ArchiveSlice | null] = await Promise.all([
+        const [, following]: readonly [unknown, ArchiveSlice | null] = await Promise.all([
           writer.add(next),
           this.#engine.slice(next.upTo, upTo, beforeMs, clock.nowMs()),
         ]);
