@@ -1,8 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { JOB_STATE } from '../../src/store/codes.ts';
+import { databaseFile } from '../../src/store/sqlite/database.ts';
 import { startHarness } from '../../test/harness.ts';
 import { copyEmptyLedger } from '../../test/ledger-template.ts';
 import { launchBrowser } from './browser.ts';
@@ -43,4 +46,29 @@ test('an open page goes on after the gateway was restarted, and a second tab nee
   expect(new ManageClient(second).token).toBe(token);
   await close();
   await second.stop();
+});
+
+test('the operator decides what becomes of jobs that a restore has paused', async () => {
+  const before = await startHarness({ folder });
+  const body = { model: 'sim-gpt-mini', max_tokens: 20, messages: [{ role: 'user', content: 'Hello' }] };
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
+  const job = { endpoint: '/v1/chat/completions', custom_id: 'nightly', body, not_before: tomorrow };
+  expect((await before.post(job, {}, '/v1/jobs')).status).toBe(202);
+  await before.stop();
+  const database = new DatabaseSync(databaseFile(folder));
+  // As a restore leaves them.
+  database.exec(`UPDATE job SET state = ${JOB_STATE.of.paused} WHERE state = ${JOB_STATE.of.queued}`);
+  database.close();
+  const harness = await startHarness({ folder });
+  const { token } = new ManageClient(harness);
+  const { page, complaints, close } = await visit(browser, `${harness.url}/console/jobs`, { token });
+  await page.getByRole('row', { name: /nightly paused/ }).waitFor();
+  await page.getByRole('button', { name: 'End them as failed' }).click();
+  await page.getByRole('button', { name: 'End jobs' }).click();
+  await page.getByRole('row', { name: /nightly failed/ }).waitFor();
+  await page.getByText('Decide what becomes of them').waitFor({ state: 'detached' });
+  await harness.expectCleanBooks();
+  expect(complaints).toEqual([]);
+  await close();
+  await harness.stop();
 });

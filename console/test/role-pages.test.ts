@@ -62,3 +62,14 @@ test('people see where they are signed in', async () => {
   await page.getByText('this browser').waitFor();
   await page.context().close();
 });
+
+test('an owner sees the email addresses of people in the usage, not their ids', async () => {
+  const person = suite.world.people.get('member')!;
+  const { secret } = await suite.world.harness.mintFor(suite.world.accountId, { personId: person });
+  const call = { model: 'sim-gpt-mini', max_tokens: 8, messages: [{ role: 'user', content: 'Hello' }] };
+  await (await suite.world.harness.post(call, { authorization: `Bearer ${secret}` })).text();
+  const page = await openAs('owner', '/usage?by=person');
+  await page.getByRole('cell', { name: 'member@example.com' }).waitFor();
+  expect(await page.getByText(formatId('person_', person)).count()).toBe(0);
+  await page.context().close();
+});

@@ -38,8 +38,14 @@ export const ENTRY_COLUMNS: readonly Column<Entry>[] = [
   {
     id: 'reference',
     head: 'Reference',
-    className: 'wide:pl-8',
-    cell: (entry) => <Reference entry={entry} />,
+    cell: (entry) => (
+      <>
+        <Reference entry={entry} />
+        <span className="block text-small text-muted wide:hidden">
+          <Ago at={entry.created} />
+        </span>
+      </>
+    ),
   },
   {
     id: 'note',
@@ -52,6 +58,7 @@ export const ENTRY_COLUMNS: readonly Column<Entry>[] = [
     id: 'time',
     head: 'Time',
     align: 'right',
+    wideOnly: true,
     className: 'whitespace-nowrap',
     cell: ({ created }) => <Ago at={created} />,
   },
