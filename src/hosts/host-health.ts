@@ -1,7 +1,7 @@
 import { LIMITS } from '../limits.ts';
 import { FailureWindow } from './failure-window.ts';
 import type { HealthSettings } from './health-settings.ts';
-import type { HostEvent, HostSign } from './host-sign.ts';
+import type { HostEvent, HostNews, HostSign } from './host-sign.ts';
 import { RefusalStreak } from './refusal-streak.ts';
 
 /** Who may use a host: any call, one probing call, only calls without another host, or none. */
@@ -28,6 +28,7 @@ export class HostHealth {
   hasKey = false;
   readonly #settings: HealthSettings;
   readonly #tell: (event: HostEvent) => void;
+  readonly #share: (news: HostNews) => void;
   readonly #window: FailureWindow;
   #state: 'well' | 'out' | 'probing' = 'well';
   #keyRefused = false;
@@ -45,10 +46,17 @@ export class HostHealth {
   /** Models that the host does not know, and until when that is believed. */
   readonly #absentModels = new Map<string, number>();
 
-  constructor(host: string, settings: HealthSettings, tell: (event: HostEvent) => void) {
+  /** Events are told to the operator; what the other threads need besides is shared. */
+  constructor(
+    host: string,
+    settings: HealthSettings,
+    tell: (event: HostEvent) => void,
+    share: (news: HostNews) => void = () => {},
+  ) {
     this.host = host;
     this.#settings = settings;
     this.#tell = tell;
+    this.#share = share;
     this.#window = new FailureWindow(settings.windowMs);
   }
 
@@ -82,11 +90,15 @@ export class HostHealth {
   /** A call is about to use this host. If its ejection is over, this call is the probe. */
   enter(nowMs: number): number {
     if (this.#state === 'out' && nowMs >= this.#outUntilMs) {
-      this.#state = 'probing';
-      this.#epoch++;
+      this.#beginProbe();
       this.#tell({ kind: 'probed', host: this.host });
     }
     return this.#epoch;
+  }
+
+  #beginProbe(): void {
+    this.#state = 'probing';
+    this.#epoch++;
   }
 
   /**
@@ -118,17 +130,67 @@ export class HostHealth {
         return;
       case 'nothing':
         // A probe without a result leaves the decision to the next call.
+        if (this.#state !== 'probing') return;
+        this.#state = 'out';
+        this.#share({ host: this.host, kind: 'unprobed' });
+    }
+  }
+
+  /**
+   * Takes over what another thread has decided about the host, and counts what that one counted. The failure rate is the
+   * exception: each thread judges it by its own calls.
+   */
+  adopt(news: HostNews, nowMs: number): void {
+    switch (news.kind) {
+      case 'ejected':
+        this.#timesOut = news.times;
+        this.#putOut(news.forMs, nowMs);
+        return;
+      case 'key_set_aside':
+        this.#putOut(news.forMs, nowMs);
+        this.#keyRefused = true;
+        return;
+      case 'probed':
+        this.#beginProbe();
+        return;
+      case 'unprobed':
         if (this.#state === 'probing') this.#state = 'out';
+        return;
+      case 'returned':
+        this.#putBack(nowMs);
+        return;
+      case 'limited':
+        this.#limitedUntilMs = Math.max(this.#limitedUntilMs, nowMs + news.forMs);
+        return;
+      case 'refused':
+        if (news.forMs > 0) this.#pausedUntilMs = nowMs + news.forMs;
+        return;
+      case 'model_set_aside':
+        this.#absentModels.set(news.model, nowMs + news.forMs);
+        return;
+      case 'failed':
+        this.#consecutive++;
+        return;
+      case 'overran':
+        this.#countOverrun(nowMs);
+        return;
+      case 'answered':
+        this.#startOver();
     }
   }
 
   /** The host reported more tokens than the call could use. Once may be a mistake; repeated overruns cost the operator. */
   overran(nowMs: number, hasSpare: () => boolean): void {
+    this.#countOverrun(nowMs);
+    this.#share({ host: this.host, kind: 'overran' });
+    if (this.#state !== 'well' || this.#overruns < this.#settings.overruns || !hasSpare()) return;
+    this.#eject('overruns', nowMs);
+  }
+
+  #countOverrun(nowMs: number): void {
     const isNewCount = nowMs - this.#lastOverrunMs > OVERRUN_MEMORY_MS;
     this.#overruns = isNewCount ? 1 : this.#overruns + 1;
     this.#lastOverrunMs = nowMs;
-    if (this.#state !== 'well' || this.#overruns < this.#settings.overruns || !hasSpare()) return;
-    this.#eject('overruns', nowMs);
   }
 
   /** A reload may bring a new key or model, so rejected ones are tried again. */
@@ -154,10 +216,16 @@ export class HostHealth {
       }
     }
     if (this.#state !== 'well') this.#return(nowMs);
+    // Of most answers there is nothing to share, because nothing had failed.
+    if (this.#consecutive > 0 || this.#pausedUntilMs > 0) this.#share({ host: this.host, kind: 'answered' });
+    this.#startOver();
+    this.#window.add(nowMs, false);
+  }
+
+  #startOver(): void {
     this.#refusals.clear();
     this.#pausedUntilMs = 0;
     this.#consecutive = 0;
-    this.#window.add(nowMs, false);
   }
 
   #failed(nowMs: number, hasSpare: () => boolean): void {
@@ -165,6 +233,7 @@ export class HostHealth {
     // A host that is used although it is ejected, because there is no other, is not ejected again.
     if (this.#state !== 'well') return;
     this.#consecutive++;
+    this.#share({ host: this.host, kind: 'failed' });
     this.#window.add(nowMs, true);
     const cause = this.#causeToEject(nowMs);
     if (cause !== null && hasSpare()) this.#eject(cause, nowMs);
@@ -204,10 +273,14 @@ export class HostHealth {
 
   #return(nowMs: number): void {
     if (this.#state === 'well') return;
+    this.#putBack(nowMs);
+    this.#tell({ kind: 'returned', host: this.host });
+  }
+
+  #putBack(nowMs: number): void {
     this.#state = 'well';
     this.#keyRefused = false;
     this.#backSinceMs = nowMs;
-    this.#tell({ kind: 'returned', host: this.host });
   }
 
   /** The host stays in use, and comes last for a while only if it refuses several accounts in a row. */

@@ -28,3 +28,12 @@ export type HostEvent = { readonly host: string } & (
   | { readonly kind: 'key_set_aside'; readonly status: number; readonly forMs: number; readonly isNews: boolean }
   | { readonly kind: 'model_set_aside'; readonly model: string; readonly forMs: number; readonly isNews: boolean }
 );
+
+/** What a thread tells the other threads of its process about a host: what it decided, and what their counts lack. */
+export type HostNews =
+  | HostEvent
+  | {
+      readonly host: string;
+      /** `unprobed`: the probing call ended without a result. */
+      readonly kind: 'failed' | 'answered' | 'overran' | 'unprobed';
+    };

@@ -2,7 +2,7 @@ import type { Clock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 import type { HealthSettings } from './health-settings.ts';
 import { HostHealth, type HostState } from './host-health.ts';
-import type { HostEvent } from './host-sign.ts';
+import type { HostEvent, HostNews } from './host-sign.ts';
 import { RetryBudget } from './retry-budget.ts';
 
 export interface HostReport {
@@ -25,15 +25,24 @@ export class HostsHealth {
   readonly #settings: HealthSettings;
   readonly #clock: Clock;
   readonly #tell: (event: HostEvent) => void;
+  readonly #share: (news: HostNews) => void;
   readonly #healths = new Map<string, HostHealth>();
   readonly #events = new Map<string, readonly NotedEvent[]>();
 
-  constructor(settings: HealthSettings, clock: Clock, tell: (event: HostEvent) => void) {
+  /** Events are told to the operator; `share` tells the other threads of the process. */
+  constructor(
+    settings: HealthSettings,
+    clock: Clock,
+    tell: (event: HostEvent) => void,
+    share: (news: HostNews) => void = () => {},
+  ) {
     this.#settings = settings;
     this.#clock = clock;
+    this.#share = share;
     this.#tell = (event) => {
       this.#note(event);
       tell(event);
+      share(event);
     };
     this.retries = new RetryBudget(settings.retryPercent);
   }
@@ -48,12 +57,20 @@ export class HostsHealth {
         this.#events.delete(name);
       }
     for (const { name, hasKey } of hosts) {
-      const health = this.#healths.get(name) ?? new HostHealth(name, this.#settings, this.#tell);
+      const health = this.#healths.get(name) ?? new HostHealth(name, this.#settings, this.#tell, this.#share);
       health.hasKey = hasKey;
       health.forgetRefusals(nowMs);
       this.#healths.set(name, health);
     }
     return new Map(this.#healths);
+  }
+
+  /** Learns what another thread has shared. */
+  adopt(news: HostNews): void {
+    const health = this.#healths.get(news.host);
+    if (health === undefined) return;
+    health.adopt(news, this.#clock.monotonicMs());
+    if (isEvent(news)) this.#note(news);
   }
 
   report(): HostReport[] {
@@ -71,4 +88,8 @@ export class HostsHealth {
     const earlier = this.#events.get(event.host) ?? [];
     this.#events.set(event.host, [noted, ...earlier].slice(0, LIMITS.hostEventsMax));
   }
+}
+
+function isEvent(news: HostNews): news is HostEvent {
+  return !['failed', 'answered', 'overran', 'unprobed'].includes(news.kind);
 }

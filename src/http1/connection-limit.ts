@@ -1,3 +1,5 @@
+import { type Count, LocalCount } from '../kit/counts.ts';
+
 /** What a connection is doing: `idle` between requests and during a head, `receiving` a body, or `working` on an answer. */
 export type ConnectionState = 'idle' | 'receiving' | 'working';
 
@@ -48,16 +50,18 @@ export class ConnectionLimit {
   readonly #max: number;
   readonly #idle = new SlotQueue();
   readonly #receiving = new SlotQueue();
-  #taken = 0;
+  readonly #taken: Count;
   #closed = 0;
 
-  constructor(max: number) {
+  /** `taken` counts the connections that share the maximum, also those of other threads. */
+  constructor(max: number, taken: Count = new LocalCount()) {
     this.#max = max;
+    this.#taken = taken;
   }
 
   /** Open connections. */
   get taken(): number {
-    return this.#taken;
+    return this.#taken.value;
   }
 
   /** Connections that were closed because there were too many. */
@@ -67,7 +71,7 @@ export class ConnectionLimit {
 
   /** A slot for an accepted connection, idle at first; null if the connection has to be closed. */
   take(close: () => void): ConnectionSlot | null {
-    if (this.#taken >= this.#max) {
+    if (this.#taken.value >= this.#max) {
       const oldest = this.#idle.oldest ?? this.#receiving.oldest;
       this.#closed++;
       if (oldest === null) return null;
@@ -75,7 +79,7 @@ export class ConnectionLimit {
       oldest.close();
     }
     const slot = new ConnectionSlot(close);
-    this.#taken++;
+    this.#taken.add(1);
     this.#idle.add(slot);
     return slot;
   }
@@ -93,6 +97,6 @@ export class ConnectionLimit {
     if (!slot.isTaken) return;
     slot.isTaken = false;
     slot.queue?.remove(slot);
-    this.#taken--;
+    this.#taken.add(-1);
   }
 }

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Clock } from '../../kit/clock.ts';
+import type { NumbersById } from '../../kit/numbers-by-id.ts';
 import { LIMITS } from '../../limits.ts';
 import { WorkBudget } from './work-budget.ts';
 
@@ -9,6 +10,12 @@ export interface BodyLimits {
   readonly jsonMembersPerSecond: number | null;
 }
 
+/** Where it is kept what each key has spent; absent: in this thread. */
+export interface BodySpending {
+  readonly bytes?: NumbersById;
+  readonly members?: NumbersById;
+}
+
 /** What the bodies of one key may cost this process. Calls without a key are the operator's own and are not limited. */
 export class BodyBudgets {
   readonly #limits: BodyLimits;
@@ -16,11 +23,17 @@ export class BodyBudgets {
   readonly #members: WorkBudget | null;
   readonly #onRefused: (what: 'body_bytes' | 'json_members') => void;
 
-  constructor(limits: BodyLimits, clock: Clock, onRefused: (what: 'body_bytes' | 'json_members') => void = () => {}) {
+  constructor(
+    limits: BodyLimits,
+    clock: Clock,
+    onRefused: (what: 'body_bytes' | 'json_members') => void = () => {},
+    spent: BodySpending = {},
+  ) {
     const { bodyBytesPerSecond: bytes, jsonMembersPerSecond: members } = limits;
     this.#limits = limits;
-    this.#bytes = bytes === null ? null : new WorkBudget(bytes, bytes * LIMITS.bodyBurstS, clock);
-    this.#members = members === null ? null : new WorkBudget(members, members * LIMITS.jsonBurstS, clock);
+    this.#bytes = bytes === null ? null : new WorkBudget(bytes, bytes * LIMITS.bodyBurstS, clock, spent.bytes);
+    this.#members =
+      members === null ? null : new WorkBudget(members, members * LIMITS.jsonBurstS, clock, spent.members);
     this.#onRefused = onRefused;
   }
 

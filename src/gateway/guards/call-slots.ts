@@ -1,9 +1,18 @@
 import { GatewayError } from '../../canonical/errors.ts';
+import { LocalNumbers, type NumbersById } from '../../kit/numbers-by-id.ts';
+import { overloaded } from './load.ts';
 
 /** Null means no limit. */
 export interface SlotsPerKey {
   readonly calls: number | null;
   readonly streams: number | null;
+}
+
+/** More than the calls that one process can run. */
+const ONE_STREAM = 2 ** 24;
+
+function unitsOf(isStream: boolean): number {
+  return isStream ? 1 + ONE_STREAM : 1;
 }
 
 /**
@@ -13,34 +22,46 @@ export interface SlotsPerKey {
 export class CallSlots {
   readonly #perKey: SlotsPerKey;
   readonly #onRefused: (what: 'calls' | 'streams') => void;
-  readonly #underWay = new Map<bigint, { calls: number; streams: number }>();
+  /** The calls of each key, plus `ONE_STREAM` for each of its streams. */
+  readonly #underWay: NumbersById;
 
-  constructor(perKey: SlotsPerKey, onRefused: (what: 'calls' | 'streams') => void = () => {}) {
+  constructor(
+    perKey: SlotsPerKey,
+    onRefused: (what: 'calls' | 'streams') => void = () => {},
+    underWay: NumbersById = new LocalNumbers(),
+  ) {
     this.#perKey = perKey;
     this.#onRefused = onRefused;
+    this.#underWay = underWay;
   }
 
   /** Throws if the key has no slot left. Every slot that was taken must be freed. */
   take(keyId: bigint | null, isStream: boolean): void {
     if (keyId === null) return;
-    const { calls, streams } = this.#perKey;
-    const taken = this.#underWay.get(keyId);
-    if (taken === undefined) {
-      this.#underWay.set(keyId, { calls: 1, streams: isStream ? 1 : 0 });
-      return;
-    }
-    if (calls !== null && taken.calls >= calls) throw this.#refused('calls', calls);
-    if (isStream && streams !== null && taken.streams >= streams) throw this.#refused('streams', streams);
-    taken.calls++;
-    if (isStream) taken.streams++;
+    this.#underWay.lock();
+    const taken = this.#underWay.get(keyId) ?? 0;
+    const full = this.#fullOf(taken, isStream);
+    const hasRoom = full !== null || this.#underWay.set(keyId, taken + unitsOf(isStream));
+    this.#underWay.unlock();
+    if (full !== null) throw this.#refused(full, this.#perKey[full]!);
+    if (!hasRoom) throw overloaded();
   }
 
   free(keyId: bigint | null, isStream: boolean): void {
     if (keyId === null) return;
-    const taken = this.#underWay.get(keyId)!;
-    taken.calls--;
-    if (isStream) taken.streams--;
-    if (taken.calls === 0) this.#underWay.delete(keyId);
+    this.#underWay.lock();
+    const left = this.#underWay.get(keyId)! - unitsOf(isStream);
+    if (left > 0) this.#underWay.set(keyId, left);
+    else this.#underWay.delete(keyId);
+    this.#underWay.unlock();
+  }
+
+  /** Which of its limits the key has reached. */
+  #fullOf(taken: number, isStream: boolean): 'calls' | 'streams' | null {
+    const { calls, streams } = this.#perKey;
+    if (taken === 0) return null;
+    if (calls !== null && taken % ONE_STREAM >= calls) return 'calls';
+    return isStream && streams !== null && Math.floor(taken / ONE_STREAM) >= streams ? 'streams' : null;
   }
 
   /** The number of keys with a running call. */

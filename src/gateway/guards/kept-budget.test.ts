@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ManualClock } from '../../kit/clock.ts';
+import { LocalNumbers } from '../../kit/numbers-by-id.ts';
 import { LIMITS } from '../../limits.ts';
 import { KeptBudget } from './kept-budget.ts';
 
@@ -9,7 +10,7 @@ describe('the budget for stored responses', () => {
 
   beforeEach(() => {
     clock = new ManualClock();
-    budget = new KeptBudget({ clock, bytesMax: 250, bytesPerAccountMax: 100, accountsMax: 3 });
+    budget = new KeptBudget({ clock, bytesMax: 250, bytesPerAccountMax: 100, wholeAtMs: new LocalNumbers(4) });
   });
 
   test('limits one account, and a refused response takes nothing', () => {

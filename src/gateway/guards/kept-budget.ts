@@ -1,12 +1,17 @@
 import type { Clock } from '../../kit/clock.ts';
+import { LocalNumbers, type NumbersById } from '../../kit/numbers-by-id.ts';
 import { LIMITS } from '../../limits.ts';
 
 export interface KeptBudgetTerms {
   readonly clock: Clock;
   readonly bytesMax?: number;
   readonly bytesPerAccountMax?: number;
-  readonly accountsMax?: number;
+  /** Where the budgets are kept; absent: in this thread. */
+  readonly wholeAtMs?: NumbersById;
 }
+
+/** No account has this id. */
+const ALL = -1n;
 
 /**
  * Limits the bytes of stored responses, per account and in total: a large response can be cheap to request, and all
@@ -16,35 +21,33 @@ export class KeptBudget {
   readonly #clock: Clock;
   readonly #bytesMax: number;
   readonly #bytesPerAccountMax: number;
-  readonly #accountsMax: number;
-  /** When each account's budget will be full again. Full budgets are not listed. */
-  readonly #wholeAtMs = new Map<bigint, number>();
-  #allWholeAtMs = 0;
+  /** When each account's budget will be full again; under `ALL`, that of all accounts together. */
+  readonly #wholeAtMs: NumbersById;
 
   constructor(terms: KeptBudgetTerms) {
     this.#clock = terms.clock;
     this.#bytesMax = terms.bytesMax ?? LIMITS.idempotencyKeptBytesMax;
     this.#bytesPerAccountMax = terms.bytesPerAccountMax ?? LIMITS.idempotencyKeptBytesPerAccountMax;
-    this.#accountsMax = terms.accountsMax ?? LIMITS.idempotencyKeptAccountsMax;
+    this.#wholeAtMs = terms.wholeAtMs ?? new LocalNumbers(LIMITS.idempotencyKeptAccountsMax);
   }
 
   /** Returns false and takes nothing if fewer bytes are left. */
   take(accountId: bigint, bytes: number): boolean {
     const nowMs = this.#clock.monotonicMs();
-    const wholeAtMs = later(this.#wholeAtMs.get(accountId) ?? 0, nowMs, bytes / this.#bytesPerAccountMax);
-    const allWholeAtMs = later(this.#allWholeAtMs, nowMs, bytes / this.#bytesMax);
-    if (wholeAtMs === null || allWholeAtMs === null) return false;
-    this.#makeRoom(nowMs);
-    this.#wholeAtMs.set(accountId, wholeAtMs);
-    this.#allWholeAtMs = allWholeAtMs;
-    return true;
-  }
-
-  #makeRoom(nowMs: number): void {
-    if (this.#wholeAtMs.size < this.#accountsMax) return;
-    for (const [accountId, wholeAtMs] of this.#wholeAtMs) if (wholeAtMs <= nowMs) this.#wholeAtMs.delete(accountId);
-    // Forgotten accounts start with a full budget; the total still limits them.
-    if (this.#wholeAtMs.size >= this.#accountsMax) this.#wholeAtMs.clear();
+    const budgets = this.#wholeAtMs;
+    budgets.lock();
+    const wholeAtMs = later(budgets.get(accountId) ?? 0, nowMs, bytes / this.#bytesPerAccountMax);
+    const allWholeAtMs = later(budgets.get(ALL) ?? 0, nowMs, bytes / this.#bytesMax);
+    const isTaken = wholeAtMs !== null && allWholeAtMs !== null;
+    if (isTaken) {
+      // First removed, so that it is never the oldest, which is forgotten when there are too many.
+      budgets.delete(ALL);
+      budgets.set(ALL, allWholeAtMs);
+      // A forgotten account starts with a full budget; the total still limits it.
+      budgets.set(accountId, wholeAtMs);
+    }
+    budgets.unlock();
+    return isTaken;
   }
 }
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ManualClock } from '../../kit/clock.ts';
+import { LocalNumbers } from '../../kit/numbers-by-id.ts';
 import { LIMITS } from '../../limits.ts';
 import { TokenBuckets } from './rate-limiter.ts';
 
@@ -69,7 +70,10 @@ describe('a key', () => {
 });
 
 test('remembers a limited number of keys; a forgotten key starts with a full bucket', () => {
-  const buckets = new TokenBuckets(LIMIT, new ManualClock(), 2);
+  const buckets = new TokenBuckets(LIMIT, new ManualClock(), {
+    fullAtMs: new LocalNumbers(2),
+    taken: new LocalNumbers(2),
+  });
   taken(buckets, 1n, 100);
   taken(buckets, 2n, 100);
   taken(buckets, 3n, 1);

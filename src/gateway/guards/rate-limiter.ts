@@ -1,5 +1,6 @@
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Clock } from '../../kit/clock.ts';
+import { LocalNumbers, type NumbersById } from '../../kit/numbers-by-id.ts';
 import { LIMITS } from '../../limits.ts';
 
 /** The request rate that one key may have. */
@@ -20,63 +21,66 @@ export interface RateLimiter {
   share(exchange: (taken: TakenByKey) => Promise<TakenByKey>): Promise<void>;
 }
 
-/** A bucket stores when it will be full again instead of how many tokens it has. */
-interface Bucket {
-  fullAtMs: number;
-  takenSinceShared: number;
+/** Where buckets are kept. */
+export interface Buckets {
+  /** When the bucket of each key will be full again. A key without a bucket has a full one. */
+  readonly fullAtMs: NumbersById;
+  /** Requests accepted since they were last reported. */
+  readonly taken: NumbersById;
 }
 
-/** Token buckets. A key without a bucket has a full one. */
+function bucketsHere(): Buckets {
+  const { rateLimitedKeysMax } = LIMITS;
+  return { fullAtMs: new LocalNumbers(rateLimitedKeysMax), taken: new LocalNumbers(rateLimitedKeysMax) };
+}
+
 export class TokenBuckets implements RateLimiter {
   readonly #clock: Clock;
   /** How long one token, and all of them, take to refill. */
   readonly #tokenMs: number;
   readonly #burstMs: number;
-  readonly #keysMax: number;
-  readonly #buckets = new Map<bigint, Bucket>();
+  readonly #fullAtMs: NumbersById;
+  readonly #taken: NumbersById;
 
-  constructor(limit: RateLimit, clock: Clock, keysMax: number = LIMITS.rateLimitedKeysMax) {
+  constructor(limit: RateLimit, clock: Clock, buckets: Buckets = bucketsHere()) {
     this.#clock = clock;
     this.#tokenMs = 1000 / limit.requestsPerSecond;
     this.#burstMs = limit.burst * this.#tokenMs;
-    this.#keysMax = keysMax;
+    this.#fullAtMs = buckets.fullAtMs;
+    this.#taken = buckets.taken;
   }
 
   take(keyId: bigint): boolean {
     const nowMs = this.#clock.monotonicMs();
-    const bucket = this.#bucketOf(keyId, nowMs);
-    const fullAtMs = Math.max(bucket.fullAtMs, nowMs) + this.#tokenMs;
-    if (fullAtMs - nowMs > this.#burstMs + ROUNDING_MS) return false;
-    bucket.fullAtMs = fullAtMs;
-    bucket.takenSinceShared++;
-    return true;
+    this.#fullAtMs.lock();
+    const fullAtMs = Math.max(this.#fullAtMs.get(keyId) ?? 0, nowMs) + this.#tokenMs;
+    const isTaken = fullAtMs - nowMs <= this.#burstMs + ROUNDING_MS;
+    if (isTaken) this.#fullAtMs.set(keyId, fullAtMs);
+    this.#fullAtMs.unlock();
+    if (isTaken) this.#count(keyId);
+    return isTaken;
+  }
+
+  #count(keyId: bigint): void {
+    this.#taken.lock();
+    this.#taken.set(keyId, (this.#taken.get(keyId) ?? 0) + 1);
+    this.#taken.unlock();
   }
 
   async share(exchange: (taken: TakenByKey) => Promise<TakenByKey>): Promise<void> {
-    const taken = new Map<bigint, number>();
-    for (const [keyId, bucket] of this.#buckets) {
-      if (bucket.takenSinceShared > 0) taken.set(keyId, bucket.takenSinceShared);
-      bucket.takenSinceShared = 0;
-    }
+    this.#taken.lock();
+    const taken = this.#taken.takeAll();
+    this.#taken.unlock();
     for (const [keyId, count] of await exchange(taken)) this.#takenElsewhere(keyId, count);
   }
 
   /** Requests accepted by other gateways may overdraw a bucket, but only up to a limit. */
   #takenElsewhere(keyId: bigint, count: number): void {
     const nowMs = this.#clock.monotonicMs();
-    const bucket = this.#bucketOf(keyId, nowMs);
-    const fullAtMs = Math.max(bucket.fullAtMs, nowMs) + count * this.#tokenMs;
-    bucket.fullAtMs = Math.min(fullAtMs, nowMs + LIMITS.rateDebtBursts * this.#burstMs);
-  }
-
-  #bucketOf(keyId: bigint, nowMs: number): Bucket {
-    const known = this.#buckets.get(keyId);
-    if (known !== undefined) return known;
-    // Forget the key that was added first.
-    if (this.#buckets.size >= this.#keysMax) this.#buckets.delete(this.#buckets.keys().next().value!);
-    const bucket = { fullAtMs: nowMs, takenSinceShared: 0 };
-    this.#buckets.set(keyId, bucket);
-    return bucket;
+    this.#fullAtMs.lock();
+    const fullAtMs = Math.max(this.#fullAtMs.get(keyId) ?? 0, nowMs) + count * this.#tokenMs;
+    this.#fullAtMs.set(keyId, Math.min(fullAtMs, nowMs + LIMITS.rateDebtBursts * this.#burstMs));
+    this.#fullAtMs.unlock();
   }
 }
 

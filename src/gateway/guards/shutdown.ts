@@ -1,3 +1,5 @@
+import { type Count, LocalCount } from '../../kit/counts.ts';
+
 /**
  * Kept in an array, not in a Set: a Set that changes with every call leaves old tables behind, which keep the calls' data
  * alive until the next full garbage collection. That cost a quarter of the CPU under load.
@@ -12,7 +14,13 @@ export class Shutdown {
   readonly #listeners: Listener[] = [];
   readonly #idleWaiters: (() => void)[] = [];
   #callsUnderWay = 0;
+  readonly #inProcess: Count;
   #due = false;
+
+  /** `inProcess` counts the calls of all threads. */
+  constructor(inProcess: Count = new LocalCount()) {
+    this.#inProcess = inProcess;
+  }
 
   /** Returns a function that removes the listener. */
   onDue(run: () => void): () => void {
@@ -43,13 +51,20 @@ export class Shutdown {
     return this.#callsUnderWay;
   }
 
+  /** With the calls of other threads. */
+  get callsInProcess(): number {
+    return this.#inProcess.value;
+  }
+
   callBegins(): void {
     this.#callsUnderWay++;
+    this.#inProcess.add(1);
   }
 
   /** Call this when the call is settled and its response is finished. */
   callEnds(): void {
     this.#callsUnderWay--;
+    this.#inProcess.add(-1);
     if (this.#callsUnderWay === 0) for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 

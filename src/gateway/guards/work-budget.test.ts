@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ManualClock } from '../../kit/clock.ts';
+import { LocalNumbers } from '../../kit/numbers-by-id.ts';
 import { WorkBudget } from './work-budget.ts';
 
 test('admits anything while it is full, then what is left, then nothing until the debt is paid', () => {
@@ -41,7 +42,7 @@ test('takes exactly as much as is left, or nothing', () => {
 });
 
 test('remembers a bounded number of keys, and forgets the oldest', () => {
-  const budget = new WorkBudget(1, 10, new ManualClock(), 2);
+  const budget = new WorkBudget(1, 10, new ManualClock(), new LocalNumbers(2));
   for (const key of [1n, 2n, 1n, 3n]) budget.spend(key, 5);
   expect([1n, 2n, 3n].map((key) => budget.left(key))).toEqual([Number.POSITIVE_INFINITY, 5, 5]);
 });

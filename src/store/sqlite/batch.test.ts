@@ -6,7 +6,7 @@ import { AccountReader } from './accounts.ts';
 import { isBroken, StoreBroken } from './batch.ts';
 import { fillBatchBuffer } from './batch-buffer.ts';
 import { migrate } from './migrate.ts';
-import { type WriterVerbs, writerVerbs } from './writer-verbs.ts';
+import { fullOutcome, type WriterVerbs, writerVerbs } from './writer-verbs.ts';
 
 describe('a batch', () => {
   let database: DatabaseSync;
@@ -35,6 +35,19 @@ describe('a batch', () => {
     }
     return null;
   };
+
+  it('runs the batches of two threads in one commit, each in its order', () => {
+    apply(aCredit(1n, 300n));
+    const before = database.prepare("SELECT value FROM meta WHERE name = 'tip'").get()?.value as bigint;
+    const batches = [[aHold(11n, 200n), aHold(12n, 200n)], [aHold(13n, 100n)]].map(fillBatchBuffer);
+    const [first, second] = verbs.applyAll(batches, NOON_MS);
+    expect([first!.map(fullOutcome), second!.map(fullOutcome)]).toMatchObject([
+      [{ kind: 'held' }, { kind: 'hold_refused' }],
+      [{ kind: 'held' }],
+    ]);
+    expect(database.prepare("SELECT value FROM meta WHERE name = 'tip'").get()?.value).toBe(before + 1n);
+    expect(balanceAndHeld()).toEqual([300n, 300n]);
+  });
 
   it('fails the store when the disk is full, instead of one operation', () => {
     apply(aCredit(1n, 1_000_000n));

@@ -40,19 +40,28 @@ export class BatchRunner {
   }
 
   run(buffer: BatchBuffer, nowMs: number): LedgerOutcome[] {
+    return this.runAll([buffer], nowMs)[0]!;
+  }
+
+  /** Runs the batches of several clients in one commit. After a defect each has a commit of its own. */
+  runAll(buffers: readonly BatchBuffer[], nowMs: number): LedgerOutcome[][] {
     this.#beginAt(nowMs);
     try {
       this.#cache.moveWindowsTo(nowMs);
-      const reader = new BatchBufferReader(buffer);
-      const outcomes: LedgerOutcome[] = [];
-      while (outcomes.length < reader.operations) outcomes.push(this.#operations.applyNext(reader));
+      const outcomes = buffers.map((buffer) => this.#applyAll(new BatchBufferReader(buffer)));
       this.#cache.flush();
       this.#commitNow();
       return outcomes;
     } catch (error) {
       this.#rollBack(error);
     }
-    return this.#runOneByOne(buffer, nowMs);
+    return buffers.map((buffer) => this.#runOneByOne(buffer, nowMs));
+  }
+
+  #applyAll(reader: BatchBufferReader): LedgerOutcome[] {
+    const outcomes: LedgerOutcome[] = [];
+    while (outcomes.length < reader.operations) outcomes.push(this.#operations.applyNext(reader));
+    return outcomes;
   }
 
   /** Runs the writer's other work on the same rows in one transaction. */

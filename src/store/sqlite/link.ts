@@ -8,6 +8,8 @@ export type AnyVerbs = { [name: string]: (...args: never[]) => unknown };
 
 export interface Served<Verbs extends AnyVerbs> {
   readonly verbs: Verbs;
+  /** A function whose calls by several clients can be run at once; it takes the arguments of each, and returns a result for each. */
+  readonly together?: { readonly verb: string; run(calls: readonly unknown[][]): unknown[] };
   /** Called once a second by a thread; a command ends too soon to need it. */
   tick?(): void;
   end(): void;

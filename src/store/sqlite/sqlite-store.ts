@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { MessagePort } from 'node:worker_threads';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { findArchived, openArchive } from '../archive/open-archive.ts';
@@ -56,7 +57,7 @@ import { diskHealth } from './disk-health.ts';
 import { lastCallId } from './instances.ts';
 import { sqliteJobs } from './jobs.ts';
 import { KeyReader } from './keys.ts';
-import { faultOf, InlineLink, type Link, unavailable } from './link.ts';
+import { faultOf, type Link, unavailable } from './link.ts';
 import { checkMark } from './lost-commits.ts';
 import { readMeta } from './meta.ts';
 import { migrate } from './migrate.ts';
@@ -64,30 +65,21 @@ import { noteReturn } from './moved.ts';
 import { ProviderKeyReader } from './provider-keys.ts';
 import { ReceiptReader } from './receipts.ts';
 import { finishReplacement } from './replace-ledger.ts';
-import { openScanner, type ScannerVerbs } from './scanner-verbs.ts';
-import { Thread } from './thread.ts';
+import type { ScannerVerbs } from './scanner-verbs.ts';
+import { openLinks, type SqliteStoreOptions, type StoreLinks } from './store-links.ts';
 import { sqliteUsage } from './usage.ts';
 import { withViolations } from './verification.ts';
-import { fullOutcome, openWriter, type WriterVerbs } from './writer-verbs.ts';
+import { fullOutcome, type WriterVerbs } from './writer-verbs.ts';
 
-export interface SqliteStoreOptions {
-  readonly folder: string;
-  readonly clock: Clock;
-  /** False does all work in this thread, which is faster for a command that does one thing and exits. */
-  readonly threads?: boolean;
-  /** Where archived receipts are looked for; null: nowhere. */
-  readonly archiveFolder?: string | null;
-  /**
-   * The disk or a thread failed. Commits so far are safe, but no more are possible; the process should exit. After a
-   * `StoreVanished` it should stay, because a restart would create an empty ledger.
-   */
-  readonly onFatal?: (error: Error) => void;
-  /** Something that an operator should know, in one sentence. */
-  readonly onNotice?: (notice: string) => void;
+export type { SqliteStoreOptions } from './store-links.ts';
+
+/** A store whose writer other threads can share. */
+export interface SqliteStore extends Store {
+  connectWriter(): MessagePort;
 }
 
 /** Opens or creates the store in that folder, unless commits are missing. The caller holds the folder's lock. */
-export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
   finishReplacement(options.folder);
   const notice = checkMark(options.folder);
   if (notice !== null) options.onNotice?.(notice);
@@ -99,7 +91,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   } finally {
     database.close();
   }
-  const store = new SqliteStore(options);
+  return joinSqliteStore(options);
+}
+
+/** The store in another thread of a process that has opened it, or what remains to be done to open it. */
+export async function joinSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
+  const store = new ThreadedStore(options);
   try {
     await store.ready();
     return store;
@@ -110,11 +107,11 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 }
 
 /** Writes in one thread, long reads in another, short reads in this one, so that none waits for another. */
-class SqliteStore implements Store {
+class ThreadedStore implements SqliteStore {
   readonly #folder: string;
   readonly #clock: Clock;
+  readonly #links: StoreLinks;
   readonly #writer: Link<WriterVerbs>;
-  readonly #openScanner: () => Link<ScannerVerbs>;
   readonly #reader: DatabaseSync;
   readonly #accounts: AccountReader;
   readonly #keys: KeyReader;
@@ -134,7 +131,8 @@ class SqliteStore implements Store {
   #epoch = 0n;
   #closed = false;
 
-  constructor({ folder, clock, onFatal, threads = true, archiveFolder = null }: SqliteStoreOptions) {
+  constructor(options: SqliteStoreOptions) {
+    const { folder, clock, threads = true, archiveFolder = null } = options;
     this.#folder = folder;
     this.#clock = clock;
     this.#pace = threads ? PACES.besideCalls : PACES.alone;
@@ -153,13 +151,9 @@ class SqliteStore implements Store {
       endedReceipts: (ids) => this.#scan('endedReceipts', ids),
     };
     this.usage = sqliteUsage({ scan: this.#scan, writer: () => this.#writer }, clock);
-    const onBroken = (error: StoreUnavailable) => onFatal?.(error);
-    this.#writer = threads
-      ? new Thread<WriterVerbs>('writer', folder, onBroken)
-      : new InlineLink(openWriter(folder), onBroken);
+    this.#links = openLinks(options);
+    this.#writer = this.#links.writer;
     this.jobs = sqliteJobs(this.#reader, this.#writer, (run) => this.#read(run));
-    this.#openScanner = () =>
-      threads ? new Thread<ScannerVerbs>('scanner', folder, onBroken) : new InlineLink(openScanner(folder), onBroken);
     const engine = sqliteArchive({
       directory: this.directory,
       inThread: threads,
@@ -175,6 +169,10 @@ class SqliteStore implements Store {
 
   async ready(): Promise<void> {
     await this.#writer.call('ping');
+  }
+
+  connectWriter(): MessagePort {
+    return this.#links.connectWriter();
   }
 
   async apply(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]> {
@@ -378,7 +376,7 @@ class SqliteStore implements Store {
 
   #scan: Link<ScannerVerbs>['call'] = (verb, ...args) => {
     if (this.#closed) return Promise.reject(new StoreUnavailable('The store is closed.'));
-    this.#scanner ??= this.#openScanner();
+    this.#scanner ??= this.#links.openScanner();
     return this.#scanner.call(verb, ...args);
   };
 

@@ -1,59 +1,17 @@
-import { parentPort, type Worker } from 'node:worker_threads';
-import { systemClock } from '../../kit/clock.ts';
+import { MessageChannel, type MessagePort, type TransferListItem, type Worker } from 'node:worker_threads';
 import { startThread } from '../../kit/start-thread.ts';
-import { LIMITS } from '../../limits.ts';
 import { StoreUnavailable } from '../store.ts';
-import { isBroken } from './batch.ts';
 import { describeFault } from './faults.ts';
-import { type AnyVerbs, type Fault, faultOf, type Link, type Served, unavailable } from './link.ts';
-
-type Request = { verb: string; args: unknown[] };
-type Reply = { result: unknown } | { error: string } | { broken: Fault };
-
-/** The serving side, called once by a thread's entry file. */
-export function serve({ verbs, tick, end }: Served<AnyVerbs>): void {
-  const port = parentPort;
-  if (port === null) throw new Error('This file is the entry point of a thread and cannot be run directly.');
-  port.on('message', ({ verb, args }: Request) => {
-    if (verb === 'end') {
-      end();
-      port.close();
-      return;
-    }
-    port.postMessage(answer(verbs, verb, args));
-  });
-  if (tick !== undefined) repeatTick(tick, (fault) => port.postMessage({ broken: fault } satisfies Reply));
-}
-
-function repeatTick(tick: () => void, onBroken: (fault: Fault) => void): void {
-  const run = (): void => {
-    try {
-      tick();
-      systemClock.after(LIMITS.storeTickMs, run, { unref: true });
-    } catch (error) {
-      onBroken(faultOf(error));
-    }
-  };
-  systemClock.after(LIMITS.storeTickMs, run, { unref: true });
-}
-
-function answer(verbs: AnyVerbs, verb: string, args: unknown[]): Reply {
-  try {
-    return { result: verbs[verb]!(...(args as never[])) };
-  } catch (error) {
-    const fault = faultOf(error);
-    return isBroken(error) ? { broken: fault } : { error: fault.message };
-  }
-}
+import { type AnyVerbs, type Link, unavailable } from './link.ts';
+import { CONNECT, END, type Reply, type Request } from './serve-ports.ts';
 
 interface Waiting {
   resolve(result: never): void;
   reject(error: Error): void;
 }
 
-/** The calling side. If the thread fails or exits, all pending calls and the owner learn of it. */
-export class Thread<Verbs extends AnyVerbs> implements Link<Verbs> {
-  readonly #worker: Worker;
+/** The calling side of a thread. If that fails or exits, all pending calls and the owner learn of it. */
+abstract class PortLink<Verbs extends AnyVerbs> implements Link<Verbs> {
   /**
    * Pending calls in order, which is also the order of the replies. Not a Map: a Map that changes with every batch
    * leaves old tables behind, which keep the batch's calls alive until a rare full garbage collection.
@@ -61,55 +19,113 @@ export class Thread<Verbs extends AnyVerbs> implements Link<Verbs> {
   readonly #waiting: Waiting[] = [];
   readonly #onBroken: (error: StoreUnavailable) => void;
   #broken: StoreUnavailable | null = null;
-  #ending = false;
+  protected isEnding = false;
 
-  /** `entry` is a file in this folder, without its extension. */
-  constructor(entry: string, workerData: unknown, onBroken: (error: StoreUnavailable) => void) {
-    this.#worker = startThread(import.meta.url, entry, { workerData });
+  constructor(onBroken: (error: StoreUnavailable) => void) {
     this.#onBroken = onBroken;
-    this.#worker.on('message', (reply: Reply) => this.#receive(reply));
-    this.#worker.on('error', (error) =>
-      this.#break(new StoreUnavailable(describeFault(error) ?? `The ${entry} thread failed: ${String(error)}`)),
-    );
-    this.#worker.on('exit', () => this.#break(new StoreUnavailable(`The ${entry} thread ended.`)));
   }
 
   get broken(): StoreUnavailable | null {
     return this.#broken;
   }
 
+  protected abstract post(request: Request): void;
+  /** Lets go of a thread that is broken. */
+  protected abstract drop(): void;
+  abstract end(): Promise<void>;
+
   call<Verb extends keyof Verbs & string>(
     verb: Verb,
     ...args: Parameters<Verbs[Verb]>
   ): Promise<ReturnType<Verbs[Verb]>> {
     if (this.#broken !== null) return Promise.reject(this.#broken);
-    if (this.#ending) return Promise.reject(new StoreUnavailable('The store is closed.'));
+    if (this.isEnding) return Promise.reject(new StoreUnavailable('The store is closed.'));
     return new Promise((resolve, reject) => {
-      this.#worker.postMessage({ verb, args } satisfies Request);
+      this.post({ verb, args });
       this.#waiting.push({ resolve, reject });
     });
   }
 
-  async end(): Promise<void> {
-    if (this.#ending || this.#broken !== null) return;
-    this.#ending = true;
-    const exited = new Promise((resolve) => this.#worker.once('exit', resolve));
-    this.#worker.postMessage({ verb: 'end', args: [] } satisfies Request);
-    await exited;
-  }
-
-  #receive(reply: Reply): void {
-    if ('broken' in reply) this.#break(unavailable(reply.broken));
+  protected receive(reply: Reply): void {
+    if ('broken' in reply) this.break(unavailable(reply.broken));
     const waiting = this.#waiting.shift();
     if ('result' in reply) waiting?.resolve(reply.result as never);
     else if ('error' in reply) waiting?.reject(new Error(reply.error));
   }
 
-  #break(reason: StoreUnavailable): void {
+  protected break(reason: StoreUnavailable): void {
     if (this.#broken !== null) return;
     this.#broken = reason;
     for (const waiting of this.#waiting.splice(0)) waiting.reject(this.#broken);
+    this.drop();
+    if (!this.isEnding) this.#onBroken(this.#broken);
+  }
+}
+
+/** A thread that this one has started. */
+export class Thread<Verbs extends AnyVerbs> extends PortLink<Verbs> {
+  readonly #worker: Worker;
+
+  /** `entry` is a file in this folder, without its extension. */
+  constructor(entry: string, workerData: unknown, onBroken: (error: StoreUnavailable) => void) {
+    super(onBroken);
+    this.#worker = startThread(import.meta.url, entry, { workerData });
+    this.#worker.on('message', (reply: Reply) => this.receive(reply));
+    this.#worker.on('error', (error) =>
+      this.break(new StoreUnavailable(describeFault(error) ?? `The ${entry} thread failed: ${String(error)}`)),
+    );
+    this.#worker.on('exit', () => this.break(new StoreUnavailable(`The ${entry} thread ended.`)));
+  }
+
+  /** A port over which another thread calls the same functions, with a `SharedThread`. */
+  connect(): MessagePort {
+    const { port1, port2 } = new MessageChannel();
+    this.#send({ verb: CONNECT, args: [], port: port2 }, [port2]);
+    return port1;
+  }
+
+  protected override post(request: Request): void {
+    this.#send(request);
+  }
+
+  protected override drop(): void {
     this.#worker.terminate().catch(() => undefined);
-    if (!this.#ending) this.#onBroken(this.#broken);
+  }
+
+  override async end(): Promise<void> {
+    if (this.isEnding || this.broken !== null) return;
+    this.isEnding = true;
+    const exited = new Promise((resolve) => this.#worker.once('exit', resolve));
+    this.#send({ verb: END, args: [] });
+    await exited;
+  }
+
+  #send(request: Request, transferred: readonly TransferListItem[] = []): void {
+    this.#worker.postMessage(request, transferred);
+  }
+}
+
+/** A thread that another one has started and connected to this one. */
+export class SharedThread<Verbs extends AnyVerbs> extends PortLink<Verbs> {
+  readonly #port: MessagePort;
+
+  constructor(name: string, port: MessagePort, onBroken: (error: StoreUnavailable) => void) {
+    super(onBroken);
+    this.#port = port;
+    port.on('message', (reply: Reply) => this.receive(reply));
+    port.on('close', () => this.break(new StoreUnavailable(`The ${name} thread ended.`)));
+  }
+
+  protected override post(request: Request): void {
+    this.#port.postMessage(request);
+  }
+
+  protected override drop(): void {
+    this.#port.close();
+  }
+
+  override async end(): Promise<void> {
+    this.isEnding = true;
+    this.#port.close();
   }
 }

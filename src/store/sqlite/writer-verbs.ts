@@ -43,14 +43,27 @@ export type WriterVerbs = ReturnType<typeof writerVerbs>;
 export function openWriter(folder: string): Served<WriterVerbs> {
   const database = openToWrite(folder);
   const keeper = new LedgerKeeper(database, folder);
+  const verbs = writerVerbs(database, keeper);
   return {
-    verbs: writerVerbs(database, keeper),
+    verbs,
+    together: { verb: 'apply', run: (calls) => applyTogether(verbs, calls as readonly ApplyArgs[]) },
     tick: () => keeper.tick(),
     end: () => {
       keeper.close();
       database.close();
     },
   };
+}
+
+type ApplyArgs = [buffer: BatchBuffer, nowMs: number];
+
+/** Threads read the clock one after the other, so the latest of their times is now. */
+function applyTogether(verbs: WriterVerbs, calls: readonly ApplyArgs[]): LeanOutcome[][] {
+  const nowMs = Math.max(...calls.map(([, callMs]) => callMs));
+  return verbs.applyAll(
+    calls.map(([buffer]) => buffer),
+    nowMs,
+  );
 }
 
 /** What is done around the writer's commits. */
@@ -71,6 +84,8 @@ export function writerVerbs(database: DatabaseSync, guard: CommitGuard = NO_GUAR
   return {
     ping: (): void => guard.refuseIfGone(),
     apply: (buffer: BatchBuffer, nowMs: number): LeanOutcome[] => runner.run(buffer, nowMs).map(leanOutcome),
+    applyAll: (buffers: readonly BatchBuffer[], nowMs: number): LeanOutcome[][] =>
+      runner.runAll(buffers, nowMs).map((outcomes) => outcomes.map(leanOutcome)),
     beginEpoch: (nowMs: number): bigint => runner.transaction(nowMs, () => beginEpoch(database, cache)),
     voidSlice: (nowMs: number): number => runner.transaction(nowMs, () => voidSlice(database, cache, operations)),
     registerPrices: (nowMs: number, version: string, pricesJson: string): number =>

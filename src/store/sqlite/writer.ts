@@ -1,5 +1,5 @@
 import { workerData } from 'node:worker_threads';
-import { serve } from './thread.ts';
+import { serve } from './serve-ports.ts';
 import { openWriter } from './writer-verbs.ts';
 
 /** Entry point of the writer thread. */

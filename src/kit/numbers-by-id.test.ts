@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { LocalNumbers, type NumbersById, SharedNumbers } from './numbers-by-id.ts';
+import { startThread } from './start-thread.ts';
+
+function shared(ids: number, forgets = true): SharedNumbers {
+  return new SharedNumbers({ memory: SharedNumbers.memoryFor(ids), forgets });
+}
+
+describe.each<[string, () => NumbersById]>([
+  ['of one thread', () => new LocalNumbers()],
+  ['in shared memory', () => shared(1024, false)],
+])('numbers %s', (_name, open) => {
+  test('are what was last set, until they are deleted', () => {
+    const id = fc.bigInt({ min: -3n, max: 12n }).filter((chosen) => chosen !== 0n);
+    const step = fc.record({ id, value: fc.option(fc.double({ noNaN: true })) });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const [numbers, expected] = [open(), new Map<bigint, number>()];
+        for (const { id, value } of steps) {
+          if (value === null) {
+            numbers.delete(id);
+            expected.delete(id);
+          } else {
+            expect(numbers.set(id, value)).toBe(true);
+            expected.set(id, value);
+          }
+          expect(numbers.get(id)).toBe(expected.get(id));
+        }
+        expect(numbers.size).toBe(expected.size);
+        expect(numbers.takeAll()).toEqual(expected);
+        expect(numbers.size).toBe(0);
+      }),
+    );
+  });
+
+  test('belong to ids of 64 bits, also if these differ in one half only', () => {
+    const numbers = open();
+    const ids = [1n, 1n << 32n, (1n << 62n) + 1n, (1n << 62n) + 2n, -1n];
+    for (const [index, id] of ids.entries()) numbers.set(id, index);
+    expect(ids.map((id) => numbers.get(id))).toEqual([0, 1, 2, 3, 4]);
+  });
+});
+
+test('numbers of one thread forget the id that was added first', () => {
+  const numbers = new LocalNumbers(2);
+  for (const id of [1n, 2n, 1n, 3n]) numbers.set(id, 5);
+  expect([1n, 2n, 3n].map((id) => numbers.get(id))).toEqual([undefined, 5, 5]);
+});
+
+test('shared numbers forget the smallest number near an id if there is no room, or refuse the id', () => {
+  const [forgetful, faithful] = [shared(32), shared(32, false)];
+  for (let id = 1n; id <= 32n; id++) for (const numbers of [forgetful, faithful]) numbers.set(id, Number(id));
+  expect([forgetful.set(99n, 7), faithful.set(99n, 7)]).toEqual([true, false]);
+  expect([forgetful.get(1n), forgetful.get(2n), forgetful.get(99n)]).toEqual([undefined, 2, 7]);
+  expect([faithful.get(1n), faithful.get(99n), faithful.set(5n, 6)]).toEqual([1, undefined, true]);
+});
+
+test('two threads that add to the same number under the lock lose nothing', async () => {
+  const memory = SharedNumbers.memoryFor(64);
+  const threads = [1, 2].map(() =>
+    startThread(import.meta.url, '../../test/adding-thread', { workerData: { memory, times: 20_000 } }),
+  );
+  await Promise.all(threads.map((thread) => once(thread, 'exit')));
+  expect(new SharedNumbers({ memory, forgets: false }).get(1n)).toBe(40_000);
+});
