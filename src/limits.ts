@@ -1,10 +1,12 @@
 import { JOB_LIMITS } from './job-limits.ts';
 import { MANAGEMENT_LIMITS } from './management-limits.ts';
+import { WORKER_LIMITS } from './worker-limits.ts';
 
 /** Every limit of the product, in one place. */
 export const LIMITS = {
   ...MANAGEMENT_LIMITS,
   ...JOB_LIMITS,
+  ...WORKER_LIMITS,
   /** Largest request body a caller may send. */
   requestBodyBytesMax: 32 * 1024 * 1024,
   /** Bytes of all request bodies in memory, from the first byte to the end of the call; and of one key's. Results of jobs: the same. */

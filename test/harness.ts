@@ -31,6 +31,8 @@ export interface HarnessOptions {
   readonly hosts?: (sim: Sim) => readonly ConfiguredHost[];
   /** What callers' URLs lead to. */
   readonly world?: GuardedWorld;
+  /** Threads that serve calls; with more than one, the clock is the system's. */
+  readonly workers?: number;
 }
 
 export interface KeyOptions {
@@ -122,6 +124,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     hosts,
     clock,
     ...(options.world === undefined ? {} : { world: options.world }),
+    ...(options.workers === undefined ? {} : { workers: options.workers }),
     log: createLog({ level: 'debug', destination: { write: (line) => void log.push(JSON.parse(line)) } }),
     onFatal: (error) => {
       throw error;

@@ -21,6 +21,7 @@ import { consolePortProblems, ownAddressProblems } from './ports.ts';
 import { ConfigError, type ConfigProblem, problemsOf } from './problems.ts';
 import { withProxies } from './proxies.ts';
 import { parseConfigFile } from './read-file.ts';
+import { type ConfigLimits, readLimits } from './read-limits.ts';
 import { type ConfigSso, readSso } from './read-sso.ts';
 import { type ConfigRetention, readRetention } from './retention.ts';
 import {
@@ -41,30 +42,14 @@ import {
 import { pathOfFlag, pathsIn, type SettingSources } from './setting-sources.ts';
 import { type PostgresPlace, readStore, storeUrlSchema } from './store.ts';
 import { type ConfigTracing, readTracing } from './tracing.ts';
+import { type Workers, workersTextSchema } from './workers.ts';
 
 export type { Environment } from '../hosts/read-key.ts';
 export { ConfigError, type ConfigProblem, describeProblem } from './problems.ts';
+export type { ConfigLimits } from './read-limits.ts';
 export { configJsonSchema, LOG_LEVELS, type LogLevel, TRANSPORTS, type Transport } from './schema.ts';
 
 export const CONFIG_FILE_NAME = 'tollgate.config.json';
-
-export interface ConfigLimits {
-  readonly firstFrameMs: number;
-  readonly idleMs: number;
-  readonly bufferedMs: number;
-  readonly streamMs: number;
-  readonly keepAliveMs: number;
-  readonly stallMs: number;
-  readonly drainMs: number;
-  readonly shutdownMs: number;
-  readonly requestHeadMs: number;
-  readonly requestMs: number;
-  /** Concurrent calls to one host. */
-  readonly callsPerHost: number;
-  readonly countAboveNanousd: number;
-  /** What hanging up before any content may cost per account and hour; null is no limit. */
-  readonly hangupAllowanceNanousd: number | null;
-}
 
 export interface Config {
   /** The file that was read; null when there was none. */
@@ -97,6 +82,8 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** Which HTTP code serves callers and calls hosts. */
   readonly transport: Transport;
+  /** Threads that serve calls. */
+  readonly workers: Workers;
   readonly limits: ConfigLimits;
   readonly rateLimit: ConfigRateLimit;
   /** When hosts are ejected. */
@@ -185,6 +172,7 @@ function assemble(
     origins: draft.origins,
     logLevel: draft.log_level,
     transport: draft.transport,
+    workers: draft.workers,
     limits: readLimits(draft.limits),
     rateLimit: readRateLimit(draft.rate_limit),
     health: readHealth(draft.health),
@@ -201,24 +189,6 @@ function assemble(
     models: draft.models,
     prices: new Map(Object.entries(draft.prices)),
     defaultModel: draft.default_model ?? null,
-  };
-}
-
-function readLimits(limits: ConfigFile['limits']): ConfigLimits {
-  return {
-    firstFrameMs: limits.first_frame_ms,
-    idleMs: limits.idle_ms,
-    bufferedMs: limits.buffered_ms,
-    streamMs: limits.stream_ms,
-    keepAliveMs: limits.keep_alive_ms,
-    stallMs: limits.stall_ms,
-    drainMs: limits.drain_ms,
-    shutdownMs: limits.shutdown_ms,
-    requestHeadMs: limits.request_head_ms,
-    requestMs: limits.request_ms,
-    callsPerHost: limits.calls_per_host,
-    countAboveNanousd: limits.count_above_nanousd,
-    hangupAllowanceNanousd: limits.hangup_allowance_nanousd,
   };
 }
 
@@ -314,6 +284,7 @@ export const SETTINGS: readonly Setting[] = [
   setting('origins', 'TOLLGATE_ORIGINS', list.pipe(originsSchema), (draft, origins) => (draft.origins = origins)),
   setting('logLevel', 'TOLLGATE_LOG_LEVEL', logLevelSchema, (draft, level) => (draft.log_level = level)),
   setting('transport', 'TOLLGATE_TRANSPORT', transportSchema, (draft, transport) => (draft.transport = transport)),
+  setting('workers', 'TOLLGATE_WORKERS', workersTextSchema, (draft, workers) => (draft.workers = workers)),
   setting('frameMemory', 'TOLLGATE_FRAME_MEMORY', yesOrNo, (draft, wanted) => (draft.frame_memory = wanted)),
   setting('sim', 'TOLLGATE_SIM', yesOrNo, (draft, simulated) => (draft.simulated_host = simulated)),
   setting('localHosts', 'TOLLGATE_LOCAL_HOSTS', yesOrNo, (draft, wanted) => (draft.local_hosts = wanted)),

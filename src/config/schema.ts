@@ -10,6 +10,7 @@ import { loadLimitsSchema, rateLimitSchema } from './load-limits.ts';
 import { retentionSchema } from './retention.ts';
 import { ssoSchema } from './sso.ts';
 import { storeUrlSchema } from './store.ts';
+import { workersSchema } from './workers.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -144,6 +145,9 @@ export const configFileSchema = z
     transport: transportSchema
       .default('own')
       .describe('HTTP code to use: "own" (the gateway\'s, fastest) or "node" (node:http and undici).'),
+    workers: workersSchema
+      .default('auto')
+      .describe('Threads that serve calls: a number, or "auto", one less than the cores of the machine, at most 8.'),
     limits: limitsSchema.prefault({}),
     rate_limit: rateLimitSchema.prefault({}),
     load_limits: loadLimitsSchema.prefault({}),

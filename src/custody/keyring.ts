@@ -4,6 +4,8 @@ import { MasterSealer } from './seal.ts';
 /** The current master keys and their source. */
 export class MasterKeyring {
   readonly sealer: MasterSealer;
+  /** Called after a new key was made. */
+  onNewKey: (() => void) | null = null;
   #from: MasterKeySource;
 
   /** Throws a MasterKeyError. */
@@ -31,5 +33,6 @@ export class MasterKeyring {
       );
     }
     this.sealer.useKeys(addOwnKey(this.#from.path));
+    this.onNewKey?.();
   }
 }

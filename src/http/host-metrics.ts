@@ -72,6 +72,8 @@ function gaugeStates(registers: Registry[], read: () => readonly HostReading[]):
     name: 'tollgate_host_state',
     help: 'One for the state a host is in, zero for the others.',
     labelNames: ['host', 'state'],
+    // Workers share what they know about hosts.
+    aggregator: 'first',
     registers,
     collect() {
       this.reset();
@@ -86,6 +88,7 @@ function gaugeFirstBytes(registers: Registry[], read: () => readonly HostReading
     name: 'tollgate_host_first_byte_seconds',
     help: 'How soon streams of a host begin, on average of late.',
     labelNames: ['host'],
+    aggregator: 'average',
     registers,
     collect() {
       this.reset();

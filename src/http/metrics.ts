@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { ExchangeRecord } from '../gateway/exchange-record.ts';
 import { type BookSources, gaugeBooks } from './book-metrics.ts';
 import { HostMetrics, type HostReading } from './host-metrics.ts';
@@ -23,6 +23,16 @@ export interface MetricSources {
   readonly jobs: JobSources;
   readonly payers: PayerSeries;
   spansDropped(): number;
+  /** The metrics of the other workers, which are added; absent if there are none. */
+  otherWorkers?(): Promise<readonly MetricsPart[]>;
+}
+
+/** The metrics of one worker, as plain data. */
+export type MetricsPart = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
+
+export interface MetricsTerms {
+  /** Whether they are added to those of another worker, which has the metrics of the process and of the store. */
+  readonly isPart?: boolean;
 }
 
 const CALL_SECONDS = [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300];
@@ -37,6 +47,7 @@ export class Metrics {
   readonly notices: NoticeMetrics;
   readonly jobs: JobMetrics;
   readonly #registry = new Registry();
+  readonly #otherWorkers: MetricSources['otherWorkers'];
   readonly #calls: CounterTally;
   readonly #cost: CounterTally;
   readonly #loss: CounterTally;
@@ -49,9 +60,10 @@ export class Metrics {
   readonly #payers: PayerMetrics;
   readonly #signIns: Counter<'outcome'>;
 
-  constructor(sources: MetricSources) {
+  constructor(sources: MetricSources, { isPart = false }: MetricsTerms = {}) {
     const registers = [this.#registry];
-    collectDefaultMetrics({ register: this.#registry });
+    this.#otherWorkers = sources.otherWorkers;
+    if (!isPart) this.#gaugeStore(sources);
     this.hosts = new HostMetrics(this.#registry, sources.hosts);
     const counter = (name: string, help: string, ...labelNames: string[]) =>
       new CounterTally({ name, help, labelNames, registry: this.#registry });
@@ -80,9 +92,7 @@ export class Metrics {
     );
     this.#payers = new PayerMetrics(this.#registry, sources.payers);
     this.notices = new NoticeMetrics(this.#registry);
-    gaugeBooks(this.#registry, sources.books);
     this.jobs = new JobMetrics(this.#registry);
-    gaugeJobs(this.#registry, sources.jobs);
     this.#turnedAway = new Counter({
       name: 'tollgate_turned_away_total',
       help: 'Requests refused because their key, or everyone together, asked for too much.',
@@ -96,6 +106,13 @@ export class Metrics {
       registers,
     });
     this.#gaugeProcess(sources);
+  }
+
+  /** What exists once in a process. */
+  #gaugeStore({ books, jobs }: MetricSources): void {
+    collectDefaultMetrics({ register: this.#registry });
+    gaugeBooks(this.#registry, books);
+    gaugeJobs(this.#registry, jobs);
   }
 
   #gaugeProcess(sources: MetricSources): void {
@@ -128,6 +145,7 @@ export class Metrics {
       'tollgate_event_loop_lag_seconds',
       'Lateness of the event loop.',
       () => sources.eventLoopLagMs() / 1000,
+      'max',
     );
   }
 
@@ -170,9 +188,16 @@ export class Metrics {
     this.#signIns.inc({ outcome });
   }
 
-  /** All metrics in Prometheus' text format. */
-  text(): Promise<string> {
-    return this.#registry.metrics();
+  /** All metrics in Prometheus' text format, with those of the other workers. */
+  async text(): Promise<string> {
+    const others = (await this.#otherWorkers?.()) ?? [];
+    if (others.length === 0) return this.#registry.metrics();
+    return AggregatorRegistry.aggregate([kept(await this.part()), ...others] as never).metrics();
+  }
+
+  /** The metrics of this worker. */
+  part(): Promise<MetricsPart> {
+    return this.#registry.getMetricsAsJSON();
   }
 
   get contentType(): string {
@@ -191,14 +216,20 @@ export class Metrics {
     });
   }
 
-  #gauge(name: string, help: string, read: () => number): void {
+  #gauge(name: string, help: string, read: () => number, aggregator: 'sum' | 'max' = 'sum'): void {
     new Gauge({
       name,
       help,
+      aggregator,
       registers: [this.#registry],
       collect() {
         this.set(read());
       },
     });
   }
+}
+
+/** prom-client leaves out some metrics of the process when it adds workers; one worker alone has them, so they are kept. */
+function kept(part: MetricsPart): MetricsPart {
+  return part.map((metric) => (metric.aggregator === 'omit' ? { ...metric, aggregator: 'first' } : metric));
 }

@@ -4,7 +4,7 @@ import { createServer } from '../kit/platform-http.ts';
 import { LIMITS } from '../limits.ts';
 import { ConnectionCheck } from './connection-check.ts';
 import type { ConnectionSlot } from './connection-limit.ts';
-import { listenOn } from './listen.ts';
+import { type ListenAddress, listenOn } from './listen.ts';
 import { NodeRequest, NodeResponse } from './node-message.ts';
 import { ReaderProgress } from './reader-progress.ts';
 import type { ClientTimeouts, HttpServer, HttpServerTerms, RequestFault } from './server.ts';
@@ -46,7 +46,7 @@ export class NodeHttpServer implements HttpServer {
     return this.#connections.size;
   }
 
-  async listen(address: { readonly host: string; readonly port: number }): Promise<string> {
+  async listen(address: ListenAddress): Promise<string> {
     const url = await listenOn(this.#server, address);
     this.#check.start();
     return url;

@@ -1,4 +1,5 @@
 import type { ConnectionLimit } from './connection-limit.ts';
+import type { ListenAddress } from './listen.ts';
 
 /**
  * The seam between the product and the code that speaks HTTP/1.1 to callers. `server/` is our own implementation,
@@ -89,7 +90,7 @@ export interface HttpServer {
   /** Open connections; tests use it to find leaks. */
   readonly connections: number;
   /** Resolves with the URL under which this machine can reach the server. */
-  listen(address: { readonly host: string; readonly port: number }): Promise<string>;
+  listen(address: ListenAddress): Promise<string>;
   /** Accepts no more connections and closes idle ones; resolves when the last one has ended. */
   close(): Promise<void>;
   /** Destroys every connection. */

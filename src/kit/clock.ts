@@ -26,6 +26,17 @@ export const systemClock: Clock = {
   after: (ms, run, options) => (ms <= NODE_TIMER_MS_MAX ? setTimer(ms, run, options) : setLongTimer(ms, run, options)),
 };
 
+/** When the monotonic time of this thread began, on a scale that all threads of the process share. */
+export function clockBaseMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6 - performance.now();
+}
+
+/** The system clock of another thread, whose monotonic time begins with that of the thread with this base. */
+export function clockFrom(baseMs: number): Clock {
+  const offsetMs = clockBaseMs() - baseMs;
+  return { ...systemClock, monotonicMs: () => performance.now() + offsetMs };
+}
+
 const timerErrorHandlers = new Set<(error: unknown) => void>();
 
 /**

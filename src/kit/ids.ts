@@ -4,7 +4,9 @@ import type { Clock } from './clock.ts';
 /** 2024-01-01T00:00:00Z; 41 bits of milliseconds last until 2093. */
 const EPOCH_MS = 1_704_067_200_000;
 const MS_MAX = 2 ** 41 - 1;
-const INSTANCE_MAX = 1023;
+/** How many instances can make ids at once. */
+export const ID_NUMBERS = 1024;
+const INSTANCE_MAX = ID_NUMBERS - 1;
 const SEQUENCE_MAX = 4095;
 
 /**

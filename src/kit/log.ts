@@ -23,6 +23,8 @@ export interface Log {
 }
 
 export interface RootLog extends Log {
+  /** Writes lines that another thread has made with a log of its own. */
+  writeLines(lines: readonly string[]): void;
   /** Lines dropped since the start because they could not be written. */
   readonly dropped: number;
   /** Resolves when the lines so far have been written, or after a second. */
@@ -52,6 +54,9 @@ export function createLog({ level, destination }: LogOptions): RootLog {
     info: at('info'),
     warn: at('warn'),
     error: at('error'),
+    writeLines: (written) => {
+      for (const line of written) lines.write(line);
+    },
     get dropped() {
       return writer?.dropped ?? 0;
     },

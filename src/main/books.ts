@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { MessagePort } from 'node:worker_threads';
 import type { Config } from '../config/config.ts';
 import { openAll } from '../kit/cleanup.ts';
 import type { Clock } from '../kit/clock.ts';
-import { IdSource } from '../kit/ids.ts';
+import { ID_NUMBERS, IdSource } from '../kit/ids.ts';
 import { reasonOf } from '../ledger/admission.ts';
 import { Heartbeat, type InstanceEvent } from '../ledger/heartbeat.ts';
 import { Ledger } from '../ledger/ledger.ts';
@@ -31,7 +32,17 @@ export interface Books {
   health(): Promise<StoreHealth>;
   /** Publishes this process's address for other processes. */
   announce(url: string): void;
+  /** Lets another worker of this process use the store; null if it opens the store itself. */
+  ticket(): WriterTicket | null;
   close(): Promise<void>;
+}
+
+/** How another worker of the process that has a data folder open writes to its ledger. */
+export interface WriterTicket {
+  readonly port: MessagePort;
+  readonly epoch: bigint;
+  readonly number: number;
+  readonly lastCallId: bigint;
 }
 
 /** Another process has this folder open. */
@@ -111,6 +122,46 @@ function openFolder(terms: BooksTerms): Promise<Books> {
       onReplaced: () => undefined,
       health: () => healthOf(store, ledger, clock),
       announce: (url) => lock.describe({ ...holder, url }),
+      ticket: () => ({ ...instance, port: store.connectWriter() }),
+      close: () => cleanup.run(),
+    };
+  });
+}
+
+export interface JoinTerms {
+  readonly config: Pick<Config, 'dataFolder' | 'retention'>;
+  readonly clock: Clock;
+  readonly ticket: WriterTicket;
+  /** Which worker it is; the first, which has opened the folder, is 0. */
+  readonly worker: number;
+  onFatal(error: Error): void;
+}
+
+/** Opens the ledger in another worker of the process that has its folder open. They share one epoch and one writer. */
+export function joinBooks({ config, clock, ticket, worker, onFatal }: JoinTerms): Promise<Books> {
+  const { epoch, number, lastCallId, port } = ticket;
+  return openAll(async (cleanup) => {
+    const { joinSqliteStore } = await import('../store/sqlite/sqlite-store.ts');
+    const { archiveFolder } = config.retention;
+    const store = await joinSqliteStore({ folder: config.dataFolder, clock, archiveFolder, onFatal, writerPort: port });
+    cleanup.add(() => store.close());
+    const ledger = new Ledger({ store, clock, epoch });
+    cleanup.add(() => ledger.close());
+    await ledger.watchHealth();
+    // Far from the numbers of other workers and of later processes.
+    const ids = new IdSource(clock, (number + (worker * ID_NUMBERS) / LIMITS.workersMax) % ID_NUMBERS);
+    ids.continueAbove(lastCallId);
+    return {
+      store,
+      ledger,
+      ids,
+      voidedHolds: 0,
+      moved: null,
+      backUp: null,
+      onReplaced: () => undefined,
+      health: () => healthOf(store, ledger, clock),
+      announce: () => undefined,
+      ticket: () => null,
       close: () => cleanup.run(),
     };
   });
@@ -154,6 +205,7 @@ async function openShared(terms: BooksTerms, url: string): Promise<Books> {
       onReplaced: (forget) => void forgetting.push(forget),
       health: () => healthOf(store, ledger, clock),
       announce: () => undefined,
+      ticket: () => null,
       close: () => cleanup.run(),
     };
   });

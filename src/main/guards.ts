@@ -8,6 +8,8 @@ import type { Clock } from '../kit/clock.ts';
 import type { Log } from '../kit/log.ts';
 import { EventLoopWatch, heapShare, residentBytes } from '../kit/process-load.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { HostSenders } from './host-senders.ts';
+import type { ThreadState } from './workers/thread-state.ts';
 
 /** Limits the requests of one key, and the load of the whole process. */
 export interface Guards {
@@ -17,6 +19,10 @@ export interface Guards {
   /** Whether calls are refused because of the load of the process. */
   isOverloaded(): boolean;
   eventLoopLagMs(): number;
+  /** Calls of any worker that wait because a host has as many as it may have. */
+  waitingForHosts(): number;
+  /** The delay of the worker whose event loop is latest. */
+  longestLagMs(): number;
   close(): void;
 }
 
@@ -25,16 +31,19 @@ export interface GuardServices {
   readonly clock: Clock;
   readonly log: Log;
   readonly ledger: Pick<Ledger, 'depth'>;
-  readonly shutdown: Pick<Shutdown, 'callsUnderWay'>;
+  readonly shutdown: Pick<Shutdown, 'callsInProcess'>;
+  readonly egress: Pick<HostSenders, 'waiting'>;
+  readonly state: Pick<ThreadState, 'buckets' | 'figures'>;
   /** Counts refused requests. */
   count(reason: string): void;
 }
 
 export function buildGuards(services: GuardServices): Guards {
-  const { clock, count } = services;
+  const { clock, count, egress } = services;
+  const { buckets, figures } = services.state;
   const { requestsPerSecond, burst } = services.config.rateLimit;
   const limit = requestsPerSecond === null ? null : { requestsPerSecond, burst };
-  const rateLimiter = limit === null ? null : new TokenBuckets(limit, clock);
+  const rateLimiter = limit === null ? null : new TokenBuckets(limit, clock, buckets);
   const eventLoop = new EventLoopWatch();
   const load = watchLoad(services, eventLoop);
   return {
@@ -52,6 +61,11 @@ export function buildGuards(services: GuardServices): Guards {
     },
     isOverloaded: () => load.reason() !== null,
     eventLoopLagMs: () => load.lagMs,
+    waitingForHosts: () => {
+      figures.publish('waitingForHosts', egress.waiting);
+      return figures.sum('waitingForHosts');
+    },
+    longestLagMs: () => figures.most('lagMs'),
     close: () => {
       load.stop();
       eventLoop.stop();
@@ -59,14 +73,25 @@ export function buildGuards(services: GuardServices): Guards {
   };
 }
 
-function watchLoad({ config, clock, log, ledger, shutdown }: GuardServices, eventLoop: EventLoopWatch): LoadWatch {
+/** What a worker measures, it also publishes, because some limits are about all workers together. */
+function watchLoad(services: GuardServices, eventLoop: EventLoopWatch): LoadWatch {
+  const { config, clock, log, ledger, shutdown, egress, state } = services;
+  const { figures } = state;
   return new LoadWatch({
     gauges: {
-      eventLoopLagMs: () => eventLoop.lagMs(),
+      eventLoopLagMs: () => {
+        const lagMs = eventLoop.lagMs();
+        figures.publish('lagMs', lagMs);
+        figures.publish('waitingForHosts', egress.waiting);
+        return lagMs;
+      },
       heapShare,
       residentBytes,
-      callsUnderWay: () => shutdown.callsUnderWay,
-      ledgerDepth: () => ledger.depth,
+      callsUnderWay: () => shutdown.callsInProcess,
+      ledgerDepth: () => {
+        figures.publish('ledgerDepth', ledger.depth);
+        return figures.sum('ledgerDepth');
+      },
     },
     limits: config.loadLimits,
     clock,

@@ -60,10 +60,10 @@ function sourcesView({ settingSources }: Pick<Config, 'settingSources'>): Readon
 /** Named one by one, so that a new setting is shown only after somebody has checked that it is not a secret. */
 function settingsView(config: Config): Readonly<Record<string, unknown>> {
   const { hosted, transport, logLevel, publicUrl, allowedHosts, origins, frameMemory, defaultModel } = config;
-  const { limits, rateLimit, loadLimits, health, retention, listen, alerts, metrics, jobs } = config;
+  const { workers, limits, rateLimit, loadLimits, health, retention, listen, alerts, metrics, jobs } = config;
   const shown = {
     ...{ hosted, transport, logLevel, publicUrl, allowedHosts, origins, frameMemory, defaultModel },
-    ...{ listen, limits, rateLimit, loadLimits, health, retention, alerts, metrics, jobs },
+    ...{ listen, workers, limits, rateLimit, loadLimits, health, retention, alerts, metrics, jobs },
     store: config.store === null ? 'sqlite' : 'postgres',
     console: config.console,
   };

@@ -50,15 +50,8 @@ const QUOTABLE: QuotableRoutes = {
   },
 };
 
-/** Everything the gateway answers. */
-export function routeTable(
-  gateway: Gateway,
-  ledger: Ledger,
-  signer: ReceiptSigner,
-  webhooks: WebhookRouteServices,
-  jobs: Jobs,
-): Route[] {
-  const { prices, custody, clock, usage } = gateway;
+/** What every worker answers: calls, and what is asked about a call. */
+export function callRoutes(): Route[] {
   const billed = BILLED.map(
     ({ path, wire }): Route => ({
       method: 'POST',
@@ -80,11 +73,21 @@ export function routeTable(
     wire: WIRES.chat,
     run: (gateway, call, sink) => quote(gateway, call, sink, QUOTABLE),
   };
+  return [...billed, ...counting, quoting];
+}
+
+/** Everything the gateway answers. */
+export function routeTable(
+  gateway: Gateway,
+  ledger: Ledger,
+  signer: ReceiptSigner,
+  webhooks: WebhookRouteServices,
+  jobs: Jobs,
+): Route[] {
+  const { prices, custody, clock, usage } = gateway;
   const messages = { wire: WIRES.messages, checkVersion: readVersion };
   return [
-    ...billed,
-    ...counting,
-    quoting,
+    ...callRoutes(),
     ...plainRoutes({ ledger, prices, hangups: (account) => hangupFacts(gateway, account), messages, clock, usage }),
     ...receiptRoutes({ ledger, signer, clock }),
     ...keyRoutes(custody),

@@ -3,10 +3,12 @@ import type { Composition } from '../cli/composition.ts';
 import { EXIT } from '../cli/exit-codes.ts';
 import { describeOpenFolder } from '../cli/folder-mode.ts';
 import { type Config, ConfigError, describeProblem } from '../config/config.ts';
+import { WorkersRefused, workersFor } from '../config/workers.ts';
 import { MasterKeyError } from '../custody/master-keys.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
 import type { Clock } from '../kit/clock.ts';
 import { createLog, errorFields, type RootLog } from '../kit/log.ts';
+import { canSharePort } from '../kit/shared-port.ts';
 import { StoreRefused, StoreUnavailable } from '../store/store.ts';
 import { FolderHeld, FolderMoved } from './books.ts';
 import { consoleLink } from './console-link.ts';
@@ -15,6 +17,7 @@ import { withLocalHosts } from './local-hosts.ts';
 import { stopSignal } from './signals.ts';
 import { type Simulator, startSimulator } from './simulator.ts';
 import { type Running, startGateway } from './start.ts';
+import { WorkerFailed } from './workers/worker-thread.ts';
 
 export interface ServeTerms {
   readonly config: Config;
@@ -64,7 +67,8 @@ export async function serve(terms: ServeTerms): Promise<number> {
     if (running !== null) endAtOnce(log, error);
   };
   try {
-    running = await startGateway({ config, hosts: withAddresses(config.hosts, simulator), clock, log, onFatal });
+    const workers = await workersFor(config.workers, canSharePort);
+    running = await startGateway({ config, hosts: withAddresses(config.hosts, simulator), clock, log, onFatal, workers });
     if (fatal !== null) endAtOnce(log, fatal);
     keepYoungObjectsYoung();
   } catch (error) {
@@ -112,7 +116,8 @@ function reload(terms: ServeTerms, running: Running, simulator: Simulator | null
 
 /** Nothing was confirmed that is not durable, so the next start continues from the store. */
 function endAtOnce(log: RootLog, error: Error): never {
-  log.error(errorFields(error), 'Writing to the store failed; stopping.');
+  const what = error instanceof WorkerFailed ? 'A worker failed; stopping.' : 'Writing to the store failed; stopping.';
+  log.error(errorFields(error), what);
   log.flushSync();
   process.exit(EXIT.unreachable);
 }
@@ -126,7 +131,7 @@ function explainFailure(error: unknown, config: Config, terminal: Composition['t
     terminal.writeErr(`${error.message}\n`);
     return EXIT.moved;
   }
-  if (error instanceof MasterKeyError) {
+  if (error instanceof MasterKeyError || error instanceof WorkersRefused) {
     terminal.writeErr(`${error.message}\n`);
     return EXIT.usage;
   }

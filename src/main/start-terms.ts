@@ -9,7 +9,9 @@ export interface StartTerms {
   /** The configured hosts, each with its address. */
   readonly hosts: readonly ConfiguredHost[];
   readonly clock: Clock;
-  readonly log: Log & Partial<Pick<RootLog, 'dropped'>>;
+  readonly log: Log & Partial<Pick<RootLog, 'dropped' | 'writeLines'>>;
+  /** Threads that serve calls; absent: one. */
+  readonly workers?: number;
   /** Replaces the network that callers' URLs lead to, in tests. */
   readonly world?: GuardedWorld;
   /** The disk failed, so nothing more can be made durable. */

@@ -27,7 +27,8 @@ import { refusingFaults } from '../store/sqlite/faults.ts';
 import { StoreVanished } from '../store/store.ts';
 import { keepBooks } from './bookkeeping.ts';
 import { type Books, controlSocketPath, openBooks } from './books.ts';
-import { buildCore, type Core, type InForce } from './core.ts';
+import type { InForce } from './call-core.ts';
+import { buildCore, type Core } from './core.ts';
 import { closeListener, closeServer, drain } from './drain.ts';
 import { forgetCallers } from './forget-callers.ts';
 import { tellHostEvent } from './host-events.ts';
@@ -43,6 +44,8 @@ import { openSigner } from './signing.ts';
 import type { StartTerms } from './start-terms.ts';
 import { openTracing } from './trace-exporter.ts';
 import { watchClock } from './watch-clock.ts';
+import { shareOf } from './workers/share-of.ts';
+import { Workers } from './workers/workers.ts';
 
 export type { StartTerms } from './start-terms.ts';
 
@@ -102,17 +105,27 @@ async function serveBooks(
   cleanup: Cleanup,
 ): Promise<Running> {
   const { config, clock } = terms;
-  const egress = new HostSenders(config.transport, config.limits.callsPerHost);
+  const workers = new Workers(terms.workers ?? 1);
+  const callsPerHost = shareOf(config.limits.callsPerHost, { worker: 0, workers: workers.count });
+  const egress = new HostSenders(config.transport, callsPerHost);
   cleanup.add(() => egress.close());
   const senderFor = (host: ConfiguredHost) => egress.senderFor(host);
-  const health = new HostsHealth(config.health, clock, (event) => tellHostEvent(event, terms.log, core.metrics.hosts));
+  const health = new HostsHealth(
+    config.health,
+    clock,
+    (event) => tellHostEvent(event, terms.log, core.metrics.hosts),
+    (news) => workers.share(news),
+  );
   const inForce: InForce = {
     prices: await rememberPrices(books.store, catalogFor(config, terms.hosts)),
     hosts: new HostDirectory(terms.hosts, senderFor, health),
   };
   const tracing = await openTracing(terms);
   cleanup.add(async () => tracing?.close());
-  const core = buildCore(terms, books, inForce, egress, health, tracing);
+  const { state } = workers;
+  const otherWorkers = { otherWorkers: () => workers.metrics() };
+  const core = buildCore({ terms, books, inForce, egress, health, tracing, state, ...otherWorkers });
+  core.entrusted.keyring.onNewKey = () => workers.tell({ kind: 'read_keys' });
   cleanup.add(() => core.close());
   cleanup.add(() => core.webhooks.deliverer.stop());
   cleanup.add(() => core.alerts.watch.stop());
@@ -122,14 +135,17 @@ async function serveBooks(
   const localAccountId = config.hosted ? null : (await ensureLocalAccount({ ...books, clock })).id;
   const gate: AuthGate = { directory, localAccountId, page: null };
   books.onReplaced(() => forgetCallers(terms, books, gate));
-  const jobs = jobsOf(terms, books, core, egress);
+  cleanup.add(() => workers.end());
+  await workers.start(terms, { books, health, alerts: core.alerts.watch, localAccountId });
+  const jobs = jobsOf(terms, books, core, callsPerHost);
   // After the listeners have drained: what a job writes at its end comes before the store is closed.
   cleanup.add(() => jobs.idle());
   const signer = await openSigner(terms, books, core.entrusted);
-  const listeners = await openListeners(terms, books, core, signer, gate, jobs.jobs, socketPath);
+  const listeners = await openListeners(terms, books, core, signer, gate, jobs.jobs, socketPath, workers);
   cleanup.add(() => listeners.close());
-  for (const url of [listeners.url, listeners.operationsUrl, listeners.consoleUrl])
-    if (url !== null) core.entrusted.ownPorts.add(portOf(url));
+  const ports = [listeners.url, listeners.operationsUrl, listeners.consoleUrl].flatMap(portOf);
+  for (const port of ports) core.entrusted.ownPorts.add(port);
+  workers.tell({ kind: 'own_ports', ports });
   books.announce(listeners.url);
   const bookkeeping = keepBooks(terms, books);
   cleanup.add(() => bookkeeping.stop());
@@ -160,28 +176,30 @@ async function serveBooks(
       core.entrusted.keyring.reload(changed.masterKey);
       inForce.prices = await rememberPrices(books.store, catalogFor(changed, hosts));
       inForce.hosts = new HostDirectory(hosts, senderFor, health);
+      await workers.reload(changed, hosts);
     },
     stop: () => cleanup.run(),
   };
 }
 
-function jobsOf({ config, log }: StartTerms, books: Books, core: Core, egress: HostSenders): OpenJobs {
+function jobsOf({ config, log }: StartTerms, books: Books, core: Core, callsPerHost: number): OpenJobs {
+  const settings = { jobs: config.jobs, limits: { ...config.limits, callsPerHost } };
   return openJobs({
-    ...{ config, log, books, gateway: core.gateway, endpoints: ENDPOINTS, webhooks: core.webhooks },
+    ...{ config: settings, log, books, gateway: core.gateway, endpoints: ENDPOINTS, webhooks: core.webhooks },
     findKey: (id) => books.store.findKey(id),
-    isBusy: (running) => needAllThereIs(core, egress, running),
+    isBusy: (running) => needAllThereIs(core, running),
     onEnded: (ended) => core.metrics.jobs.ended(ended),
   });
 }
 
 /** Whether live calls need all there is, so that deferred jobs wait; so many of the calls under way are jobs. */
-function needAllThereIs({ guards, gateway }: Core, { waiting }: HostSenders, jobs: number): boolean {
-  if (guards.isOverloaded() || waiting > 0) return true;
-  return guards.eventLoopLagMs() > LIMITS.jobLagMs && gateway.shutdown.callsUnderWay > jobs;
+function needAllThereIs({ guards, gateway }: Core, jobs: number): boolean {
+  if (guards.isOverloaded() || guards.waitingForHosts() > 0) return true;
+  return guards.longestLagMs() > LIMITS.jobLagMs && gateway.shutdown.callsInProcess > jobs;
 }
 
-function portOf(url: string): number {
-  return Number(new URL(url).port);
+function portOf(url: string | null): number[] {
+  return url === null ? [] : [Number(new URL(url).port)];
 }
 
 /** The listeners: the callers' port, the control socket, and the ports of health and metrics and of the management API. */
@@ -200,6 +218,7 @@ async function openListeners(
   gate: AuthGate,
   jobs: Jobs,
   socketPath: string | null,
+  workers: Workers,
 ): Promise<Listeners> {
   const { config, log } = terms;
   const { gateway, metrics } = core;
@@ -223,7 +242,7 @@ async function openListeners(
   });
   gate.page = management.page;
   const server = buildServer({
-    createHttpServer: HTTP_SERVERS[config.transport],
+    createHttpServer: await workers.serverOf(HTTP_SERVERS[config.transport]),
     gateway,
     routes: routeTable(gateway, books.ledger, signer, { ...core.webhooks, clock: terms.clock, ids: books.ids }, jobs),
     operations: config.hosted ? new Map(health) : all,

@@ -155,11 +155,12 @@ export const LAYERS: readonly Layer[] = [
   { name: 'kit', mayImport: [], about: 'Clock, ids, batcher, SSE, log, threads.' },
   {
     name: 'limits.ts',
-    mayImport: ['management-limits.ts', 'job-limits.ts'],
+    mayImport: ['management-limits.ts', 'job-limits.ts', 'worker-limits.ts'],
     about: 'Every limit of the product. Open to all layers.',
   },
   { name: 'management-limits.ts', mayImport: [], about: 'The part of `limits.ts` about people and management.' },
   { name: 'job-limits.ts', mayImport: [], about: 'The part of `limits.ts` about deferred jobs.' },
+  { name: 'worker-limits.ts', mayImport: [], about: 'The part of `limits.ts` about gateways with several workers.' },
 ];
 
 /** Folders of src/wires/ that are no wire. */

@@ -72,6 +72,7 @@ function describeConfig(config: Config, catalog: Catalog): string {
     ['master key', checkMasterKey(config).detail],
     ['log level', config.logLevel],
     ['transport', config.transport],
+    ['workers', String(config.workers)],
     ['frame memory', config.frameMemory ? 'on' : 'off'],
     ['hosts', describeHosts(config.hosts).join(', ') || (config.hosts.length > 0 ? 'only the simulated host' : 'none')],
     ['hosts without a key', config.hostsWithoutKey.map(({ name }) => name).join(', ') || 'none'],

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:net';
 import { ConnectionCheck } from '../connection-check.ts';
-import { listenOn } from '../listen.ts';
+import { type ListenAddress, listenOn } from '../listen.ts';
 import type { HttpServer, HttpServerTerms } from '../server.ts';
 import { ClientConnection, type ConnectionTerms } from './client-connection.ts';
 
@@ -28,7 +28,7 @@ export class Listener implements HttpServer {
     return this.#connections.size;
   }
 
-  async listen(address: { readonly host: string; readonly port: number }): Promise<string> {
+  async listen(address: ListenAddress): Promise<string> {
     const url = await listenOn(this.#server, address);
     this.#check.start();
     return url;

@@ -1,0 +1,157 @@
+import { TokenCounter } from '../gateway/counting/token-counter.ts';
+import type { ExchangeRecord } from '../gateway/exchange-record.ts';
+import type { Gateway, PricedCatalog } from '../gateway/gateway.ts';
+import { BodyBudgets } from '../gateway/guards/body-budgets.ts';
+import { CallSlots } from '../gateway/guards/call-slots.ts';
+import { KeptBudget } from '../gateway/guards/kept-budget.ts';
+import { Shutdown } from '../gateway/guards/shutdown.ts';
+import { LearnedFactors } from '../gateway/token-factors.ts';
+import type { HostDirectory } from '../hosts/directory.ts';
+import type { HostsHealth } from '../hosts/hosts-health.ts';
+import { BodyMemory } from '../http/body-memory.ts';
+import { logCall } from '../http/call-log.ts';
+import { type MetricSources, Metrics } from '../http/metrics.ts';
+import { ConnectionLimit } from '../http1/connection-limit.ts';
+import type { Clock } from '../kit/clock.ts';
+import { errorFields, type Log } from '../kit/log.ts';
+import type { Books } from './books.ts';
+import { callLimits } from './call-limits.ts';
+import { type Entrusted, openCustody } from './custody.ts';
+import { buildGuards, type Guards } from './guards.ts';
+import type { HostSenders } from './host-senders.ts';
+import { openRefusalLog } from './refusals.ts';
+import type { StartTerms } from './start-terms.ts';
+import { watchTimers } from './timer-errors.ts';
+import type { Tracing } from './trace-exporter.ts';
+import type { ThreadState } from './workers/thread-state.ts';
+
+/** What a reload replaces. */
+export interface InForce {
+  prices: PricedCatalog;
+  hosts: HostDirectory;
+}
+
+export interface CallParts {
+  readonly terms: Omit<StartTerms, 'onFatal' | 'hosts'>;
+  readonly books: Pick<Books, 'store' | 'ids' | 'ledger'>;
+  readonly inForce: InForce;
+  readonly egress: HostSenders;
+  readonly health: HostsHealth;
+  readonly tracing: Tracing | null;
+  readonly state: ThreadState;
+  /** Whether another worker has the metrics of the process. */
+  readonly isPart: boolean;
+  readonly otherWorkers?: MetricSources['otherWorkers'];
+  /** Called once per call, for alerts. */
+  notePayer(record: ExchangeRecord): void;
+}
+
+/** The services that calls use, and their metrics: one worker has one of each. */
+export interface CallCore {
+  readonly gateway: Gateway;
+  readonly metrics: Metrics;
+  readonly guards: Guards;
+  readonly connectionLimit: ConnectionLimit;
+  readonly bodyMemory: BodyMemory;
+  readonly entrusted: Entrusted;
+  close(): Promise<void>;
+}
+
+export function buildCallCore(parts: CallParts): CallCore {
+  const { terms, books, inForce, egress, health, tracing, state } = parts;
+  const { config, clock, log, world } = terms;
+  const { ids, ledger } = books;
+  const entrusted = openCustody({ config, clock, books, world });
+  const countTokens = new TokenCounter(clock);
+  const tokenFactors = learnFactors(books, clock, log);
+  const shutdown = new Shutdown(state.calls);
+  shutdown.onDue(() => ledger.stopRetrying());
+  const connectionLimit = new ConnectionLimit(config.loadLimits.connections, state.connections);
+  const bodyMemory = new BodyMemory(state.bodies);
+  const timers = watchTimers(log);
+  const sources = { shutdown, connectionLimit, bodyMemory, timerErrors: () => timers.errors };
+  const metrics = new Metrics(metricSources(parts, { ...sources, lagMs: () => guards.eventLoopLagMs() }), parts);
+  const count = (reason: string): void => metrics.turnedAway(reason);
+  const guards = buildGuards({ config, clock, log, ledger, shutdown, egress, state, count });
+  const refusals = openRefusalLog(books.store, clock, log);
+  const gateway: Gateway = {
+    clock,
+    ids,
+    ledger,
+    sealer: entrusted.keyring.sealer,
+    keptBudget: new KeptBudget({ clock, ...(state.kept && { wholeAtMs: state.kept }) }),
+    custody: entrusted.custody,
+    countTokens,
+    tokenFactors,
+    usage: books.store.usage,
+    refusals,
+    tracing,
+    observe: observer(metrics, parts),
+    limits: callLimits(config.limits),
+    frameMemory: config.frameMemory,
+    shutdown,
+    bodyBudgets: new BodyBudgets(config.rateLimit, clock, count, state.bodySpending),
+    slots: new CallSlots(config.rateLimit, count, state.slots),
+    prices: () => inForce.prices,
+    hosts: () => inForce.hosts,
+    health,
+  };
+  const close = async (): Promise<void> => {
+    guards.close();
+    timers.stop();
+    await refusals.write();
+    await entrusted.close();
+    tokenFactors.close();
+    await countTokens.close();
+  };
+  return { gateway, metrics, guards, connectionLimit, bodyMemory, entrusted, close };
+}
+
+function learnFactors({ store }: Pick<Books, 'store'>, clock: Clock, log: Log): LearnedFactors {
+  const factors = new LearnedFactors(store.directory, clock, (error) =>
+    log.warn(errorFields(error), 'The overruns of counted prompts cannot be read or written.'),
+  );
+  void factors.read();
+  return factors;
+}
+
+function observer(metrics: Metrics, { terms, tracing, notePayer }: CallParts): Gateway['observe'] {
+  return (record) => {
+    metrics.observe(record);
+    notePayer(record);
+    logCall(terms.log, record);
+    tracing?.report(record);
+  };
+}
+
+interface OwnSources {
+  readonly shutdown: Shutdown;
+  readonly connectionLimit: ConnectionLimit;
+  readonly bodyMemory: BodyMemory;
+  timerErrors(): number;
+  lagMs(): number;
+}
+
+/** Connections and bodies are counted for all workers together, so only one of them reports these. */
+function metricSources({ terms, books, egress, health, tracing, ...parts }: CallParts, own: OwnSources): MetricSources {
+  const { config, clock, log } = terms;
+  const { shutdown, connectionLimit, bodyMemory, timerErrors, lagMs } = own;
+  const { store, ledger } = books;
+  return {
+    callsUnderWay: () => shutdown.callsUnderWay,
+    ledgerDepth: () => ledger.depth,
+    hostConnections: () => egress.openConnections,
+    clientConnections: () => (parts.isPart ? 0 : connectionLimit.taken),
+    clientConnectionsClosed: () => connectionLimit.closed,
+    bodyBytes: () => (parts.isPart ? 0 : bodyMemory.bytes),
+    timerErrors,
+    eventLoopLagMs: lagMs,
+    hosts: () => health.report(),
+    logLinesDropped: () => log.dropped ?? 0,
+    spansDropped: () => tracing?.dropped ?? 0,
+    books: { sums: () => store.directory.bookSums(), clock },
+    jobs: { sums: (nowMs) => store.jobs.sums(nowMs), clock },
+    payers: config.metrics,
+    ...(parts.otherWorkers && { otherWorkers: parts.otherWorkers }),
+  };
+}

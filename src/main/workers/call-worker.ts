@@ -1,0 +1,11 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { openWorker } from './open-worker.ts';
+import type { Order, Report, WorkerTerms } from './messages.ts';
+
+/** Entry point of a worker that is a thread of its own. */
+const port = parentPort;
+if (port === null) throw new Error('This file is the entry point of a thread and cannot be run directly.');
+const report = (message: Report): void => void port.postMessage(message);
+const worker = await openWorker(workerData as WorkerTerms, report);
+port.on('message', (order: Order) => void worker.obey(order));
+report({ kind: 'composed' });

@@ -1,0 +1,65 @@
+import type { MessagePort } from 'node:worker_threads';
+import type { ChangedKey } from '../../alerts/changed-payers.ts';
+import type { Config } from '../../config/config.ts';
+import type { ConfiguredHost } from '../../hosts/host.ts';
+import type { HostNews } from '../../hosts/host-sign.ts';
+import type { MetricsPart } from '../../http/metrics.ts';
+import type { WriterTicket } from '../books.ts';
+import type { Packed } from './pack-secrets.ts';
+import type { SharedMemory } from './thread-state.ts';
+
+/** What a reload replaces. */
+export interface Settings {
+  readonly config: Config;
+  /** The configured hosts, each with its address. */
+  readonly hosts: readonly ConfiguredHost[];
+}
+
+/** What a worker is started with. */
+export interface WorkerTerms {
+  /** The first worker, which is no thread of its own, is 0. */
+  readonly worker: number;
+  readonly workers: number;
+  readonly memory: SharedMemory;
+  /** `Settings`. */
+  readonly settings: Packed;
+  /** Null if the ledger is in PostgreSQL, where each worker has a place of its own. */
+  readonly ticket: WriterTicket | null;
+  /** The account of callers without a key. */
+  readonly localAccountId: bigint | null;
+  /** When the clock of the first worker began. */
+  readonly clockBaseMs: number;
+  /** For requests that the first worker answers. */
+  readonly forwarding: MessagePort;
+}
+
+/** From the first worker. */
+export type Order =
+  | { readonly kind: 'listen'; readonly host: string; readonly port: number }
+  /** All ports of the gateway, to which no caller's URL may lead. */
+  | { readonly kind: 'own_ports'; readonly ports: readonly number[] }
+  | { readonly kind: 'reload'; readonly settings: Packed }
+  /** The master keys have changed. */
+  | { readonly kind: 'read_keys' }
+  | { readonly kind: 'news'; readonly news: HostNews }
+  | { readonly kind: 'metrics'; readonly number: number }
+  /** Finish the calls within the time for it, close everything, and end. */
+  | { readonly kind: 'drain' };
+
+/** To the first worker. */
+export type Report =
+  | { readonly kind: 'composed' | 'listening' | 'drained' }
+  /** `problem`: why the old settings stay in effect; null if they do not. */
+  | { readonly kind: 'reloaded'; readonly problem: string | null }
+  | { readonly kind: 'news'; readonly news: HostNews }
+  | { readonly kind: 'metrics'; readonly number: number; readonly part: MetricsPart }
+  | { readonly kind: 'log'; readonly lines: readonly string[] }
+  | { readonly kind: 'payers'; readonly payers: Payers };
+
+/** Who paid for calls since the last report, for alerts. */
+export interface Payers {
+  readonly accounts: readonly bigint[];
+  readonly keys: readonly ChangedKey[];
+  /** Calls may have cost the operator something. */
+  readonly hasLosses: boolean;
+}

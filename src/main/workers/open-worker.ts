@@ -1,0 +1,199 @@
+import { authenticate, type Gate } from '../../accounts/authenticate.ts';
+import { KEY_CHOICE } from '../../accounts/authenticate-page.ts';
+import { KeyDirectory } from '../../accounts/key-directory.ts';
+import type { Config } from '../../config/config.ts';
+import { HostDirectory } from '../../hosts/directory.ts';
+import type { ConfiguredHost } from '../../hosts/host.ts';
+import { HostsHealth } from '../../hosts/hosts-health.ts';
+import { pathOf, Router } from '../../http/router.ts';
+import { buildServer } from '../../http/server.ts';
+import type { CreateHttpServer, HttpServer } from '../../http1/server.ts';
+import { type Cleanup, openAll } from '../../kit/cleanup.ts';
+import { type Clock, clockFrom } from '../../kit/clock.ts';
+import { createLog, errorFields, type Log } from '../../kit/log.ts';
+import { StoreVanished } from '../../store/store.ts';
+import { type Books, joinBooks, openBooks } from '../books.ts';
+import { buildCallCore, type CallCore, type InForce } from '../call-core.ts';
+import { drain } from '../drain.ts';
+import { forgetCallers } from '../forget-callers.ts';
+import { tellHostEvent } from '../host-events.ts';
+import { HostSenders } from '../host-senders.ts';
+import { HTTP_SERVERS } from '../http-servers.ts';
+import { logInstanceEvent } from '../instance-events.ts';
+import { catalogFor, rememberPrices } from '../prices.ts';
+import { callRoutes } from '../routes.ts';
+import { openTracing } from '../trace-exporter.ts';
+import { Forwarder } from './forward-request.ts';
+import { LineRelay } from './line-relay.ts';
+import type { Order, Report, Settings, WorkerTerms } from './messages.ts';
+import { unpackSecrets } from './pack-secrets.ts';
+import { PayerRelay } from './payer-relay.ts';
+import { shareOf } from './share-of.ts';
+import { threadState } from './thread-state.ts';
+
+/** A worker in its own thread. */
+export interface OpenWorker {
+  obey(order: Order): Promise<void>;
+}
+
+/** Everything that calls need, in a thread of its own. What a process has once stays in the first worker. */
+export function openWorker(terms: WorkerTerms, report: (report: Report) => void): Promise<OpenWorker> {
+  const { config, hosts } = unpackSecrets<Settings>(terms.settings);
+  const clock = clockFrom(terms.clockBaseMs);
+  const lines = new LineRelay((written) => report({ kind: 'log', lines: written }));
+  const log = createLog({ level: config.logLevel, destination: lines });
+  return openAll(async (cleanup) => {
+    cleanup.add(() => lines.flush());
+    const books = await openLedger(terms, config, clock, log);
+    cleanup.add(books.close);
+    return serveCalls({ terms, config, hosts, clock, log, books, report, cleanup });
+  });
+}
+
+/** After a failure of the store the process ends, unless its files are gone: then calls are refused. */
+function endUnlessVanished(error: Error): void {
+  if (!(error instanceof StoreVanished)) throw error;
+}
+
+function openLedger({ ticket, worker }: WorkerTerms, config: Config, clock: Clock, log: Log): Promise<Books> {
+  if (ticket !== null) return joinBooks({ config, clock, ticket, worker, onFatal: endUnlessVanished });
+  const onInstanceEvent = (event: Parameters<typeof logInstanceEvent>[0]): void => logInstanceEvent(event, log);
+  return openBooks({ config, clock, socketPath: null, onFatal: endUnlessVanished, onInstanceEvent });
+}
+
+interface WorkerParts extends Settings {
+  readonly terms: WorkerTerms;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly books: Books;
+  report(report: Report): void;
+  readonly cleanup: Cleanup;
+}
+
+async function serveCalls(parts: WorkerParts): Promise<OpenWorker> {
+  const { terms, config, clock, log, books, report, cleanup } = parts;
+  const egress = new HostSenders(config.transport, shareOf(config.limits.callsPerHost, terms));
+  cleanup.add(() => egress.close());
+  const senderFor = (host: ConfiguredHost) => egress.senderFor(host);
+  const health = new HostsHealth(
+    config.health,
+    clock,
+    (event) => tellHostEvent(event, log, core.metrics.hosts),
+    (news) => report({ kind: 'news', news }),
+  );
+  const inForce: InForce = {
+    prices: await rememberPrices(books.store, catalogFor(config, parts.hosts)),
+    hosts: new HostDirectory(parts.hosts, senderFor, health),
+  };
+  const tracing = await openTracing({ config, clock, log });
+  cleanup.add(async () => tracing?.close());
+  const payers = new PayerRelay(clock, (paid) => report({ kind: 'payers', payers: paid }));
+  cleanup.add(() => payers.flush());
+  const shared = { isPart: true, state: threadState(terms.memory, terms.worker) };
+  const call = { books, inForce, egress, health, tracing, ...shared };
+  const core = buildCallCore({ ...call, terms: { config, clock, log }, notePayer: (record) => payers.note(record) });
+  cleanup.add(() => core.close());
+  const listener = await openPort(parts, core);
+  const reload = async (changed: Settings): Promise<void> => {
+    core.entrusted.keyring.reload(changed.config.masterKey);
+    inForce.prices = await rememberPrices(books.store, catalogFor(changed.config, changed.hosts));
+    inForce.hosts = new HostDirectory(changed.hosts, senderFor, health);
+  };
+  return { obey: (order) => obey(order, { parts, core, health, listener, reload }) };
+}
+
+/** The callers' port as this worker serves it. */
+interface CallersPort {
+  readonly server: HttpServer;
+  /** Connections end after their response from now on. */
+  startDraining(): void;
+}
+
+async function openPort({ terms, config, clock, log, books, cleanup }: WorkerParts, core: CallCore): Promise<CallersPort> {
+  const directory = new KeyDirectory(books.store, clock);
+  cleanup.add(() => directory.stop());
+  await directory.start();
+  const gate: Gate & { localAccountId: bigint | null; directory: KeyDirectory } = {
+    directory,
+    localAccountId: terms.localAccountId,
+    page: null,
+  };
+  books.onReplaced(() => forgetCallers({ config, clock, log }, books, gate));
+  let draining = false;
+  const server = buildServer({
+    createHttpServer: forwardingOthers(HTTP_SERVERS[config.transport], new Forwarder(terms.forwarding)),
+    gateway: core.gateway,
+    routes: callRoutes(),
+    operations: new Map(),
+    authenticate: (request) => authenticate(request, gate),
+    turnAway: core.guards.turnAway,
+    guard: { local: !config.hosted, allowedHosts: config.allowedHosts, allowedOrigins: config.origins },
+    manage: null,
+    timeouts: config.limits,
+    connectionLimit: core.connectionLimit,
+    bodyMemory: core.bodyMemory,
+    log,
+    draining: () => draining,
+  });
+  return {
+    server,
+    startDraining: () => {
+      draining = true;
+    },
+  };
+}
+
+/** Serves calls here and lets the first worker answer everything else, and calls from its pages. */
+function forwardingOthers(create: CreateHttpServer, forwarder: Forwarder): CreateHttpServer {
+  const router = new Router(callRoutes());
+  return (terms) =>
+    create({
+      ...terms,
+      answer: (request, response) => {
+        const isCall = router.find(request.method, pathOf(request.url)) !== null;
+        if (isCall && request.headers[KEY_CHOICE] === undefined) terms.answer(request, response);
+        else forwarder.forward(request, response);
+      },
+    });
+}
+
+interface Obeying {
+  readonly parts: WorkerParts;
+  readonly core: CallCore;
+  readonly health: HostsHealth;
+  readonly listener: CallersPort;
+  reload(settings: Settings): Promise<void>;
+}
+
+async function obey(order: Order, { parts, core, health, listener, reload }: Obeying): Promise<void> {
+  const { report, config, log, cleanup } = parts;
+  switch (order.kind) {
+    case 'listen':
+      await listener.server.listen({ host: order.host, port: order.port, shared: true });
+      report({ kind: 'listening' });
+      return;
+    case 'own_ports':
+      for (const port of order.ports) core.entrusted.ownPorts.add(port);
+      return;
+    case 'reload':
+      await reload(unpackSecrets<Settings>(order.settings)).then(
+        () => report({ kind: 'reloaded', problem: null }),
+        (error: unknown) => report({ kind: 'reloaded', problem: errorFields(error).error.message }),
+      );
+      return;
+    case 'read_keys':
+      core.entrusted.keyring.reload();
+      return;
+    case 'news':
+      health.adopt(order.news);
+      return;
+    case 'metrics':
+      report({ kind: 'metrics', number: order.number, part: await core.metrics.part() });
+      return;
+    case 'drain':
+      listener.startDraining();
+      await drain([listener.server], core.gateway, config.limits.shutdownMs, log);
+      await cleanup.run();
+      report({ kind: 'drained' });
+  }
+}

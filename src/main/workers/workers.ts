@@ -1,0 +1,83 @@
+import type { AlertWatch } from '../../alerts/watch.ts';
+import type { Config } from '../../config/config.ts';
+import type { ConfiguredHost } from '../../hosts/host.ts';
+import type { HostNews } from '../../hosts/host-sign.ts';
+import type { HostsHealth } from '../../hosts/hosts-health.ts';
+import type { MetricsPart } from '../../http/metrics.ts';
+import type { CreateHttpServer } from '../../http1/server.ts';
+import type { Books } from '../books.ts';
+import type { StartTerms } from '../start-terms.ts';
+import type { Order, Payers } from './messages.ts';
+import { ownState, type SharedMemory, sharedMemoryFor, type ThreadState, threadState } from './thread-state.ts';
+import type { WorkerPool } from './worker-pool.ts';
+
+/** The workers of a gateway, of which this thread is the first, and often the only one. */
+export class Workers {
+  readonly count: number;
+  readonly state: ThreadState;
+  readonly #memory: SharedMemory | null;
+  #pool: WorkerPool | null = null;
+
+  constructor(count: number) {
+    this.count = count;
+    this.#memory = count === 1 ? null : sharedMemoryFor(count);
+    this.state = this.#memory === null ? ownState() : threadState(this.#memory, 0);
+  }
+
+  /** Starts the others. They listen when the server does that `serverOf` returns. */
+  async start(start: StartTerms, parts: OtherWorkersParts): Promise<void> {
+    if (this.#memory === null) return;
+    // Loaded on demand: most gateways have one worker.
+    const { WorkerPool } = await import('./worker-pool.ts');
+    this.#pool = await WorkerPool.start({
+      start,
+      workers: this.count,
+      memory: this.#memory,
+      localAccountId: parts.localAccountId,
+      health: parts.health,
+      ticket: () => parts.books.ticket(),
+      notePayers: (payers) => notePayers(parts.alerts, payers),
+    });
+  }
+
+  /** The callers' server, on a port that the workers share. */
+  async serverOf(create: CreateHttpServer): Promise<CreateHttpServer> {
+    if (this.#pool === null) return create;
+    const { sharedServer } = await import('./shared-server.ts');
+    return sharedServer(create, this.#pool);
+  }
+
+  share(news: HostNews): void {
+    this.#pool?.tell({ kind: 'news', news });
+  }
+
+  tell(order: Extract<Order, { kind: 'own_ports' | 'read_keys' }>): void {
+    this.#pool?.tell(order);
+  }
+
+  metrics(): Promise<readonly MetricsPart[]> {
+    return this.#pool?.metrics() ?? Promise.resolve([]);
+  }
+
+  async reload(config: Config, hosts: readonly ConfiguredHost[]): Promise<void> {
+    await this.#pool?.reload(config, hosts);
+  }
+
+  /** For a start that fails, and after the drain. */
+  async end(): Promise<void> {
+    await this.#pool?.end();
+  }
+}
+
+export interface OtherWorkersParts {
+  readonly books: Pick<Books, 'ticket'>;
+  readonly health: Pick<HostsHealth, 'adopt'>;
+  readonly alerts: Pick<AlertWatch, 'note'>;
+  readonly localAccountId: bigint | null;
+}
+
+function notePayers(watch: Pick<AlertWatch, 'note'>, { accounts, keys, hasLosses }: Payers): void {
+  const lossNanousd = hasLosses ? 1n : 0n;
+  for (const accountId of accounts) watch.note({ accountId, key: null }, 1n, lossNanousd, false);
+  for (const { key, isRefused } of keys) watch.note({ accountId: key.accountId, key }, 1n, lossNanousd, isRefused);
+}
