@@ -4,7 +4,7 @@ import { runCommand } from '../gateway-process.ts';
 import { Auditor } from './audit.ts';
 import { Load } from './load.ts';
 import { CLIENTS, IN_FLIGHT_MIN, MOMENTS, type Moment } from './moments.ts';
-import { createWorld, type World } from './world.ts';
+import { createWorld, type Place, type World } from './world.ts';
 
 /** What one kill hit, and what was wrong after it. */
 export interface Cycle {
@@ -21,6 +21,8 @@ export interface Cycle {
 export interface CampaignTerms {
   readonly cycles: number;
   readonly seed: number;
+  /** Settings of the gateway, and where its ledger is. */
+  readonly place?: Place;
   onCycle?(cycle: Cycle, number: number): void;
 }
 
@@ -31,9 +33,9 @@ export interface Campaign {
 }
 
 /** Kills the gateway again and again on one folder; compares the ledger with what clients saw after each restart. */
-export async function killCampaign({ cycles, seed, onCycle }: CampaignTerms): Promise<Campaign> {
+export async function killCampaign({ cycles, seed, place, onCycle }: CampaignTerms): Promise<Campaign> {
   const random = new Random(seed);
-  const world = await createWorld();
+  const world = await createWorld(place);
   const done: Cycle[] = [];
   try {
     const auditor = new Auditor(world);

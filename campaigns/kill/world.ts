@@ -44,6 +44,8 @@ const CREDIT_NANOUSD = 100_000_000_000n;
 export interface Place {
   /** Added to the config file. */
   readonly settings: object;
+  /** Further variables of the gateway's environment. */
+  readonly env?: Readonly<Record<string, string>>;
   readonly operator?: (url: string) => RunVerb;
 }
 
