@@ -61,7 +61,8 @@ export async function startGatewayProcess(terms: GatewayTerms): Promise<GatewayP
   };
 }
 
-function askSocket(folder: string): RunVerb {
+/** Runs verbs over the control socket of the gateway that has this folder open. */
+export function askSocket(folder: string): RunVerb {
   const operator = { socketPath: controlSocketPath(folder), name: 'The gateway', clock: systemClock };
   return async (verb, input = {}) => JSON.parse(await callServer(operator, verb, input));
 }

@@ -112,7 +112,8 @@ async function changes(world: GatewayWorld, counts: Counts): Promise<string[]> {
       faults.push(...change.faults);
     }
   }
-  for (const [name, ms] of slowestMs) say(`  ${name}: seen by every worker after ${Math.round(ms)} of ${SEEN_WITHIN_MS} ms`);
+  for (const [name, ms] of slowestMs)
+    say(`  ${name}: seen by every worker after ${Math.round(ms)} of ${SEEN_WITHIN_MS} ms`);
   return faults;
 }
 

@@ -33,7 +33,9 @@ export async function worstNanousd(world: WorkersWorld): Promise<bigint> {
   const key = await openKey(world, { creditNanousd: 10n ** 12n });
   const client = new StreamClient(world.url, askOf(world), bearer(key));
   await until(() => client.ended !== null, 'the first call has ended');
-  const { held_nanousd: held } = (await world.ask('receipts.show', { receipt: client.requestId })) as { held_nanousd: number };
+  const { held_nanousd: held } = (await world.ask('receipts.show', { receipt: client.requestId })) as {
+    held_nanousd: number;
+  };
   return BigInt(held);
 }
 

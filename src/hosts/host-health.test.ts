@@ -303,3 +303,76 @@ describe('refusals that may be about one request', () => {
     expect(availability()).toBe('open');
   });
 });
+
+describe('two workers', () => {
+  let here: HostsHealth;
+  let there: HostsHealth;
+  let told: string[];
+
+  beforeEach(() => {
+    told = [];
+    const link = (name: string, other: () => HostsHealth) =>
+      new HostsHealth(
+        SETTINGS,
+        clock,
+        ({ kind }) => told.push(`${name} ${kind}`),
+        (news) => other().adopt(structuredClone(news)),
+      );
+    here = link('here', () => there);
+    there = link('there', () => here);
+  });
+
+  const of = (hosts: HostsHealth) => hosts.track([{ name: 'host', hasKey: true }]).get('host')!;
+  const callAt = (health: HostHealth, sign: HostSign): void =>
+    health.note(health.enter(clock.monotonicMs()), sign, clock.monotonicMs(), ACCOUNT, () => true);
+  const availabilities = (...healths: HostHealth[]) =>
+    healths.map((health) => health.availability(MODEL, clock.monotonicMs()));
+
+  test('eject a host after five failures in a row that they saw together, and one of them says so', () => {
+    const [first, second] = [of(here), of(there)];
+    for (let pair = 0; pair < 2; pair++) for (const health of [first, second]) callAt(health, FAILED);
+    expect(availabilities(first, second)).toEqual(['open', 'open']);
+    callAt(second, FAILED);
+    expect(availabilities(first, second)).toEqual(['aside', 'aside']);
+    expect(told).toEqual(['there ejected']);
+    expect(here.report()[0]?.events.map(({ event }) => event.kind)).toEqual(['ejected']);
+  });
+
+  test('forget failures after an answer that either of them got', () => {
+    const [first, second] = [of(here), of(there)];
+    for (let call = 0; call < 4; call++) callAt(first, FAILED);
+    callAt(second, WELL);
+    callAt(first, FAILED);
+    expect(availabilities(first, second)).toEqual(['open', 'open']);
+  });
+
+  test('probe an ejected host with one call, whose result counts for both', () => {
+    const [first, second] = [of(here), of(there)];
+    for (let call = 0; call < 5; call++) callAt(first, FAILED);
+    clock.advance(SETTINGS.ejectionMs);
+    const ticket = second.enter(clock.monotonicMs());
+    expect(availabilities(first, second)).toEqual(['aside', 'aside']);
+    second.note(ticket, NOTHING, clock.monotonicMs(), ACCOUNT, () => true);
+    expect(availabilities(first, second)).toEqual(['probe', 'probe']);
+    callAt(second, WELL);
+    expect(availabilities(first, second)).toEqual(['open', 'open']);
+    expect(told).toEqual(['here ejected', 'there probed', 'there probed', 'there returned']);
+  });
+
+  test('set aside a rejected key, an unknown model and a rate limit together', () => {
+    const [first, second] = [of(here), of(there)];
+    callAt(first, { kind: 'model_unknown', model: MODEL });
+    expect(availabilities(first, second)).toEqual(['aside', 'aside']);
+    callAt(second, { kind: 'limited', retryAfterMs: 1000 });
+    expect([here, there].map((hosts) => hosts.report()[0]?.state)).toEqual(['limited', 'limited']);
+    callAt(second, KEY_REFUSED);
+    expect(availabilities(first, second)).toEqual(['closed', 'closed']);
+  });
+
+  test('count overruns together', () => {
+    const [first, second] = [of(here), of(there)];
+    for (let overrun = 0; overrun < SETTINGS.overruns; overrun++)
+      (overrun % 2 === 0 ? first : second).overran(clock.monotonicMs(), () => true);
+    expect(availabilities(first, second)).toEqual(['aside', 'aside']);
+  });
+});

@@ -68,7 +68,14 @@ export async function serve(terms: ServeTerms): Promise<number> {
   };
   try {
     const workers = await workersFor(config.workers, canSharePort);
-    running = await startGateway({ config, hosts: withAddresses(config.hosts, simulator), clock, log, onFatal, workers });
+    running = await startGateway({
+      config,
+      hosts: withAddresses(config.hosts, simulator),
+      clock,
+      log,
+      onFatal,
+      workers,
+    });
     if (fatal !== null) endAtOnce(log, fatal);
     keepYoungObjectsYoung();
   } catch (error) {

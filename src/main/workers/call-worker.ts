@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { openWorker } from './open-worker.ts';
 import type { Order, Report, WorkerTerms } from './messages.ts';
+import { openWorker } from './open-worker.ts';
 
 /** Entry point of a worker that is a thread of its own. */
 const port = parentPort;

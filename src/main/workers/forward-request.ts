@@ -100,4 +100,3 @@ class ForwardedExchange {
     if (bytes > 0) this.#send({ id: this.#id, kind: 'taken', bytes });
   }
 }
-

@@ -109,7 +109,10 @@ interface CallersPort {
   startDraining(): void;
 }
 
-async function openPort({ terms, config, clock, log, books, cleanup }: WorkerParts, core: CallCore): Promise<CallersPort> {
+async function openPort(
+  { terms, config, clock, log, books, cleanup }: WorkerParts,
+  core: CallCore,
+): Promise<CallersPort> {
   const directory = new KeyDirectory(books.store, clock);
   cleanup.add(() => directory.stop());
   await directory.start();
