@@ -22,8 +22,9 @@ export class Child {
   static readonly #all: Child[] = [];
   readonly #process: ChildProcess;
 
-  constructor(core: number, command: string, args: readonly string[], options: { quiet?: boolean } = {}) {
-    const pinned = canPin ? ['taskset', '-c', String(core), command, ...args] : [command, ...args];
+  /** `core`: null if it may run on all of them. */
+  constructor(core: number | null, command: string, args: readonly string[], options: { quiet?: boolean } = {}) {
+    const pinned = canPin && core !== null ? ['taskset', '-c', String(core), command, ...args] : [command, ...args];
     this.#process = spawn(pinned[0]!, pinned.slice(1), {
       stdio: ['ignore', options.quiet ? 'ignore' : 'inherit', options.quiet ? 'ignore' : 'inherit', 'ipc'],
       env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'production' },
@@ -32,7 +33,7 @@ export class Child {
   }
 
   /** One of the programs beside this file, or one named by its whole path; it says when it is ready, and what others must know of it. */
-  static async ready<Hello>(core: number, file: string, terms: unknown, nodeFlags: readonly string[] = []) {
+  static async ready<Hello>(core: number | null, file: string, terms: unknown, nodeFlags: readonly string[] = []) {
     const args = [...nodeFlags, resolve(import.meta.dirname, file), JSON.stringify(terms)];
     const child = new Child(core, process.execPath, args);
     return { child, hello: (await child.nextMessage(READY_MS_MAX)) as Hello };

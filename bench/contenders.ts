@@ -32,6 +32,14 @@ export async function startTollgate(terms: TollgateTerms, nodeFlags: readonly st
   return { name, child, port: hello.port, model: CATALOG_MODEL, headers: {} };
 }
 
+/** With so many workers, on all cores. */
+export async function startWorkers(terms: TollgateTerms & { readonly workers: number }): Promise<Contender> {
+  const { child, hello } = await Child.ready<TollgateHello>(null, 'tollgate.ts', terms);
+  const { workers } = terms;
+  const name = `Tollgate, ${workers} ${workers === 1 ? 'worker' : 'workers'}`;
+  return { name, child, port: hello.port, model: CATALOG_MODEL, headers: {} };
+}
+
 /** The gateway of another checkout, with its own code, store and benchmark programs: what a change costs is seen in one run. */
 export async function startOtherTollgate(checkout: string, terms: TollgateTerms, keys: readonly string[]) {
   const program = join(checkout, 'bench/tollgate.ts');

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync } from 'node:fs';
 import { loadavg, release } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { TRANSPORTS, type Transport } from '../src/config/config.ts';
+import { TRANSPORTS } from '../src/config/config.ts';
 import { Child, canPin, OTHER_CORE } from './child.ts';
 import {
   type Contender,
@@ -11,6 +11,7 @@ import {
   startPassThrough,
   startPortkey,
   startTollgate,
+  startWorkers,
 } from './contenders.ts';
 import { fillStore } from './fill-store.ts';
 import { describeMachine } from './machine.ts';
@@ -32,6 +33,7 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
     against: { type: 'string' },
     'frames-apart': { type: 'boolean', default: false },
+    workers: { type: 'string' },
   },
 });
 // Many short rounds: what neighbours of this machine do for some seconds then falls on all contenders, and not on one.
@@ -40,6 +42,8 @@ const seconds = Number(values.seconds ?? 0.5);
 const rows = Number(values.rows ?? (values.quick ? 100_000 : 1_000_000));
 const warmUpCalls = values.quick ? 1_000 : 5_000;
 const connections = Number(values.connections);
+/** Numbers of workers to compare, on all cores; null compares with other gateways, on one core. */
+const workerCounts = values.workers === undefined ? null : values.workers.split(',').map(Number);
 const BOOKS_MS_MAX = 120_000;
 /** The bar that the gateway is held to, against the published one. */
 const TIMES_PORTKEY = 6;
@@ -50,9 +54,12 @@ async function main(folder: string): Promise<void> {
   const first = storeFolder(folder, 'own');
   mkdirSync(first);
   const accounts = fillStore({ folder: first, calls: rows, accounts: Number(values.accounts) });
-  cpSync(first, storeFolder(folder, 'node'), { recursive: true });
+  for (const copy of workerCounts?.map(String) ?? ['node'])
+    cpSync(first, storeFolder(folder, copy), { recursive: true });
   const keys = accounts.map(({ secret }) => secret);
-  const { around, contenders } = await startAll(folder, keys);
+  const { around, contenders } = await (workerCounts === null
+    ? startAll(folder, keys)
+    : startOnAllCores(folder, keys, workerCounts));
   const gateways: Gateway[] = [];
   for (const contender of contenders.filter(isTollgate)) {
     const before = await contender.child.ask<BooksReport>('verify', BOOKS_MS_MAX);
@@ -77,6 +84,7 @@ async function main(folder: string): Promise<void> {
   }
   for (const shape of SHAPES) compareWithPortkey(shape, measured);
   for (const shape of SHAPES) compareWithOther(shape, measured);
+  if (workerCounts !== null) for (const shape of SHAPES) compareWorkers(shape, measured);
 }
 
 /** A contender whose receipts are counted. */
@@ -118,6 +126,19 @@ async function startAll(folder: string, keys: readonly string[]) {
   return { around, contenders };
 }
 
+/** Gateways that differ in their workers; load and upstream run on the same cores. */
+async function startOnAllCores(folder: string, keys: readonly string[], counts: readonly number[]) {
+  const terms = { framesApart: values['frames-apart'] };
+  const upstream = await Child.ready<UpstreamHello>(null, 'upstream.ts', terms);
+  const contenders: Contender[] = [];
+  for (const workers of counts) {
+    const store = { folder: storeFolder(folder, String(workers)), transport: 'own' } as const;
+    contenders.push(await startWorkers({ ...store, upstreamPort: upstream.hello.port, workers }));
+  }
+  const around: Surroundings = { upstream: upstream.child, load: await startLoad(null), keys, connections };
+  return { around, contenders };
+}
+
 /** One for each transport, with stores of their own that are filled alike. */
 async function startTollgates(folder: string, upstreamPort: number): Promise<Contender[]> {
   const contenders: Contender[] = [];
@@ -137,8 +158,8 @@ async function startAgainst(checkout: string, scratch: string, upstreamPort: num
   return startOtherTollgate(checkout, { folder, upstreamPort, transport: 'own' }, keys);
 }
 
-function storeFolder(folder: string, transport: Transport): string {
-  return join(folder, transport);
+function storeFolder(folder: string, name: string): string {
+  return join(folder, name);
 }
 
 /** Interleaved, so that whatever else the machine does falls on all alike. */
@@ -192,6 +213,18 @@ function compareWithOther(shape: Shape, measured: readonly Row[]): void {
   say(
     `against    ${other.name}, ${shape}: ${times.toFixed(3)} times the requests/s, ${cpu.toFixed(3)} times the CPU a request`,
   );
+}
+
+function compareWorkers(shape: Shape, measured: readonly Row[]): void {
+  const [fewest, ...others] = measured.filter((row) => row.shape === shape);
+  for (const row of others) {
+    const times = ratio(row, fewest!, ({ perSecond }) => perSecond);
+    const cpu = ratio(row, fewest!, ({ cpuMicros }) => cpuMicros);
+    say(
+      `workers    ${row.name}, ${shape}: ${times.toFixed(2)} times the requests/s of ${fewest!.name}, ` +
+        `${cpu.toFixed(2)} times the CPU a request`,
+    );
+  }
 }
 
 function load(): string {

@@ -24,8 +24,8 @@ export interface Figures {
   readonly otherCoreBusy: number;
 }
 
-export async function startLoad(): Promise<Child> {
-  return (await Child.ready(OTHER_CORE, 'load.ts', {})).child;
+export async function startLoad(core: number | null = OTHER_CORE): Promise<Child> {
+  return (await Child.ready(core, 'load.ts', {})).child;
 }
 
 export async function measure(

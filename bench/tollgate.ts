@@ -16,6 +16,8 @@ export interface TollgateTerms {
   readonly folder: string;
   readonly upstreamPort: number;
   readonly transport: Transport;
+  /** Threads that serve calls; absent: one. */
+  readonly workers?: number;
 }
 
 export interface TollgateHello {
@@ -37,12 +39,13 @@ export interface BatchReport {
   readonly p99Ms: number;
 }
 
-const { folder, upstreamPort, transport } = readTerms<TollgateTerms>();
+const { folder, upstreamPort, transport, workers = 1 } = readTerms<TollgateTerms>();
 
 const running = await startGateway({
   config: hostedConfig(),
   hosts: [host()],
   clock: systemClock,
+  workers,
   log: createLog({ level: 'info', destination: join(folder, 'calls.log') }),
   onFatal: (error) => {
     throw error;

@@ -98,6 +98,7 @@ const INSIDE_BY_NAME = [
   'jobPriceListsKept',
   ...['groupUnreadBytesMax', 'jobClientSilenceMs', 'jobUploadAttemptsMax', 'jobPollMs'],
   ...['jobPollMissesMax', 'jobEventsAtOnce'],
+  ...['workerSharedIdsMax', 'workerWindowBytes', 'workerLogMs', 'workerPayersMs', 'workerStartMs', 'workerMetricsMs'],
   'unreadRequestBytesMax',
   'storeTickMs',
   ...['frameMetadataBytesMax', 'frameExtraBytesMax', 'frameOpeningBytesMax'],

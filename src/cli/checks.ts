@@ -1,8 +1,11 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import type { Config } from '../config/config.ts';
+import { WorkersRefused, workersFor } from '../config/workers.ts';
 import { inspectMasterKeys, MasterKeyError } from '../custody/master-keys.ts';
+import { canSharePort } from '../kit/shared-port.ts';
 import { shellWord } from '../kit/shell-words.ts';
 import { LIMITS } from '../limits.ts';
 import type { AccountView, StatusView } from '../operator/view.ts';
@@ -36,6 +39,18 @@ export function checkNode(version: string): Finding {
   const isEnough = major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1]);
   if (isEnough) return ok('node', version);
   return failure('node', version, `use Node ${NODE_MIN.join('.')} or newer; "npm start" brings its own`);
+}
+
+/** How many threads would serve calls here. */
+export async function checkWorkers(workers: Config['workers']): Promise<Finding> {
+  try {
+    const count = await workersFor(workers, canSharePort);
+    const why = workers === 'auto' ? `auto, on ${availableParallelism()} cores` : 'as configured';
+    return ok('workers', `${count} (${why})`);
+  } catch (error) {
+    if (!(error instanceof WorkersRefused)) throw error;
+    return failure('workers', error.message, 'set `workers` to 1 or "auto"');
+  }
 }
 
 export function checkMasterKey({ masterKey }: Config): Finding {

@@ -5,11 +5,10 @@ import { LIMITS } from '../limits.ts';
 /** `auto`: one less than the cores of the machine. */
 export type Workers = number | 'auto';
 
-const count = z.int().min(1).max(LIMITS.workersMax);
+const MESSAGE = `must be "auto" or a whole number from 1 to ${LIMITS.workersMax}`;
 
-export const workersSchema = z.union([z.literal('auto'), count], {
-  error: `must be "auto" or a whole number from 1 to ${LIMITS.workersMax}`,
-});
+const count = z.int(MESSAGE).min(1, MESSAGE).max(LIMITS.workersMax, MESSAGE);
+export const workersSchema = z.union([z.literal('auto'), count], MESSAGE);
 
 /** As a flag or a variable has it. */
 export const workersTextSchema = z

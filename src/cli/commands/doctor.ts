@@ -8,6 +8,7 @@ import {
   checkMasterKey,
   checkNode,
   checkPort,
+  checkWorkers,
 } from '../checks.ts';
 import type { CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -69,5 +70,6 @@ async function examineWith(session: Session, config: Config, isOffline: boolean)
     ...(isOffline ? [] : await session.composition.examineKeys(config.hosts)),
     await checkPort(config.listen, books.server),
     await checkConsole(config, books.server),
+    await checkWorkers(config.workers),
   ];
 }
