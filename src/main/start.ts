@@ -44,7 +44,6 @@ import { openSigner } from './signing.ts';
 import type { StartTerms } from './start-terms.ts';
 import { openTracing } from './trace-exporter.ts';
 import { watchClock } from './watch-clock.ts';
-import { shareOf } from './workers/share-of.ts';
 import { Workers } from './workers/workers.ts';
 
 export type { StartTerms } from './start-terms.ts';
@@ -106,7 +105,7 @@ async function serveBooks(
 ): Promise<Running> {
   const { config, clock } = terms;
   const workers = new Workers(terms.workers ?? 1);
-  const callsPerHost = shareOf(config.limits.callsPerHost, { worker: 0, workers: workers.count });
+  const callsPerHost = workers.shareOf(config.limits.callsPerHost);
   const egress = new HostSenders(config.transport, callsPerHost);
   cleanup.add(() => egress.close());
   const senderFor = (host: ConfiguredHost) => egress.senderFor(host);
@@ -122,9 +121,7 @@ async function serveBooks(
   };
   const tracing = await openTracing(terms);
   cleanup.add(async () => tracing?.close());
-  const { state } = workers;
-  const otherWorkers = { otherWorkers: () => workers.metrics() };
-  const core = buildCore({ terms, books, inForce, egress, health, tracing, state, ...otherWorkers });
+  const core = buildCore({ terms, books, inForce, egress, health, tracing, ...workers.partsOfCore });
   core.entrusted.keyring.onNewKey = () => workers.tell({ kind: 'read_keys' });
   cleanup.add(() => core.close());
   cleanup.add(() => core.webhooks.deliverer.stop());
@@ -141,27 +138,15 @@ async function serveBooks(
   // After the listeners have drained: what a job writes at its end comes before the store is closed.
   cleanup.add(() => jobs.idle());
   const signer = await openSigner(terms, books, core.entrusted);
-  const listeners = await openListeners(terms, books, core, signer, gate, jobs.jobs, socketPath, workers);
-  cleanup.add(() => listeners.close());
-  const ports = [listeners.url, listeners.operationsUrl, listeners.consoleUrl].flatMap(portOf);
+  const { close, ...urls } = await openListeners(terms, books, core, signer, gate, jobs.jobs, socketPath, workers);
+  cleanup.add(close);
+  const ports = Object.values(urls).flatMap(portOf);
   for (const port of ports) core.entrusted.ownPorts.add(port);
   workers.tell({ kind: 'own_ports', ports });
-  books.announce(listeners.url);
-  const bookkeeping = keepBooks(terms, books);
-  cleanup.add(() => bookkeeping.stop());
-  core.webhooks.deliverer.start();
-  core.alerts.watch.start();
-  jobs.start();
-  cleanup.add(() => jobs.stop());
-  const clockWatch = watchClock(terms, books.ids);
-  cleanup.add(() => clockWatch.stop());
-  const { rateLimiter } = core.guards;
-  const sharing = config.store === null || rateLimiter === null ? null : shareRequests(terms, rateLimiter, books.store);
-  cleanup.add(() => sharing?.stop());
+  books.announce(urls.url);
+  startBackground(terms, books, core, jobs, cleanup);
   return {
-    url: listeners.url,
-    operationsUrl: listeners.operationsUrl,
-    consoleUrl: listeners.consoleUrl,
+    ...urls,
     get catalog() {
       return inForce.prices.catalog;
     },
@@ -180,6 +165,22 @@ async function serveBooks(
     },
     stop: () => cleanup.run(),
   };
+}
+
+/** What runs beside the calls, once in a process. */
+function startBackground(terms: StartTerms, books: Books, core: Core, jobs: OpenJobs, cleanup: Cleanup): void {
+  const bookkeeping = keepBooks(terms, books);
+  cleanup.add(() => bookkeeping.stop());
+  core.webhooks.deliverer.start();
+  core.alerts.watch.start();
+  jobs.start();
+  cleanup.add(() => jobs.stop());
+  const clockWatch = watchClock(terms, books.ids);
+  cleanup.add(() => clockWatch.stop());
+  const { rateLimiter } = core.guards;
+  if (terms.config.store === null || rateLimiter === null) return;
+  const sharing = shareRequests(terms, rateLimiter, books.store);
+  cleanup.add(() => sharing.stop());
 }
 
 function jobsOf({ config, log }: StartTerms, books: Books, core: Core, callsPerHost: number): OpenJobs {
@@ -220,7 +221,7 @@ async function openListeners(
   socketPath: string | null,
   workers: Workers,
 ): Promise<Listeners> {
-  const { config, log } = terms;
+  const { config, log, clock } = terms;
   const { gateway, metrics } = core;
   let draining = false;
   const isDraining = (): boolean => draining;
@@ -229,10 +230,7 @@ async function openListeners(
   let listening: Addresses | null = null;
   const management = openManagement({
     config,
-    store: books.store,
-    clock: terms.clock,
-    ids: books.ids,
-    log,
+    ...{ store: books.store, clock, ids: books.ids, log },
     servicesFor: (actor) => ({ ...operatorServices(terms, books, core, gate, jobs, listening ?? NOWHERE), actor }),
     url: () => listening?.manageUrl ?? null,
     connectionLimit: core.connectionLimit,
@@ -244,7 +242,7 @@ async function openListeners(
   const server = buildServer({
     createHttpServer: await workers.serverOf(HTTP_SERVERS[config.transport]),
     gateway,
-    routes: routeTable(gateway, books.ledger, signer, { ...core.webhooks, clock: terms.clock, ids: books.ids }, jobs),
+    routes: routeTable(gateway, books.ledger, signer, { ...core.webhooks, clock, ids: books.ids }, jobs),
     operations: config.hosted ? new Map(health) : all,
     authenticate: (request) => authenticate(request, gate),
     turnAway: core.guards.turnAway,

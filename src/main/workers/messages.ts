@@ -17,7 +17,7 @@ export interface Settings {
 
 /** What a worker is started with. */
 export interface WorkerTerms {
-  /** The first worker, which is no thread of its own, is 0. */
+  /** 0 is the first worker, the thread that starts the others. */
   readonly worker: number;
   readonly workers: number;
   readonly memory: SharedMemory;

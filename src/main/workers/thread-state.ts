@@ -4,7 +4,7 @@ import { type Count, LocalCount, SharedCount } from '../../kit/counts.ts';
 import { type NumbersById, SharedNumbers } from '../../kit/numbers-by-id.ts';
 import { LIMITS } from '../../limits.ts';
 
-/** Numbers by key or account that limits are about. `forgets`: an id without its number starts anew, which is right. */
+/** Numbers by key or account that limits are about. `forgets`: old numbers may be dropped if there are too many ids. */
 const TABLES = {
   rates: { forgets: true },
   taken: { forgets: true },

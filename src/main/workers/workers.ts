@@ -6,8 +6,10 @@ import type { HostsHealth } from '../../hosts/hosts-health.ts';
 import type { MetricsPart } from '../../http/metrics.ts';
 import type { CreateHttpServer } from '../../http1/server.ts';
 import type { Books } from '../books.ts';
+import type { CallParts } from '../call-core.ts';
 import type { StartTerms } from '../start-terms.ts';
 import type { Order, Payers } from './messages.ts';
+import { shareOf } from './share-of.ts';
 import { ownState, type SharedMemory, sharedMemoryFor, type ThreadState, threadState } from './thread-state.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
@@ -22,6 +24,16 @@ export class Workers {
     this.count = count;
     this.#memory = count === 1 ? null : sharedMemoryFor(count);
     this.state = this.#memory === null ? ownState() : threadState(this.#memory, 0);
+  }
+
+  /** What this thread has of a limit that is divided between the workers. */
+  shareOf(limit: number): number {
+    return shareOf(limit, { worker: 0, workers: this.count });
+  }
+
+  /** What the services of calls need of the workers. */
+  get partsOfCore(): Pick<CallParts, 'state' | 'otherWorkers'> {
+    return { state: this.state, otherWorkers: () => this.metrics() };
   }
 
   /** Starts the others. They listen when the server does that `serverOf` returns. */
