@@ -125,7 +125,11 @@ async function rates(world: GatewayWorld, { seconds }: Counts): Promise<string[]
 
 async function killed(workers: number, { kills, seed }: Counts): Promise<string[]> {
   if (kills === 0) return [];
-  const { cycles, verdict } = await killCampaign({ cycles: kills, seed, place: { settings: {}, env: environmentOf(workers) } });
+  const { cycles, verdict } = await killCampaign({
+    cycles: kills,
+    seed,
+    place: { settings: {}, env: environmentOf(workers) },
+  });
   const voided = cycles.reduce((sum, cycle) => sum + cycle.voided, 0);
   const seen = cycles.reduce((sum, cycle) => sum + cycle.seen, 0);
   say(`  ${kills} times kill -9: ${seen} calls were seen to their end, ${voided} holds were voided`);

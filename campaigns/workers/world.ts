@@ -75,7 +75,12 @@ export class GatewayWorld implements WorkersWorld {
     const sim = await startSim();
     const configFile = join(folder, 'tollgate.config.json');
     writeFileSync(configFile, JSON.stringify({ ...configOf(sim.url), ...settings }));
-    return new GatewayWorld(sim, workers, folder, await startGatewayProcess({ folder, configFile, env: environmentOf(workers) }));
+    return new GatewayWorld(
+      sim,
+      workers,
+      folder,
+      await startGatewayProcess({ folder, configFile, env: environmentOf(workers) }),
+    );
   }
 
   get url(): string {

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import type { ExchangeRecord } from '../../gateway/exchange-record.ts';
+import { ManualClock } from '../../kit/clock.ts';
+import { LIMITS } from '../../limits.ts';
+import type { Payers } from './messages.ts';
+import { PayerRelay } from './payer-relay.ts';
+
+const KEY = { id: 7n, accountId: 1n, capNanousd: 5n, personId: null };
+
+function record(more: Partial<ExchangeRecord>): ExchangeRecord {
+  const caller = { accountId: 1n, keyId: 7n, key: KEY };
+  return { caller, costNanousd: 0n, lossNanousd: 0n, errorCode: null, ...more } as ExchangeRecord;
+}
+
+test('a worker tells who paid, was refused for a cap, or cost the operator something, once in a while', () => {
+  const clock = new ManualClock();
+  const sent: Payers[] = [];
+  const relay = new PayerRelay(clock, (payers) => sent.push(payers));
+  relay.note(record({}));
+  clock.advance(LIMITS.workerPayersMs);
+  expect(sent).toEqual([]);
+  relay.note(record({ costNanousd: 3n }));
+  relay.note(record({ errorCode: 'key_spend_cap_exceeded', lossNanousd: 1n }));
+  expect(sent).toEqual([]);
+  clock.advance(LIMITS.workerPayersMs);
+  expect(sent).toEqual([{ accounts: [1n], keys: [{ key: KEY, isRefused: true }], hasLosses: true }]);
+  relay.flush();
+  expect(sent).toHaveLength(1);
+});
