@@ -17,7 +17,7 @@ export function packPackage({ into, ...terms }: PackTerms): string {
   try {
     stagePackage({ ...terms, folder });
     mkdirSync(into, { recursive: true });
-    const pack = ['pack', '--ignore-scripts', '--loglevel=error', '--pack-destination', into];
+    const pack = ['pack', '--ignore-scripts', '--loglevel=error', '--no-update-notifier', '--pack-destination', into];
     execFileSync('npm', pack, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
   } finally {
     rmSync(folder, { recursive: true });
