@@ -22,5 +22,25 @@ export function buildPackage(name: PackageName, folder: string, paths: Record<st
   const { scripts } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as { scripts: { build: string } };
   const runs = scripts.build.split(' && ').filter((command) => command.startsWith('tsc '));
   for (const command of runs) tsc('-p', config, ...command.split(' ').slice(3));
-  copyFileSync(join(source, 'package.json'), join(folder, 'package.json'));
+  for (const file of ['package.json', 'README.md']) copyFileSync(join(source, file), join(folder, file));
+}
+
+/** Builds and packs a package in `folder`, and puts what is in the tarball into a project; returns the tarball. */
+export function installPackage(
+  name: PackageName,
+  { folder, project }: { readonly folder: string; readonly project: string },
+): string {
+  const staged = join(folder, name);
+  const types = join(placeOf(project, 'client'), 'dist', 'index.d.ts');
+  buildPackage(name, staged, name === 'client' ? {} : { '@tollgate/client': [types] });
+  const pack = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder];
+  const out = execFileSync('npm', pack, { cwd: staged, stdio: 'pipe', encoding: 'utf8' });
+  const tarball = join(folder, /"filename": "([^"]+\.tgz)"/.exec(out)![1]!);
+  mkdirSync(placeOf(project, name), { recursive: true });
+  execFileSync('tar', ['-xzf', tarball, '-C', placeOf(project, name), '--strip-components=1']);
+  return tarball;
+}
+
+export function placeOf(project: string, name: PackageName): string {
+  return join(project, 'node_modules', '@tollgate', name);
 }

@@ -1,20 +1,13 @@
 import { execFile, execFileSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildPackage, type PackageName, tsc } from './client-build.ts';
+import { installPackage, type PackageName, placeOf, tsc } from './client-build.ts';
 import { type Harness, startHarness } from './harness.ts';
 
 /** The packages as they are published: built, packed, put into an empty project, and run there. */
@@ -24,13 +17,12 @@ const GZIPPED_BYTES_MAX = 12 * 1024;
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-package-'));
 const project = join(folder, 'project');
-const placeOf = (name: PackageName) => join(project, 'node_modules', '@tollgate', name);
-const client = placeOf('client');
+const client = placeOf(project, 'client');
+const tarballs = new Map<PackageName, string>();
 let harness: Harness;
 
 beforeAll(async () => {
-  install('client');
-  install('ai-sdk', { '@tollgate/client': [join(client, 'dist', 'index.d.ts')] });
+  for (const name of ['client', 'ai-sdk'] as const) tarballs.set(name, installPackage(name, { folder, project }));
   // What the provider depends on is copied from the clone instead of downloaded.
   for (const name of ['@ai-sdk', 'ai']) symlinkSync(join(MODULES, name), join(project, 'node_modules', name));
   writeFileSync(join(project, 'package.json'), '{"type":"module"}');
@@ -40,16 +32,6 @@ afterAll(async () => {
   await harness.stop();
   rmSync(folder, { recursive: true, force: true });
 });
-
-function install(name: PackageName, paths: Record<string, string[]> = {}): void {
-  const staged = join(folder, name);
-  buildPackage(name, staged, paths);
-  const pack = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder];
-  const out = execFileSync('npm', pack, { cwd: staged, stdio: 'pipe', encoding: 'utf8' });
-  const tarball = join(folder, /"filename": "([^"]+\.tgz)"/.exec(out)![1]!);
-  mkdirSync(placeOf(name), { recursive: true });
-  execFileSync('tar', ['-xzf', tarball, '-C', placeOf(name), '--strip-components=1']);
-}
 
 /** The version that runs the tests, and what the machine has besides. */
 const NODES = [process.execPath, '/usr/bin/node', '/usr/local/bin/node'].filter(existsSync).filter(isNewEnough);
@@ -152,8 +134,30 @@ test('the provider for the AI SDK runs in a project that has it and the client',
 });
 
 test.each<PackageName>(['client', 'ai-sdk'])('%s has no install script, and nothing but its build', (name) => {
-  const manifest = JSON.parse(readFileSync(join(placeOf(name), 'package.json'), 'utf8'));
+  const manifest = JSON.parse(readFileSync(join(placeOf(project, name), 'package.json'), 'utf8'));
   expect(Object.keys(manifest.scripts).filter((script) => /install/.test(script))).toEqual([]);
-  const files = readdirSync(placeOf(name), { recursive: true, encoding: 'utf8' });
-  expect(files.filter((file) => !/^(package\.json|dist|dist\/[a-z-]+(\.d\.ts|\.js))$/.test(file))).toEqual([]);
+  const files = readdirSync(placeOf(project, name), { recursive: true, encoding: 'utf8' });
+  expect(files.filter((file) => !/^(package\.json|README\.md|dist|dist\/[a-z-]+(\.d\.ts|\.js))$/.test(file))).toEqual(
+    [],
+  );
 });
+
+test.each<PackageName>(['client', 'ai-sdk'])('publint finds nothing wrong with %s', async (name) => {
+  const { messages } = await publint({ pkgDir: placeOf(project, name), pack: false, strict: true });
+  expect(messages).toEqual([]);
+});
+
+/** Packages of ES modules only: older ways of finding a module, and `require` in old versions of Node, are not theirs. */
+const NOT_OURS = ['node10', 'node16-cjs'];
+
+test.each<PackageName>(['client', 'ai-sdk'])(
+  'the types of %s are those of its code, however it is imported',
+  async (name) => {
+    const tarball = createPackageFromTarballData(new Uint8Array(readFileSync(tarballs.get(name)!)));
+    const analysis = await checkPackage(tarball);
+    if (analysis.types === false) throw new Error('The package has no types.');
+    const isOurs = (problem: object): boolean =>
+      !('resolutionKind' in problem && NOT_OURS.includes(String(problem.resolutionKind)));
+    expect(analysis.problems.filter(isOurs)).toEqual([]);
+  },
+);
