@@ -17,7 +17,8 @@ const shared = {
 } as const;
 
 // Packages are tested from their sources, so that nothing needs to be built first.
-const resolve = { alias: { '@tollgate/client': join(import.meta.dirname, 'packages/client/src/index.ts') } };
+const sourceOf = (name: string): string => join(import.meta.dirname, 'packages', name, 'src', 'index.ts');
+const resolve = { alias: { '@tollgate/client': sourceOf('client'), '@tollgate/ai-sdk': sourceOf('ai-sdk') } };
 
 export default defineConfig({
   test: {

@@ -1,22 +1,22 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { EXIT } from '../src/cli/exit-codes.ts';
 import { COMMANDS, runCli } from '../src/cli/run.ts';
-import { configJsonSchema, type Environment, loadConfig } from '../src/config/config.ts';
+import { type Environment, loadConfig } from '../src/config/config.ts';
 import { systemClock } from '../src/kit/clock.ts';
 import { createLog } from '../src/kit/log.ts';
 import { compose } from '../src/main/compose.ts';
 import { startGateway } from '../src/main/start.ts';
 import { lockFolder } from '../src/store/sqlite/lock.ts';
 import type { CliRun } from './cli-fixture.ts';
+import { blocksOf } from './doc-blocks.ts';
 import { freshSchema } from './postgres.ts';
 
 /** Every config file that the documentation shows, used with every command, as a reader would who copied it. */
 
 const DOCS = resolve(import.meta.dirname, '..', 'docs');
-const FIELDS = Object.keys(configJsonSchema().properties as object);
 
 interface Example {
   readonly name: string;
@@ -24,11 +24,9 @@ interface Example {
 }
 
 function examplesOf(page: string): Example[] {
-  const blocks = [...readFileSync(join(DOCS, page), 'utf8').matchAll(/^```json\n(\{[\s\S]*?)^```/gm)];
-  return blocks
-    .map(([, text = '']) => text)
-    .filter((text) => Object.keys(JSON.parse(text) as object).every((name) => FIELDS.includes(name)))
-    .map((text, at) => ({ name: `docs/${page} example ${at + 1}`, text }));
+  return blocksOf(`docs/${page}`)
+    .filter(({ language, mark }) => language === 'json' && mark === 'config')
+    .map(({ text }, at) => ({ name: `docs/${page} example ${at + 1}`, text }));
 }
 
 const EXAMPLES = readdirSync(DOCS)

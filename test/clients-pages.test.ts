@@ -29,7 +29,7 @@ describe.each(AGENTS)('the page of $name', ({ name, version, package: packageNam
     const args = ['setup', name, '--model', 'sim-gpt-mini', '--json'];
     const { out } = await cli.run(args, { HOME: home });
     const { file } = JSON.parse(out) as { file: string };
-    const blocks = [...pageOf(name).matchAll(/^```(?:toml|json|yaml)\n([\s\S]*?)^```/gm)].map(([, text]) => text);
+    const blocks = [...pageOf(name).matchAll(/^```(?:toml|json|yaml)\b.*\n([\s\S]*?)^```/gm)].map(([, text]) => text);
     expect(blocks).toEqual([readFileSync(file, 'utf8')]);
     expect(pageOf(name)).toContain(`~/${file.slice(home.length + 1)}`);
   });
@@ -64,6 +64,8 @@ const SDK_PAGES: Readonly<Record<string, readonly string[]>> = {
   langchain: ['@langchain/openai', '@langchain/anthropic'],
   openrouter: ['@openrouter/sdk', '@openrouter/ai-sdk-provider'],
   typesafe: ['@typesafe-ai/sdk'],
+  // Its versions are those of campaigns/clients/python-packages.ts.
+  python: [],
   // Our own.
   typescript: [],
 };

@@ -201,7 +201,7 @@ describe('the container', () => {
 });
 
 describe('the page', () => {
-  const blocks = [...PAGE.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block!);
+  const blocks = [...PAGE.matchAll(/```sh\b.*\n([\s\S]*?)```/g)].map(([, block]) => block!);
 
   test('names every file of the folder, with the page about installing, and no other', () => {
     const pages = PAGE + read('docs/install.md');

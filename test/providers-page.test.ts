@@ -71,7 +71,7 @@ test.each(
 });
 
 test('the configs that the page shows are taken', () => {
-  const shown = [...PAGE.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text]) => text!);
+  const shown = [...PAGE.matchAll(/```json config\n([\s\S]*?)```/g)].map(([, text]) => text!);
   expect(shown.length).toBeGreaterThanOrEqual(4);
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-page-'));
   const env = { AZURE_OPENAI_ENDPOINT: 'https://resource.example', AZURE_OPENAI_API_KEY: 'k', EXAMPLE_KEY: 'k' };

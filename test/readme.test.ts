@@ -1,17 +1,20 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { processEnvironment } from '../campaigns/process-environment.ts';
+import { addressOf, linksIn, pageFiles, sidebarOf } from '../site/pages.ts';
 import { COMMANDS } from '../src/cli/run.ts';
 import { exchange } from '../src/gateway/exchange.ts';
 import { HOST_ROWS } from '../src/hosts/rows.ts';
+import { blocksOf, blocksToRun, faultOf, PAGES_WITH_CODE } from './doc-blocks.ts';
+import { DocShell } from './doc-shell.ts';
 import { EVERY_ROUTE } from './every-route.ts';
 
-/** Runs what the README tells a new user to run, and checks every link and command in it. */
+/** Runs what the README and other pages tell people to run, and checks every link and command in them. */
 
 const ROOT = resolve(import.meta.dirname, '..');
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
@@ -53,7 +56,7 @@ function readmeBody(): string {
 }
 
 function promisedHeaders(): [string, string][] {
-  const block = /```\n(x-gateway-[\s\S]*?)```/.exec(README)![1]!;
+  const block = /```http.*\n(x-gateway-[\s\S]*?)```/.exec(README)![1]!;
   return block
     .trim()
     .split('\n')
@@ -87,7 +90,7 @@ test('the README counts the simulated models that are served without a key', asy
 });
 
 test('the code in the README works as it stands', async () => {
-  const code = /```ts\n([\s\S]*?)```/.exec(README)![1]!.replace('http://127.0.0.1:8080', url);
+  const code = /```ts.*\n([\s\S]*?)```/.exec(README)![1]!.replace('http://127.0.0.1:8080', url);
   const script = `${code}\nconsole.log(answer.usage.cost_nanousd);`;
   const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script], { cwd: ROOT });
   expect(stdout.trim()).toBe('22350');
@@ -102,18 +105,7 @@ test('the commands of the README work while the server runs', async () => {
   }
 });
 
-const PAGES = [
-  ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'bench/README.md'],
-  ...pagesUnder('docs'),
-  ...pagesUnder('docs/decisions'),
-  ...pagesUnder('docs/clients'),
-];
-
-function pagesUnder(path: string): string[] {
-  return readdirSync(join(ROOT, path))
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `${path}/${name}`);
-}
+const PAGES = pageFiles();
 
 const read = (page: string): string => readFileSync(join(ROOT, page), 'utf8');
 
@@ -136,16 +128,37 @@ test.each(PAGES)('every link of %s leads to a page and a heading that exist', (p
   expect(broken.map(([link]) => link)).toEqual([]);
 });
 
-test('every page of the documents can be found from the README', () => {
-  const pages = [
-    ...pagesUnder('docs'),
-    'docs/clients/README.md',
-    'ARCHITECTURE.md',
-    'CONTRIBUTING.md',
-    'CHANGELOG.md',
-    'bench/README.md',
-  ];
-  expect(pages.filter((page) => !README.includes(`(${page})`))).toEqual([]);
+test('every page is in the list of the README, which is the sidebar of the site too', () => {
+  const links = linksIn(sidebarOf(README));
+  const addresses = PAGES.map(
+    (page) =>
+      `/${addressOf(page)!
+        .replace(/(^|\/)index\.md$/, '$1')
+        .replace(/\.md$/, '')}`,
+  );
+  const missing = addresses.filter((address) => address !== '/' && !links.includes(address));
+  expect(missing, 'Add these pages under "Documentation" in README.md.').toEqual([]);
+  expect(links.filter((link) => !addresses.includes(link))).toEqual([]);
+  expect(new Set(links).size).toBe(links.length);
+});
+
+test.each(PAGES_WITH_CODE)('every code block of %s is run by a test, or says why not', (page) => {
+  const faults = blocksOf(page).map((block) => ({ at: `${page}:${block.line}`, fault: faultOf(block) }));
+  expect(faults.filter(({ fault }) => fault !== null)).toEqual([]);
+});
+
+const PAGES_TO_RUN = PAGES_WITH_CODE.filter(
+  (page) => !page.startsWith('docs/start/') && blocksToRun(page, 'sh').length > 0,
+);
+
+test.each(PAGES_TO_RUN)('the commands of %s work while the server runs', async (page) => {
+  const shell = new DocShell({ env: { TOLLGATE_DATA: folder } });
+  shell.use(url);
+  try {
+    for (const { text } of blocksToRun(page, 'sh')) await shell.run(text);
+  } finally {
+    await shell.stop();
+  }
 });
 
 const firstWord = ({ name }: { name: string }): string => name.split(' ', 1)[0]!;
@@ -157,7 +170,7 @@ test.each(PAGES)('every npm script and command that %s names exists', (page) => 
   const scripts = Object.keys((JSON.parse(read('package.json')) as { scripts: object }).scripts);
   const named = [...read(page).matchAll(/\bnpm run (?:-s )?([\w:]+)/g)].map(([, name]) => name!);
   expect(named.filter((name) => !scripts.includes(name))).toEqual([]);
-  const code = [...read(page).matchAll(/`[^`\n]+`|^```sh\n[\s\S]*?^```/gm)].map(([text]) => text).join('\n');
+  const code = [...read(page).matchAll(/`[^`\n]+`|^```sh.*\n[\s\S]*?^```/gm)].map(([text]) => text).join('\n');
   const typed = [...code.matchAll(/(?:`|^|\$ |-- |\.js )tollgate ((?:[a-z][a-z-]* ?)+)/gm)].map(([, words]) =>
     words!.trim(),
   );
