@@ -1,11 +1,14 @@
 import { parseArgs } from 'node:util';
-import { startPostgres } from '../test/postgres-server.ts';
+import pg from 'pg';
+import { type PostgresServer, startPostgres } from '../test/postgres-server.ts';
 import { badSubmissions } from './jobs/bad.ts';
 import { jobKillCampaign, type KillReport } from './jobs/kill.ts';
 import { type MoneyReport, moneyCampaign } from './jobs/money.ts';
 
 const PROGRESS_EVERY = 25;
 const REPLICAS = 3;
+/** A gateway's start takes a second of one core, so more than this many at once only wait for each other. */
+const LANES = 3;
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
@@ -14,6 +17,7 @@ async function main(): Promise<number> {
       kills: { type: 'string', default: '0' },
       bad: { type: 'string', default: '0' },
       postgres: { type: 'boolean', default: false },
+      lanes: { type: 'string', default: String(LANES) },
       seed: { type: 'string', default: '1' },
     },
   });
@@ -25,20 +29,39 @@ async function main(): Promise<number> {
   const faults: string[] = [];
   if (jobs > 0) faults.push(...sayMoney(await moneyCampaign({ jobs, accounts: 200, seed, onProgress: sayCount })));
   if (bad > 0) faults.push(...(await badSubmissions(bad, seed)));
-  if (kills > 0) faults.push(...sayKills(await killJobs(kills, seed, values.postgres)));
+  const lanes = Math.max(1, readCount(values.lanes, 'lanes'));
+  if (kills > 0) faults.push(...sayKills(await killJobs(kills, seed, values.postgres, lanes)));
   process.stdout.write(faults.length === 0 ? 'The books are exact, and no job was lost.\n' : `${faults.join('\n')}\n`);
   return faults.length === 0 ? 0 : 1;
 }
 
-async function killJobs(kills: number, seed: number, onPostgres: boolean): Promise<KillReport> {
-  const terms = { kills, seed, onKill: (_: unknown, number: number) => sayCount(number + 1) };
+async function killJobs(kills: number, seed: number, onPostgres: boolean, lanes: number): Promise<KillReport> {
+  let done = 0;
+  const startedMs = performance.now();
+  const onKill = (): void => {
+    if (++done % PROGRESS_EVERY !== 0) return;
+    const seconds = (performance.now() - startedMs) / 1000;
+    const left = ((kills - done) * seconds) / done;
+    process.stderr.write(`${done} of ${kills} kills in ${seconds.toFixed(0)} s, about ${left.toFixed(0)} s left\n`);
+  };
+  const terms = { kills, seed, lanes, onKill };
   if (!onPostgres) return jobKillCampaign(terms);
   const server = await startPostgres();
   try {
-    return await jobKillCampaign({ ...terms, storeUrl: server.url(), replicas: REPLICAS });
+    const storeUrls = await createDatabases(server, lanes);
+    return await jobKillCampaign({ ...terms, storeUrls, replicas: REPLICAS });
   } finally {
     await server.stop();
   }
+}
+
+async function createDatabases(server: PostgresServer, count: number): Promise<string[]> {
+  const client = new pg.Client({ connectionString: server.url() });
+  await client.connect();
+  const names = Array.from({ length: count }, (_, at) => `lane_${at + 1}`);
+  for (const name of names) await client.query(`CREATE DATABASE ${name}`);
+  await client.end();
+  return names.map((name) => server.url(name));
 }
 
 function sayCount(count: number): void {

@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { createAccount, mintKey } from '../../src/accounts/accounts.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import type { AnswerReceiver, OutgoingRequest, RequestControl } from '../../src/egress/sender.ts';
@@ -179,4 +180,6 @@ process.on('message', (request: VictimRequest) => {
     (error: unknown) => process.send!({ kind: 'failed', message: String(error) } satisfies VictimAnswer),
   );
 });
+// Node writes it when a process ends, but not when it is killed.
+flushCompileCache();
 process.send!({ kind: 'ready' } satisfies VictimAnswer);
