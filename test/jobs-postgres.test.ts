@@ -31,7 +31,11 @@ beforeEach(async () => {
   front = await startHarness({ hosted: true, folder: join(folder, 'front'), config: { store, jobs: idle } });
   // Processes that share a store share the master keys too.
   const { masterKey } = front.config;
-  runner = await startHarness({ hosted: true, folder: join(folder, 'runner'), config: { store, masterKey, jobs: ONE_AT_A_TIME } });
+  runner = await startHarness({
+    hosted: true,
+    folder: join(folder, 'runner'),
+    config: { store, masterKey, jobs: ONE_AT_A_TIME },
+  });
   key = await front.mint({ creditNanousd: 10_000_000_000n });
   reader = { accountId: key.accountId, keyId: null, personId: null };
 });
