@@ -41,7 +41,7 @@ test.skipIf(python === null).each(PAGES)(
     expect(receipts.length).toBeGreaterThan(1);
     for (const { id, cost_nanousd } of receipts) {
       expect(cost_nanousd).toBeGreaterThan(0);
-      expect(cost_nanousd).toBe((await harness.receipt(id)).cost_nanousd);
+      expect(cost_nanousd).toBe((await harness.receipt(id, key)).cost_nanousd);
     }
   },
 );
