@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { LIMITS } from '../src/limits.ts';
+import type { JobGroupFilter } from '../src/store/jobs.ts';
 import { ALL_JOBS, aChunk, aFinish, aGroup, aJob, aRelease, aReserve, aStart, LEASE_MS } from './job-fixtures.ts';
-import { aCredit, NOON_MS } from './store-fixtures.ts';
+import { aCredit, aKey, NOON_MS } from './store-fixtures.ts';
 import type { StoreSubject } from './store-subject.ts';
 
 /** Groups of jobs, which are accepted together. */
@@ -84,6 +85,22 @@ export function jobGroupsContract(subject: StoreSubject): void {
       for (const id of [1_001n, BigInt(1_000 + lines)]) expect(await jobs().readChunk(aChunk(id))).toBeNull();
       expect(await jobs().readChunk(aChunk(51n))).not.toBeNull();
       await isExact();
+    });
+
+    it('lists accepted groups of an account, of one of its keys, or of a person', async () => {
+      const ids = async (filter: JobGroupFilter, after: bigint | null = null) =>
+        (await jobs().listGroups(filter, { after, limit: 10 })).map(({ id }) => id);
+      expect(await ids({ accountId: null })).toEqual([]);
+      await acceptAll();
+      await subject.store.createKey(aKey(7n, 1n));
+      await jobs().createGroup(aGroup(60n, { keyId: 7n }));
+      await jobs().stage([{ ...line(61n, 60n, 1, 10n), keyId: 7n }], []);
+      await subject.kinds(aReserve(60n, 10n, { isGroup: true, keyId: 7n }));
+      expect(await ids({ accountId: 1n })).toEqual([60n, 50n]);
+      expect(await ids({ accountId: 1n }, 60n)).toEqual([50n]);
+      expect(await ids({ accountId: 1n, keyId: 7n })).toEqual([60n]);
+      expect(await ids({ accountId: 1n, personId: 3n })).toEqual([]);
+      expect(await ids({ accountId: 2n })).toEqual([]);
     });
 
     it('does not drop an accepted group', async () => {

@@ -165,7 +165,7 @@ export async function jobsOf(store: Store, nowMs: number): Promise<unknown> {
   const page = { after: null, limit: 100 };
   return {
     jobs: await store.jobs.list(ALL_JOBS, page),
-    groups: await store.jobs.listGroups(null, page),
+    groups: await store.jobs.listGroups({ accountId: null }, page),
     sums: await store.jobs.sums(nowMs),
     expired: (await store.jobs.expired(nowMs, 100)).map(({ id }) => id).sort(),
     due: await store.jobs.accountsWithDueJobs(nowMs, null, 10),

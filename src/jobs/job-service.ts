@@ -2,14 +2,7 @@ import { GatewayError } from '../canonical/errors.ts';
 import type { WholeAnswer } from '../gateway/client-sink.ts';
 import type { Clock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
-import {
-  FINAL_JOB_STATES,
-  type FinalJobState,
-  type Job,
-  type JobGroup,
-  type JobState,
-  jobStatusOf,
-} from '../store/jobs.ts';
+import { FINAL_JOB_STATES, type FinalJobState, type Job, type JobGroup, type JobState } from '../store/jobs.ts';
 import { activate, openGroup } from './group-intake.ts';
 import { cancel, failRestored, type JobServices, submit } from './job.ts';
 import { answerOfFailed } from './job-call.ts';
@@ -87,12 +80,10 @@ export class JobService implements Jobs {
     return job;
   }
 
-  async list(reader: JobReader, { status = null, groupId = null }: JobQuery, page: JobPage): Promise<Job[]> {
-    const nowMs = this.#clock.nowMs();
-    const filter = { ...reader, groupId, states: statesOf(status) };
-    const read = (part: JobPage): Promise<Job[]> => this.#services.store.list(filter, part);
-    if (status !== 'scheduled' && status !== 'queued') return read(page);
-    return fullPage(page, read, (job) => jobStatusOf(job, nowMs) === status);
+  list(reader: JobReader, { status = null, groupId = null }: JobQuery, page: JobPage): Promise<Job[]> {
+    const isWaiting = status === 'scheduled' || status === 'queued';
+    const scheduled = isWaiting ? { is: status === 'scheduled', nowMs: this.#clock.nowMs() } : null;
+    return this.#services.store.list({ ...reader, groupId, states: statesOf(status), scheduled }, page);
   }
 
   async wait(reader: JobReader, id: bigint, waitMs: number, gone?: AbortSignal): Promise<Job> {
@@ -187,9 +178,8 @@ export class JobService implements Jobs {
     return group;
   }
 
-  async listGroups(reader: JobReader, page: JobPage): Promise<JobGroup[]> {
-    const read = (part: JobPage): Promise<JobGroup[]> => this.#services.store.listGroups(reader.accountId, part);
-    return fullPage(page, read, (group) => group.acceptedMs !== null && maySee(reader, group));
+  listGroups(reader: JobReader, page: JobPage): Promise<JobGroup[]> {
+    return this.#services.store.listGroups(reader, page);
   }
 
   async cancelGroup(reader: JobReader, id: bigint): Promise<JobGroup> {
@@ -250,27 +240,9 @@ export class JobService implements Jobs {
 const RESULTS_AT_ONCE = 20;
 const UNFINISHED: readonly JobState[] = ['queued', 'paused', 'running'];
 
-const ROWS_AT_ONCE = 100;
-
-/** A whole page of the rows that are shown, unless there are no more: a shorter one would look like the last. */
-async function fullPage<Row extends { readonly id: bigint }>(
-  { after, limit }: JobPage,
-  read: (part: JobPage) => Promise<Row[]>,
-  isShown: (row: Row) => boolean,
-): Promise<Row[]> {
-  const part = Math.max(limit, ROWS_AT_ONCE);
-  const shown: Row[] = [];
-  let last = after;
-  for (;;) {
-    const rows = await read({ after: last, limit: part });
-    shown.push(...rows.filter(isShown));
-    if (rows.length < part || shown.length >= limit) return shown.slice(0, limit);
-    last = rows.at(-1)!.id;
-  }
-}
-
 function statesOf(status: JobQuery['status']): readonly JobState[] | null {
   if (status == null) return null;
+  if (status === 'paused') return ['paused', 'pausing'];
   return [status === 'scheduled' ? 'queued' : status];
 }
 

@@ -168,6 +168,8 @@ export interface JobFilter {
   readonly scheduled?: { readonly is: boolean; readonly nowMs: number } | null;
 }
 
+export type JobGroupFilter = Pick<JobFilter, 'accountId' | 'keyId' | 'personId'>;
+
 export interface JobPage {
   /** The id of the last job of the page before. */
   readonly after: bigint | null;
@@ -211,7 +213,8 @@ export interface JobStore {
   find(id: bigint, accountId: bigint | null): Promise<Job | null>;
   list(filter: JobFilter, page: JobPage): Promise<Job[]>;
   findGroup(id: bigint, accountId: bigint | null): Promise<JobGroup | null>;
-  listGroups(accountId: bigint | null, page: JobPage): Promise<JobGroup[]>;
+  /** Newest first. */
+  listGroups(filter: JobGroupFilter, page: JobPage): Promise<JobGroup[]>;
 
   /** Accounts that have jobs to run now and are not suspended, in the order of their ids after the given one. */
   accountsWithDueJobs(nowMs: number, after: bigint | null, limit: number): Promise<bigint[]>;

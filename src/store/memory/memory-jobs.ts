@@ -105,10 +105,14 @@ class MemoryJobs implements MoneyOfJobs {
     return accountId !== null && group.accountId !== accountId ? null : structuredClone(group);
   };
 
-  listGroups: JobStore['listGroups'] = async (accountId, { after, limit }) => {
+  listGroups: JobStore['listGroups'] = async ({ accountId, keyId = null, personId = null }, { after, limit }) => {
     const groups = [...this.#rows.jobGroups.values()].sort(byId).reverse();
     const own = groups.filter(
-      (group) => group.acceptedMs !== null && (accountId ?? group.accountId) === group.accountId,
+      (group) =>
+        group.acceptedMs !== null &&
+        (accountId === null || group.accountId === accountId) &&
+        (keyId === null || group.keyId === keyId) &&
+        (personId === null || group.personId === personId),
     );
     return own.filter(({ id }) => after === null || id < after).slice(0, limit);
   };

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../limits.ts';
 import { ACCOUNT_STATUS, JOB_STATE } from '../codes.ts';
-import type { HandedEvent, Job, JobEvent, JobFilter, JobGroup, JobPage, JobSums } from '../jobs.ts';
+import type { HandedEvent, Job, JobEvent, JobFilter, JobGroup, JobGroupFilter, JobPage, JobSums } from '../jobs.ts';
 import { emitEvent } from './deliveries.ts';
 import { type GroupColumns, groupOf, type JobColumns, jobOf } from './job-columns.ts';
 import { type Program, rowOf, rowsOf, type SqlValue } from './program.ts';
@@ -57,13 +57,21 @@ export function* findGroup(id: bigint, accountId: bigint | null): Program<JobGro
   return row === null || (accountId !== null && row.account_id !== accountId) ? null : groupOf(row);
 }
 
-export function* listGroups(accountId: bigint | null, { after, limit }: JobPage): Program<JobGroup[]> {
-  const isOwn = accountId === null ? '' : 'AND account_id = ?';
-  const isNext = after === null ? '' : 'AND id < ?';
+export function* listGroups(
+  { accountId, keyId = null, personId = null }: JobGroupFilter,
+  { after, limit }: JobPage,
+): Program<JobGroup[]> {
+  const conditions: [text: string, value: bigint | null][] = [
+    ['account_id = ?', accountId],
+    ['key_id = ?', keyId],
+    ['person_id = ?', personId],
+    ['id < ?', after],
+  ];
+  const given = conditions.filter(([, value]) => value !== null);
+  const where = ['accepted_ms IS NOT NULL', ...given.map(([text]) => text)].join(' AND ');
   const rows = yield* rowsOf<GroupColumns>(
-    `SELECT * FROM job_group WHERE accepted_ms IS NOT NULL ${isOwn} ${isNext} ORDER BY id DESC LIMIT ?`,
-    ...(accountId === null ? [] : [accountId]),
-    ...(after === null ? [] : [after]),
+    `SELECT * FROM job_group WHERE ${where} ORDER BY id DESC LIMIT ?`,
+    ...given.map(([, value]) => value),
     Math.min(limit, LIMITS.storePageRowsMax),
   );
   return rows.map(groupOf);
