@@ -6,7 +6,7 @@ import { buildCatalog } from '../catalog/catalog.ts';
 import { loadSimulatedFile } from '../catalog/load.ts';
 import { MasterKeyring } from '../custody/keyring.ts';
 import { ManualClock } from '../kit/clock.ts';
-import { IdSource, parseId } from '../kit/ids.ts';
+import { formatId, IdSource, parseId } from '../kit/ids.ts';
 import { Secret } from '../kit/secret.ts';
 import { Ledger } from '../ledger/ledger.ts';
 import { MemoryStore } from '../store/memory/memory-store.ts';
@@ -247,6 +247,21 @@ test('receipts are shown by id and listed newest first, with the operator’s pa
     await expect(run('receipts.show', { receipt })).rejects.toMatchObject({ code: 'not_found' });
   }
   expect((await run('receipts.list', { since: NOW_MS / 1000 + 1 })).data).toEqual([]);
+});
+
+test('a receipt that was archived is not refunded, and the error says what to do instead', async () => {
+  const { id } = await account();
+  await run('accounts.credit', { account: 'ada', amount_nanousd: 1000 });
+  await charge(id, null, 2n);
+  const { data } = await run('receipts.list', { account: 'ada' });
+  const receipt = await store.findReceipt(parseId('req_', String(data[0]!.id))!, null);
+  const archived = { ...receipt!, id: 7n };
+  Object.assign(store, { archive: { find: async () => archived } });
+  await expect(run('receipts.refund', { receipt: formatId('req_', 7n) })).rejects.toMatchObject({
+    code: 'refused',
+    message: expect.stringContaining('archived'),
+    hint: expect.stringContaining('tollgate accounts credit'),
+  });
 });
 
 test('models come with prices and hosts, the status with the store’s health', async () => {

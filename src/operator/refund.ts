@@ -91,6 +91,12 @@ function refusalOf(
   if (reason === 'zero') return new OperatorError('refused', `All of its cost, ${cost}, was refunded before.`);
   if (reason === 'exceeds_cost')
     return new OperatorError('refused', `This call cost ${cost}, of which $${left} can still be refunded.`);
+  if (reason === 'no_receipt')
+    return new OperatorError(
+      'refused',
+      'This receipt was archived, so the ledger can no longer check a refund of it. Credit the account instead, with the receipt in the note.',
+      'tollgate accounts credit ACCOUNT USD --note RECEIPT',
+    );
   if (reason === 'account_closed')
     return new OperatorError('refused', 'The account of this call is closed for good. Nothing was changed.');
   if (reason === 'reference_differs')

@@ -1,7 +1,7 @@
 import { idFloorAt } from '../../kit/ids.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Refusal, RefusalBatch, RefusalCount, RefusalFilter, RefusalPage } from '../refusals.ts';
-import { type Program, query, rowsOf, type SqlValue } from './program.ts';
+import { insertRows, type Program, query, rowsOf, type SqlValue } from './program.ts';
 
 /** Rows that one statement inserts. */
 const INSERTED = 500;
@@ -9,8 +9,8 @@ const INSERTED = 500;
 /** Adds to the counts, stores the rows, and drops the oldest ones beyond the quota of their account, the age and, if asked for, the maximum. */
 export function* noteRefusals({ counts, rows, prunes }: RefusalBatch, nowMs: number): Program<void> {
   yield { lock: 'refusals' };
-  for (const some of inPieces(counts)) yield* insertRows('refusal_hour', some.map(countCells), ADD_COUNT);
-  for (const some of inPieces(rows)) yield* insertRows('refusal', some.map(rowCells), 'ON CONFLICT (id) DO NOTHING');
+  for (const some of inPieces(counts)) yield insertRows('refusal_hour', some.map(countCells), ADD_COUNT);
+  for (const some of inPieces(rows)) yield insertRows('refusal', some.map(rowCells), 'ON CONFLICT (id) DO NOTHING');
   for (const accountId of new Set(rows.map((row) => row.accountId))) {
     yield query(
       `DELETE FROM refusal WHERE account_id = ? AND id <= (
@@ -35,15 +35,6 @@ function inPieces<Item>(items: readonly Item[]): (readonly Item[])[] {
 }
 
 type Cells = Readonly<Record<string, SqlValue>>;
-
-function* insertRows(table: string, rows: readonly Cells[], onConflict: string): Program<void> {
-  const columns = Object.keys(rows[0]!);
-  const places = `(${columns.map(() => '?')})`;
-  yield query(
-    `INSERT INTO ${table} (${columns}) VALUES ${rows.map(() => places)} ${onConflict}`,
-    ...rows.flatMap((row) => Object.values(row)),
-  );
-}
 
 function countCells({ startMs, accountId, keyId, code, refused }: RefusalCount): Cells {
   return { start_ms: startMs, account_id: accountId, key_id: keyId ?? 0n, code, refused };
