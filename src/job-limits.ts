@@ -32,6 +32,8 @@ export const JOB_LIMITS = {
   /** The first pause after an attempt that may succeed later, and the longest. */
   jobRetryMs: 2_000,
   jobRetryMaxMs: 10 * 60_000,
+  /** Attempts of a job whose host breaks off after it began to answer, which it bills; after other failures there are more. */
+  jobBrokenAttemptsMax: 3,
   /** How often a process looks for jobs that others have accepted, or asked it to cancel. */
   jobWorkerPollMs: 2_000,
   /** How long a claimed job is kept from other processes before it has started. */

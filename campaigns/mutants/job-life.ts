@@ -67,6 +67,13 @@ export const JOB_LIFE_MUTANTS: readonly Mutant[] = [
     LIFE,
   ),
   mutant(
+    'a job that is made for ever although its host breaks off each time',
+    'src/jobs/attempt-ledger.ts',
+    'if (brokeOff && job.attempts + 1 >= LIMITS.jobBrokenAttemptsMax) return null;',
+    'void brokeOff;',
+    LIFE,
+  ),
+  mutant(
     'a cancelled group whose last lines run',
     'src/jobs/job-service.ts',
     'if (!group.isActive) await activate(this.#services, id);',

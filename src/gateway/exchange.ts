@@ -205,8 +205,9 @@ function settleTerms(gateway: Gateway, admitted: Admitted, served: Served, settl
 
 /** What a deferred call would send: it has no client, and its answer is stored with the settlement. */
 function endingOf({ call, record }: Admitted, served: Served, settlement: Settlement): CallEnding {
-  const { error, whole } = served;
-  const ran = { mayHaveRun: mayHaveRun(served) };
+  const { error, whole, retryable } = served;
+  const hasRun = mayHaveRun(served);
+  const ran = { mayHaveRun: hasRun, brokeOff: hasRun && error !== null && !retryable };
   if (error !== null) return { ...ran, error, answer: refusalOf(call, record, error, settlement) };
   return { ...ran, error, answer: whole?.(billOf(settlement), receiptLines(settlement)) ?? null };
 }

@@ -79,7 +79,7 @@ export class AttemptLedger implements CallLedger {
     const error = new GatewayError('internal_error', {
       message: 'Something went wrong in the gateway; nothing was charged. Quote the request id when you report it.',
     });
-    const ending = { error, answer: this.#terms.writeError(error), mayHaveRun: true };
+    const ending = { error, answer: this.#terms.writeError(error), mayHaveRun: true, brokeOff: false };
     return this.settle(id, { ...NOTHING_SETTLED, ...release }, { ending });
   }
 
@@ -97,15 +97,17 @@ export class AttemptLedger implements CallLedger {
     const { error } = ending;
     if (error === null) return this.#keep('succeeded', settlement, ending);
     if (error.kind === 'shutting_down') return this.#cutShort(settlement, error, ending);
-    const dueMs = this.#nextMs(settlement, error);
+    const dueMs = this.#nextMs(settlement, error, ending);
     if (dueMs !== null) return { job: { ...this.#endAs('queued', error), dueMs }, stored: settlement };
     return this.#keep('failed', settlement, ending);
   }
 
   /** When the same call is tried again; null if it is not. */
-  #nextMs({ costNanousd }: Settlement, error: GatewayError): number | null {
+  #nextMs({ costNanousd }: Settlement, error: GatewayError, { brokeOff }: CallEnding): number | null {
     const { job, nowMs, random } = this.#terms;
     if (costNanousd > 0n || !isPassing(error)) return null;
+    // The operator pays for each of them.
+    if (brokeOff && job.attempts + 1 >= LIMITS.jobBrokenAttemptsMax) return null;
     const dueMs = nowMs() + retryDelayMs(job.attempts + 1, random());
     return dueMs <= job.expiresMs ? dueMs : null;
   }
@@ -158,7 +160,7 @@ interface Ending {
   readonly stored: Settlement;
 }
 
-const NO_ENDING: CallEnding = { error: null, answer: null, mayHaveRun: true };
+const NO_ENDING: CallEnding = { error: null, answer: null, mayHaveRun: true, brokeOff: false };
 
 function endOf({ end, dueMs }: JobEnd): AttemptEnd {
   return end === 'queued' ? { kind: 'returned', dueMs: dueMs ?? 0 } : { kind: 'ended', state: end };

@@ -107,6 +107,21 @@ describe('a job that runs', () => {
     expect(await fixture.account()).toMatchObject({ heldNanousd: 0n, reservedNanousd: 0n });
   });
 
+  test('is not made again for ever if its host breaks off after it began to answer, because hosts bill that', async () => {
+    const { accepted } = await fixture.submit(ask({ model: 'raft' }));
+    const ends: string[] = [];
+    for (let attempt = 1; attempt <= LIMITS.jobBrokenAttemptsMax; attempt++) {
+      const { done } = await fixture.begin();
+      (await fixture.on.hosts.next()).answer(200, 'not JSON');
+      ends.push((await done).kind);
+      fixture.on.clock.advance(LIMITS.jobRetryMaxMs);
+    }
+    expect(ends).toEqual(['returned', 'returned', 'ended']);
+    const job = await fixture.find(accepted.id);
+    expect(job).toMatchObject({ state: 'failed', attempts: 3, errorCode: 'host_failed', costNanousd: 0n });
+    expect(await fixture.account()).toMatchObject({ heldNanousd: 0n, reservedNanousd: 0n });
+  });
+
   test('ends with the error of a request that the host refuses', async () => {
     const { accepted } = await fixture.submit(ask({ model: 'raft' }));
     const { done } = await fixture.begin();
