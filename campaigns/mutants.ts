@@ -18,6 +18,7 @@ import { MONTH_MUTANTS } from './mutants/months.ts';
 import { MOVING_MUTANTS } from './mutants/moving.ts';
 import { RIGHTS_MUTANTS } from './mutants/rights.ts';
 import { MUTANTS, type Mutant } from './mutants/seeds.ts';
+import { SIGNING_MUTANTS } from './mutants/signing.ts';
 import { USAGE_MUTANTS } from './mutants/usage.ts';
 
 /** Breaks the code on purpose, one fault at a time, in a copy. The tests named for each fault must fail. */
@@ -59,6 +60,7 @@ function main(): number {
     ...KEY_MUTANTS,
     ...LOSS_MUTANTS,
     ...MONTH_MUTANTS,
+    ...SIGNING_MUTANTS,
     ...USAGE_MUTANTS,
     ...MOVING_MUTANTS,
     ...RIGHTS_MUTANTS,

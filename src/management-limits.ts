@@ -163,6 +163,11 @@ export const MANAGEMENT_LIMITS = {
   /** How long clients may keep the list of these keys, and how long the gateway does. */
   receiptKeySetMaxAgeS: 300,
   receiptKeySetKeptMs: 5_000,
+  /** How often the root of the month that grows is signed, if nobody asks for a proof earlier. */
+  monthRootPeriodMs: 60 * 60_000,
+  monthRootAttemptsMax: 20,
+  /** Receipts of an account and month that are read to prove one which an earlier version closed. */
+  proofReceiptsMax: 5_000,
   /** Email addresses and clients whose failures are remembered; the oldest is forgotten first. */
   signInCountersMax: 100_000,
 } as const;

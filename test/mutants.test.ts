@@ -16,6 +16,7 @@ import { MONTH_MUTANTS } from '../campaigns/mutants/months.ts';
 import { MOVING_MUTANTS } from '../campaigns/mutants/moving.ts';
 import { RIGHTS_MUTANTS } from '../campaigns/mutants/rights.ts';
 import { MUTANTS } from '../campaigns/mutants/seeds.ts';
+import { SIGNING_MUTANTS } from '../campaigns/mutants/signing.ts';
 import { USAGE_MUTANTS } from '../campaigns/mutants/usage.ts';
 
 /** The campaign itself takes long; that it could still be run is known at once. */
@@ -34,6 +35,7 @@ test.each([
   ...KEY_MUTANTS,
   ...LOSS_MUTANTS,
   ...MONTH_MUTANTS,
+  ...SIGNING_MUTANTS,
   ...USAGE_MUTANTS,
   ...MOVING_MUTANTS,
   ...RIGHTS_MUTANTS,

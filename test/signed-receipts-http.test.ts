@@ -1,11 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ReceiptKeys, verifyReceipt } from '../packages/client/src/verify.ts';
 import { EXIT } from '../src/cli/exit-codes.ts';
 import { runCli } from '../src/cli/run.ts';
-import { systemClock } from '../src/kit/clock.ts';
+import { type Clock, systemClock } from '../src/kit/clock.ts';
 import { compose } from '../src/main/compose.ts';
+import { databaseFile } from '../src/store/sqlite/database.ts';
 import type { CliRun } from './cli-fixture.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
 
@@ -15,9 +17,12 @@ const KEY_SET = '/.well-known/tollgate-receipt-keys.json';
 let harness: Harness;
 let caller: MintedKey;
 let id: string;
+let aheadMs = 0;
+/** Hours pass when a test says so. */
+const clock: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
 
 beforeAll(async () => {
-  harness = await startHarness({ hosted: true });
+  harness = await startHarness({ hosted: true, clock });
   caller = await harness.mint({ creditNanousd: 1_000_000_000n });
   const answer = await harness.post(HELLO, withKey());
   id = answer.headers.get('x-gateway-request-id')!;
@@ -29,11 +34,20 @@ function withKey({ secret } = caller): Record<string, string> {
   return { authorization: `Bearer ${secret}` };
 }
 
+async function close(): Promise<void> {
+  aheadMs += 2 * 3_600_000;
+  await harness.running.books.store.closeBooks(null);
+}
+
+async function signed(query: string): Promise<Response> {
+  return harness.get(`/v1/receipts/${id}?signed=true${query}`, withKey());
+}
+
 async function tollgate(...args: string[]): Promise<CliRun> {
   const out: string[] = [];
   const err: string[] = [];
   const terminal = { writeOut: (text: string) => void out.push(text), writeErr: (text: string) => void err.push(text) };
-  const composition = compose({ program: 'tollgate', terminal, cwd: harness.folder, clock: systemClock });
+  const composition = compose({ program: 'tollgate', terminal, cwd: harness.folder, clock });
   const code = await runCli(args, { TOLLGATE_DATA: harness.folder }, composition);
   return { code, out: out.join(''), err: err.join('') };
 }
@@ -67,6 +81,86 @@ describe('the callers’ API', () => {
     const stranger = await harness.mint();
     const answer = await harness.get(`/v1/receipts/${id}?signed=true`, withKey(stranger));
     expect([answer.status, await answer.json()]).toMatchObject([404, { error: { code: 'receipt_not_found' } }]);
+  });
+});
+
+describe('proofs and refunds', () => {
+  const inFolder = (name: string, content: unknown): void =>
+    writeFileSync(join(harness.folder, name), typeof content === 'string' ? content : JSON.stringify(content));
+
+  test('a proof is refused without signed=true, and before the receipt is closed', async () => {
+    const alone = await harness.get(`/v1/receipts/${id}?proof=true`, withKey());
+    expect([alone.status, await alone.json()]).toMatchObject([400, { error: { param: 'proof' } }]);
+    const early = await signed('&proof=true');
+    expect([early.status, await early.json()]).toMatchObject([
+      409,
+      { error: { code: 'proof_unavailable', param: 'proof' } },
+    ]);
+  });
+
+  test('a proof leads to the root that a customer kept, and not to that of another month', async () => {
+    await close();
+    const document = await (await signed('&proof=true')).json();
+    inFolder('proof.json', document);
+    const first = await tollgate('receipts', 'verify', 'proof.json', '--root', 'proof.json');
+    expect(first).toMatchObject({
+      code: EXIT.ok,
+      out: expect.stringMatching(/proof +in root 1, of \d{4}-\d\d, which has not ended: /),
+    });
+    inFolder('root.json', (document as { proof: { root: object } }).proof.root);
+    expect((await tollgate('receipts', 'verify', 'proof.json', '--root', 'root.json')).code).toBe(EXIT.ok);
+    await (await harness.post(HELLO, withKey())).text();
+    await close();
+    inFolder('later.json', await (await signed('&proof=true')).json());
+    const grown = await tollgate('receipts', 'verify', 'later.json', '--root', 'root.json');
+    expect(grown).toMatchObject({ code: EXIT.no, err: expect.stringContaining('before its month had ended') });
+    inFolder('plain.json', await (await signed('')).json());
+    const none = await tollgate('receipts', 'verify', 'plain.json', '--root', 'root.json');
+    expect(none).toMatchObject({ code: EXIT.no, err: expect.stringContaining('The receipt has no proof.') });
+  });
+
+  test('each refund is a signed document of its own, and changes nothing in that of the receipt', async () => {
+    const list = async () =>
+      (await harness.get(`/v1/receipts/${id}/refunds`, withKey())).json() as Promise<{ data: object[] }>;
+    expect(await list()).toEqual({ object: 'list', data: [] });
+    const contentOf = async (document: string) => {
+      inFolder('document.json', document);
+      return JSON.parse((await tollgate('receipts', 'verify', 'document.json', '--json')).out);
+    };
+    const before = await contentOf(await (await signed('')).text());
+    await tollgate('receipts', 'refund', id, '--nanousd', '7', '--reference', 'ticket 1', '--note', 'for the operator');
+    await tollgate('receipts', 'refund', id, '--nanousd', '5');
+    const { data } = await list();
+    expect(data).toHaveLength(2);
+    const { kind, content } = await contentOf(JSON.stringify(data[0]));
+    expect([kind, content]).toMatchObject(['refund', { receipt: id, amount_nanousd: '7', reference: 'ticket 1' }]);
+    expect(JSON.stringify(content)).not.toContain('for the operator');
+    expect((await contentOf(await (await signed('')).text())).content).toEqual(before.content);
+    const shown = await tollgate('receipts', 'show', id, '--signed', '--refunds');
+    expect(JSON.parse(shown.out).data).toHaveLength(2);
+    const stranger = await harness.mint();
+    expect((await harness.get(`/v1/receipts/${id}/refunds`, withKey(stranger))).status).toBe(404);
+  });
+
+  test('a receipt that was changed in the database is not signed; log and metrics say so', async () => {
+    const database = new DatabaseSync(databaseFile(harness.folder));
+    const change = (by: number) => database.exec(`UPDATE call SET held = held + ${by}`);
+    change(1);
+    try {
+      const refused = await signed('');
+      expect([refused.status, await refused.json()]).toMatchObject([500, { error: { code: 'receipt_not_signed' } }]);
+      const shown = await tollgate('receipts', 'show', id, '--signed', '--proof');
+      expect(shown).toMatchObject({ code: EXIT.no, err: expect.stringContaining('so it is not signed') });
+    } finally {
+      change(-1);
+      database.close();
+    }
+    const errors = harness.log.filter(({ level }) => level === 'error');
+    expect(errors).toHaveLength(2);
+    expect(errors[0]).toMatchObject({ receipt: id, msg: expect.stringContaining('was changed in the ledger') });
+    const metrics = await (await fetch(`${harness.running.operationsUrl}/metrics`)).text();
+    expect(metrics).toContain('tollgate_receipt_mismatches_total 2');
+    expect((await signed('&proof=true')).status).toBe(200);
   });
 });
 

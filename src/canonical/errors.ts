@@ -36,6 +36,8 @@ export const ERROR_TABLE = {
   receipt_not_found: invalid(404, 'receipt_not_found'),
   /** The call runs, so that its receipt may still change and is not signed. */
   receipt_not_settled: invalid(409, 'receipt_not_settled'),
+  /** The receipt has no proof: it is not closed yet, or was archived. */
+  proof_unavailable: invalid(409, 'proof_unavailable'),
   provider_key_not_found: invalid(404, 'provider_key_not_found'),
   webhook_not_found: invalid(404, 'webhook_not_found'),
   job_not_found: invalid(404, 'job_not_found'),
@@ -105,6 +107,7 @@ const FINAL: ReadonlySet<ErrorName> = new Set([
   'idempotency_outcome_unknown',
   'job_has_no_result',
   'job_outcome_unknown',
+  'proof_unavailable',
   'receipt_not_signed',
 ]);
 

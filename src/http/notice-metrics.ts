@@ -1,9 +1,10 @@
 import { Counter, type Registry } from 'prom-client';
 
-/** Alerts, and deliveries to webhooks. */
+/** Alerts, deliveries to webhooks, and receipts that were not signed because they were changed. */
 export class NoticeMetrics {
   readonly #alerts: Counter<'kind'>;
   readonly #deliveries: Counter<'outcome'>;
+  readonly #mismatches: Counter;
 
   constructor(registry: Registry) {
     const registers = [registry];
@@ -19,10 +20,19 @@ export class NoticeMetrics {
       labelNames: ['outcome'],
       registers,
     });
+    this.#mismatches = new Counter({
+      name: 'tollgate_receipt_mismatches_total',
+      help: 'Signatures that this process refused because a closed receipt was changed in the ledger.',
+      registers,
+    });
   }
 
   alertRaised(kind: string): void {
     this.#alerts.inc({ kind });
+  }
+
+  receiptMismatch(): void {
+    this.#mismatches.inc();
   }
 
   webhookAttempt(outcome: 'delivered' | 'retried' | 'given_up'): void {

@@ -32,6 +32,15 @@ export function receiptRoutes(services: ReceiptRouteServices): Route[] {
       access: 'key',
       answer: async ({ caller, query }) => ok(await listReceipts(services.ledger, caller!, query)),
     },
+    {
+      method: 'GET',
+      path: '/receipts/*/refunds',
+      access: 'key',
+      answer: async (request) => {
+        const data = await services.signer.signRefunds(await findVisible(services.ledger, request));
+        return ok({ object: 'list', data });
+      },
+    },
     { method: 'GET', path: '/receipts/*', access: 'key', answer: (request) => receipt(services, request) },
     {
       method: 'GET',
@@ -50,9 +59,12 @@ function ok(value: unknown): PlainAnswer {
 
 async function receipt(services: ReceiptRouteServices, request: PlainRequest): Promise<PlainAnswer> {
   const { ledger, signer } = services;
-  const isSigned = isTrue(new URLSearchParams(request.query), 'signed');
+  const query = new URLSearchParams(request.query);
+  const isSigned = isTrue(query, 'signed');
+  const withProof = isTrue(query, 'proof');
+  if (withProof && !isSigned) throw invalid('proof', 'needs `signed=true` beside it');
   const found = await findVisible(ledger, request);
-  if (isSigned) return ok(await signer.sign(found));
+  if (isSigned) return ok(await signer.sign(found, withProof));
   return ok(receiptView(found, (await ledger.refundsOf([found.id])).get(found.id)));
 }
 

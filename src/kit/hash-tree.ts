@@ -13,7 +13,7 @@ export function leafHash(text: string): HashText {
 
 const node = Buffer.alloc(1 + 2 * HASH_BYTES, 1);
 
-function nodeHash(left: HashText, right: HashText): HashText {
+export function nodeHash(left: HashText, right: HashText): HashText {
   node.write(left, 1, 'latin1');
   node.write(right, 1 + HASH_BYTES, 'latin1');
   return hash('sha256', node, 'binary');
@@ -52,13 +52,18 @@ export class HashTree {
     return Buffer.from(root, 'latin1');
   }
 
-  append(leaf: HashText): void {
+  /** Returns the root of the subtree of 2^level leaves if this leaf completes one. */
+  append(leaf: HashText, level = -1): HashText | null {
     let last = leaf;
+    let height = 0;
+    let completed: HashText | null = null;
     for (let size = this.#leaves; size % 2 === 1; size = Math.floor(size / 2)) {
       last = nodeHash(this.#peaks.pop()!, last);
+      if (++height === level) completed = last;
     }
     this.#peaks.push(last);
     this.#leaves += 1;
+    return completed;
   }
 }
 

@@ -9,7 +9,7 @@ import { keepBooks } from './bookkeeping.ts';
 const DAY_MS = 86_400_000;
 
 /** Closings of the ledger, of which the first ones fail. */
-function start(failures: number, receiptsDays: number | null = null) {
+function start(failures: number, receiptsDays: number | null = null, signRoots?: () => Promise<number>) {
   const clock = new ManualClock(Date.UTC(2026, 10, 15));
   const log: Record<string, unknown>[] = [];
   const store = new MemoryStore(clock);
@@ -35,6 +35,7 @@ function start(failures: number, receiptsDays: number | null = null) {
       log: createLog({ level: 'info', destination: { write: (line) => void log.push(JSON.parse(line)) } }),
     },
     { store, ids: new IdSource(clock, 1) },
+    signRoots,
   );
   /** Lets a closing end, which takes some promises, before time goes on. */
   const advance = async (ms: number): Promise<void> => {
@@ -84,4 +85,13 @@ test('the audit is deleted once it is older than the receipts that are kept, and
   const kept = start(0);
   await kept.advance(LIMITS.bookkeepingFirstMs);
   expect(kept.audit.deletedBeforeMs.size).toBe(0);
+});
+
+test('roots that cannot be signed are logged, and keep nothing else from being done', async () => {
+  const { closings, log, advance, audit } = start(0, 30, () => Promise.reject(new Error('The key is missing.')));
+  await advance(LIMITS.bookkeepingFirstMs);
+  await advance(LIMITS.closingPeriodMs);
+  expect(closings).toHaveLength(2);
+  expect(audit.deletedBeforeMs.size).toBe(2);
+  expect(log.filter(({ level }) => level === 'error')).toHaveLength(2);
 });

@@ -14,16 +14,18 @@ export interface BookkeepingTerms {
   readonly log: Log;
 }
 
-/** Maintenance while the server runs: closes receipts about every ten minutes, deletes old idempotency keys and sessions every hour. */
+/** Maintenance while the server runs: closes receipts about every ten minutes and signs the roots of their months, deletes old idempotency keys and sessions every hour. */
 export function keepBooks(
   { config, clock, log }: BookkeepingTerms,
   { store, ids }: Pick<Books, 'store' | 'ids'>,
+  signRoots: () => Promise<number> = async () => 0,
 ): { stop(): void } {
   const close = async (): Promise<void> => {
     const { receiptsDays, archiveFolder } = config.retention;
     const keptSinceMs = receiptsDays === null ? null : clock.nowMs() - receiptsDays * DAY_MS;
     const { closed, forgotten } = await store.closeBooks(archiveFolder === null ? keptSinceMs : null);
     log[closed + forgotten > 0 ? 'info' : 'debug']({ closed, forgotten }, 'Ledger closed.');
+    await signQuietly(signRoots, log);
     if (archiveFolder !== null && keptSinceMs !== null)
       await archiveOld({ store, ids, clock, log, folder: archiveFolder, keptSinceMs });
     if (keptSinceMs !== null) await forgetAudit(store, keptSinceMs);
@@ -48,6 +50,15 @@ export function keepBooks(
       for (const timer of timers) timer.cancel();
     },
   };
+}
+
+/** Without its key the gateway cannot sign, but old receipts are still archived and deleted. */
+async function signQuietly(signRoots: () => Promise<number>, log: Log): Promise<void> {
+  try {
+    log.debug({ roots: await signRoots() }, 'Roots of closed months signed.');
+  } catch (error) {
+    log.error(errorFields(error), 'The roots of closed months cannot be signed; it is tried again.');
+  }
 }
 
 /** The audit is kept as long as the receipts. In pages, so that no deletion keeps calls waiting. */

@@ -1,15 +1,28 @@
-import { ReceiptSigner } from '../signing/receipt-signer.ts';
+import type { Metrics } from '../http/metrics.ts';
+import type { Log } from '../kit/log.ts';
+import { type ReceiptMismatch, ReceiptSigner } from '../signing/receipt-signer.ts';
 import type { Books } from './books.ts';
-import type { Entrusted } from './custody.ts';
+import type { Core } from './core.ts';
 import type { StartTerms } from './start-terms.ts';
 
 /** What signs receipts. Its first key is made before anybody asks for it. */
 export async function openSigner(
-  { clock }: StartTerms,
+  { clock, log }: StartTerms,
   { store, ids }: Pick<Books, 'store' | 'ids'>,
-  { keyring }: Pick<Entrusted, 'keyring'>,
+  { entrusted, metrics }: Pick<Core, 'entrusted' | 'metrics'>,
 ): Promise<ReceiptSigner> {
-  const signer = new ReceiptSigner({ rows: store.directory, sealer: keyring.sealer, ids, clock });
+  const { sealer } = entrusted.keyring;
+  const signer = new ReceiptSigner({ store, sealer, ids, clock, onMismatch: mismatchAlarm(log, metrics) });
   await signer.keys.ensure();
   return signer;
+}
+
+export function mismatchAlarm(log: Log, { notices }: Metrics): (mismatch: ReceiptMismatch) => void {
+  return (mismatch) => {
+    notices.receiptMismatch();
+    log.error(
+      { ...mismatch },
+      'A closed receipt, or one beside it, was changed in the ledger, so it was not signed. Run "tollgate ledger verify".',
+    );
+  };
 }

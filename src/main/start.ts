@@ -40,7 +40,7 @@ import { openManagement } from './manage.ts';
 import { catalogFor, rememberPrices } from './prices.ts';
 import { ENDPOINTS, routeTable } from './routes.ts';
 import { shareRequests } from './share-requests.ts';
-import { openSigner } from './signing.ts';
+import { mismatchAlarm, openSigner } from './signing.ts';
 import type { StartTerms } from './start-terms.ts';
 import { openTracing } from './trace-exporter.ts';
 import { watchClock } from './watch-clock.ts';
@@ -137,14 +137,14 @@ async function serveBooks(
   const jobs = jobsOf(terms, books, core, callsPerHost);
   // After the listeners have drained: what a job writes at its end comes before the store is closed.
   cleanup.add(() => jobs.idle());
-  const signer = await openSigner(terms, books, core.entrusted);
+  const signer = await openSigner(terms, books, core);
   const { close, ...urls } = await openListeners(terms, books, core, signer, gate, jobs.jobs, socketPath, workers);
   cleanup.add(close);
   const ports = Object.values(urls).flatMap(portOf);
   for (const port of ports) core.entrusted.ownPorts.add(port);
   workers.tell({ kind: 'own_ports', ports });
   books.announce(urls.url);
-  startBackground(terms, books, core, jobs, cleanup);
+  startBackground(terms, books, core, signer, jobs, cleanup);
   return {
     ...urls,
     get catalog() {
@@ -168,8 +168,15 @@ async function serveBooks(
 }
 
 /** What runs beside the calls, once in a process. */
-function startBackground(terms: StartTerms, books: Books, core: Core, jobs: OpenJobs, cleanup: Cleanup): void {
-  const bookkeeping = keepBooks(terms, books);
+function startBackground(
+  terms: StartTerms,
+  books: Books,
+  core: Core,
+  signer: ReceiptSigner,
+  jobs: OpenJobs,
+  cleanup: Cleanup,
+): void {
+  const bookkeeping = keepBooks(terms, books, () => signer.roots.signClosed());
   cleanup.add(() => bookkeeping.stop());
   core.webhooks.deliverer.start();
   core.alerts.watch.start();
@@ -331,6 +338,7 @@ function operatorServices(
     webhooks: async () => core.webhooks.targets,
     jobs: async () => jobs,
     live: core.live,
+    onMismatch: mismatchAlarm(terms.log, core.metrics),
     server: { url, pid: process.pid, hosted: config.hosted, startedMs },
     publicUrl: config.publicUrl,
   };

@@ -136,6 +136,7 @@ export const VERBS = {
   'refusals.list': reading(refusalPage, listRefusals),
   'receipts.refund': verb(inputs.receiptRefund, refundReceipt),
   'receipts.sign': verb(signed.receiptSigning, signed.signReceipt),
+  'receipts.signrefunds': verb(signed.refundSigning, signed.signRefunds),
   'receipts.keys': reading(inputs.nothing, signed.listReceiptKeys),
   'receipts.rotatekey': verb(signed.receiptKeyRotation, signed.rotateReceiptKey),
   'usage.report': reading(usageInput, reportUsage),

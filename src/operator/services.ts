@@ -4,6 +4,7 @@ import type { Catalog } from '../catalog/catalog.ts';
 import type { Jobs } from '../jobs/service.ts';
 import type { IdSource } from '../kit/ids.ts';
 import type { Account, Ledger, VerifyProgress } from '../ledger/ledger.ts';
+import type { ReceiptMismatch } from '../signing/receipt-signer.ts';
 import type { WebhookTargets } from '../webhooks/targets.ts';
 import type { LiveServices } from './live.ts';
 import type { PeopleServices } from './people.ts';
@@ -38,6 +39,8 @@ export interface OperatorServices
   readonly archiveFolder?: string | null;
   /** Deferred jobs; absent where there are none. */
   jobs?(): Promise<OperatorJobs>;
+  /** Told of a closed receipt that was changed, when somebody wants it signed. */
+  onMismatch?(mismatch: ReceiptMismatch): void;
   /** Absent if no server runs. */
   readonly live?: LiveServices;
   /** Null if no server runs. */

@@ -4,13 +4,15 @@ import { MasterKeyError } from '../custody/master-keys.ts';
 import { LIMITS } from '../limits.ts';
 import type { Jws, PublicJwk } from '../signing/jws.ts';
 import { jwkSet } from '../signing/receipt-keys.ts';
-import { ReceiptSigner } from '../signing/receipt-signer.ts';
+import { ReceiptSigner, type SignedReceipt } from '../signing/receipt-signer.ts';
 import { auditRow } from './actor.ts';
 import { OperatorError } from './error.ts';
 import { receiptNamed } from './lookup.ts';
 import type { OperatorServices } from './services.ts';
 
-export const receiptSigning = z.strictObject({ receipt: z.string() });
+export const receiptSigning = z.strictObject({ receipt: z.string(), proof: z.boolean().default(false) });
+
+export const refundSigning = z.strictObject({ receipt: z.string() });
 
 export const receiptKeyRotation = z.strictObject({
   /** The new key signs at once, before everybody has read it. */
@@ -24,10 +26,18 @@ export interface ReceiptKeysView {
 
 export async function signReceipt(
   services: OperatorServices,
-  { receipt }: z.output<typeof receiptSigning>,
-): Promise<Jws> {
+  { receipt, proof }: z.output<typeof receiptSigning>,
+): Promise<SignedReceipt> {
   const found = await receiptNamed(services, receipt);
-  return refusing(() => signerOf(services).sign(found));
+  return refusing(() => signerOf(services).sign(found, proof));
+}
+
+export async function signRefunds(
+  services: OperatorServices,
+  { receipt }: z.output<typeof refundSigning>,
+): Promise<{ readonly object: 'list'; readonly data: readonly Jws[] }> {
+  const found = await receiptNamed(services, receipt);
+  return { object: 'list', data: await refusing(() => signerOf(services).signRefunds(found)) };
 }
 
 export async function listReceiptKeys({ store }: OperatorServices): Promise<ReceiptKeysView> {
@@ -54,8 +64,9 @@ export async function rotateReceiptKey(
   );
 }
 
-function signerOf({ store, ids, clock, masterKeys }: OperatorServices): ReceiptSigner {
-  return new ReceiptSigner({ rows: store.directory, sealer: masterKeys().sealer, ids, clock });
+function signerOf({ store, ids, clock, masterKeys, onMismatch }: OperatorServices): ReceiptSigner {
+  const alarm = onMismatch === undefined ? {} : { onMismatch };
+  return new ReceiptSigner({ store, sealer: masterKeys().sealer, ids, clock, ...alarm });
 }
 
 /** Throws what cannot be signed as an OperatorError. */

@@ -7,6 +7,7 @@ import { formatId } from '../kit/ids.ts';
 import type { Credit } from '../store/entries.ts';
 import type { BooksMark } from '../store/signing.ts';
 import { seconds } from './receipt-keys.ts';
+import type { RootContent } from './verify-proof.ts';
 
 /** What every signed document says about where and when it was signed. */
 export interface Origin extends BooksMark {
@@ -52,6 +53,11 @@ export function refundStatement(origin: Origin, refund: Credit): string {
       created: seconds(refund.createdMs),
     },
   });
+}
+
+/** The numbers are in the content as texts already. */
+export function rootStatement(origin: Origin, content: RootContent): string {
+  return written({ ...originOf(origin), root: { object: 'month_root', ...content } });
 }
 
 export function originOf({ booksId, generation, nowMs }: Origin) {

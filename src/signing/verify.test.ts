@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
 import { verifyReceipt } from '../../packages/client/src/verify.ts';
 import { ManualClock } from '../kit/clock.ts';
+import { leafHash } from '../kit/hash-tree.ts';
 import { IdSource } from '../kit/ids.ts';
 import type { ReceiptKey } from '../store/signing.ts';
 import { signJws } from './jws.ts';
 import { ReceiptKeys } from './receipt-keys.ts';
 import { readKeySet, verifyDocument } from './verify.ts';
+import { accountLeafText } from './verify-proof.ts';
 
 const clock = new ManualClock(Date.UTC(2026, 10, 16));
 
@@ -91,3 +93,24 @@ test.each([
 ])('a key set must have Ed25519 keys with the time in which they sign: %s', (text) =>
   expect(() => readKeySet(text)).toThrow('The key set must be a JWK set'),
 );
+
+test('a proof must lead to a root of the same ledger and generation', async () => {
+  const key = await keys.signing(clock.nowMs());
+  const salt = 'ab'.repeat(32);
+  const leaf = 'cd'.repeat(32);
+  const account = { month: '2026-10', receipts: '1', spent_nanousd: '932' };
+  const documentWith = (origin: object): string => {
+    const text = accountLeafText({ books: 'books_1', account: 'acct_1', ...account, root: leaf, salt });
+    const top = Buffer.from(leafHash(text), 'latin1').toString('hex');
+    const content = { number: '1', month: '2026-10', final: true, root: top, previous: null };
+    const { books, generation, signed_at } = PAYLOAD;
+    const root = JSON.stringify({ books, generation, signed_at, ...origin, root: content });
+    const payload = JSON.stringify({ ...PAYLOAD, receipt: { ...CONTENT, account: 'acct_1' }, leaf });
+    const signedRoot = signJws('tollgate-month-root', root, key);
+    const proof = { ...account, salt, receipt_path: [], account_path: [], root: signedRoot };
+    return JSON.stringify({ ...signJws('tollgate-receipt', payload, key), proof });
+  };
+  expect(await verdicts(documentWith({}))).toEqual([true, true]);
+  expect(await verdicts(documentWith({ generation: '2' }))).toEqual([false, false]);
+  expect(await verdicts(documentWith({ books: 'books_2' }))).toEqual([false, false]);
+});

@@ -1,5 +1,6 @@
 import { tryParseJson } from '../json/json.ts';
 import { NotVerified, openJws, type PublicJwk } from './jws.ts';
+import { openRoot, type VerifiedRoot, verifyProof } from './verify-proof.ts';
 
 /** What a verified document says. */
 export interface Verified {
@@ -10,6 +11,8 @@ export interface Verified {
   readonly signedAt: number;
   /** Integers are texts. */
   readonly content: Readonly<Record<string, unknown>>;
+  /** The root of the receipt's month, if the document has a proof that leads there. */
+  readonly root: VerifiedRoot | null;
 }
 
 /** Reads a key set. Throws `NotVerified`. */
@@ -32,18 +35,28 @@ function isKey(value: unknown): value is PublicJwk {
 export function verifyDocument(text: string, keys: readonly PublicJwk[]): Verified {
   const value = tryParseJson(text);
   const kind = kindOf(value);
-  const { payload, key } = openJws(value, `tollgate-${kind}`, keys);
-  const { books, generation, signed_at, [kind]: content } = payload;
+  const { proof, jws } = withoutProof(value);
+  const { payload, key } = openJws(jws, `tollgate-${kind}`, keys);
+  const { books, generation, signed_at, leaf, [kind]: content } = payload;
   if (typeof content !== 'object' || content === null)
     throw new NotVerified(`The payload has no ${kind}, although it is signed as one.`);
+  const origin = { books: String(books), generation: String(generation) };
+  const members = content as Record<string, unknown>;
   return {
     kind,
     kid: key.kid,
-    books: String(books),
-    generation: String(generation),
+    ...origin,
     signedAt: Number(signed_at),
-    content: content as Record<string, unknown>,
+    content: members,
+    root: proof === undefined ? null : verifyProof({ ...origin, account: members.account, leaf }, proof, keys),
   };
+}
+
+/** The proof stands beside the signed parts. */
+function withoutProof(value: unknown): { readonly proof: unknown; readonly jws: unknown } {
+  if (typeof value !== 'object' || value === null || !('proof' in value)) return { proof: undefined, jws: value };
+  const { proof, ...jws } = value;
+  return { proof, jws };
 }
 
 /** The header says which of the two it is; the signature covers it. */
@@ -51,4 +64,28 @@ function kindOf(value: unknown): 'receipt' | 'refund' {
   const header = typeof value === 'object' && value !== null && 'protected' in value ? value.protected : null;
   const text = typeof header === 'string' ? Buffer.from(header, 'base64url').toString() : '';
   return text.includes('"tollgate-refund"') ? 'refund' : 'receipt';
+}
+
+/** A root that somebody kept, alone or in the proof of a receipt. Throws `NotVerified`. */
+export function readRoot(text: string, keys: readonly PublicJwk[]): VerifiedRoot {
+  const value = tryParseJson(text);
+  const { proof } = withoutProof(value);
+  const kept = typeof proof === 'object' && proof !== null && 'root' in proof ? proof.root : value;
+  return openRoot(kept, keys);
+}
+
+/** The proof must lead to the root that was kept. Throws `NotVerified`. */
+export function compareRoots({ root }: Verified, kept: VerifiedRoot): void {
+  if (root === null) throw new NotVerified('The receipt has no proof. Ask for it with proof=true.');
+  const [now, then] = [root.content, kept.content];
+  if (root.books !== kept.books || now.month !== then.month)
+    throw new NotVerified(
+      `The root that was kept is of ${then.month} in ${kept.books}, and the proof of ${now.month} in ${root.books}.`,
+    );
+  if (now.root === then.root) return;
+  throw new NotVerified(
+    then.final
+      ? 'The proof leads to another root than the one that was kept: receipts of this month were changed since.'
+      : 'The root that was kept was signed before its month had ended, and other receipts were added since. Keep final roots.',
+  );
 }

@@ -26,6 +26,23 @@ export const MONTH_TREE_COLUMNS = [
   'peaks',
 ] as const;
 
+/** So many receipts of a tree are a chunk, a complete subtree whose root is stored: see store/programs/receipt-proof.ts. */
+export const CHUNK_LEVEL = 7;
+export const CHUNK_LEAVES = 2 ** CHUNK_LEVEL;
+
+/** The columns of `tree_chunk`, those of its key first. */
+export const TREE_CHUNK_COLUMNS = ['month_ms', 'account_id', 'number', 'up_to', 'hash'] as const;
+
+/** A row of `tree_chunk`. */
+export interface TreeChunkRow {
+  readonly month_ms: bigint;
+  readonly account_id: bigint;
+  readonly number: bigint;
+  /** The last receipt in it. */
+  readonly up_to: bigint;
+  readonly hash: Uint8Array;
+}
+
 /** A row of `month_tree`, as both engines return it. */
 export interface MonthTreeRow extends TreeStart {
   readonly month_ms: bigint;
@@ -47,6 +64,7 @@ export interface TreeStart {
 /** An account's receipts of a month in the order of their ids: their number, their sums and their hash tree. */
 export class MonthTree {
   readonly #tree: HashTree;
+  readonly #chunks: Omit<TreeChunkRow, 'month_ms' | 'account_id'>[] = [];
   #spent: bigint;
   #held: bigint;
   #loss: bigint;
@@ -65,15 +83,25 @@ export class MonthTree {
   }
 
   append(row: FormRow, form: ReceiptForm): void {
-    const [, , , cost, held, loss] = row;
-    this.appendLeaf(form.hashOf(row), cost, held, loss);
+    const [id, , , cost, held, loss] = row;
+    const chunk = this.appendLeaf(form.hashOf(row), cost, held, loss);
+    if (chunk === null) return;
+    const number = BigInt(this.#tree.leaves / CHUNK_LEAVES - 1);
+    this.#chunks.push({ number, up_to: id, hash: Buffer.from(chunk, 'latin1') });
   }
 
-  appendLeaf(leaf: HashText, cost: bigint, held: bigint, loss: bigint): void {
-    this.#tree.append(leaf);
+  /** Returns the hash of the chunk that the receipt completes. */
+  appendLeaf(leaf: HashText, cost: bigint, held: bigint, loss: bigint): HashText | null {
+    const chunk = this.#tree.append(leaf, CHUNK_LEVEL);
     this.#spent += cost;
     this.#held += held;
     this.#loss += loss;
+    return chunk;
+  }
+
+  /** The chunks that were completed since it was opened. */
+  chunksOf(monthMs: bigint, accountId: bigint): TreeChunkRow[] {
+    return this.#chunks.map((chunk) => ({ month_ms: monthMs, account_id: accountId, ...chunk }));
   }
 
   rowOf(monthMs: bigint, accountId: bigint, part: MonthPart): MonthTreeRow {
@@ -170,13 +198,18 @@ export function countExpired(createdMs: readonly (bigint | number)[], beforeMs: 
 /** Looks up the trees of these accounts in a month. */
 export type StoredTrees = (monthMs: bigint, accountId: bigint) => TreeStart | null;
 
+export interface GrownTrees {
+  readonly trees: readonly MonthTreeRow[];
+  readonly chunks: readonly TreeChunkRow[];
+}
+
 /** The trees that these calls belong to, with the calls appended. */
 export function growTrees(
   rows: readonly PlacedRow[],
   part: MonthPart,
   stored: StoredTrees,
   form: ReceiptForm,
-): MonthTreeRow[] {
+): GrownTrees {
   const byMonth = new Map<bigint, Map<bigint, MonthTree>>();
   for (const { monthMs, row } of rows) {
     const trees = byMonth.get(monthMs) ?? new Map<bigint, MonthTree>();
@@ -186,9 +219,16 @@ export function growTrees(
     trees.set(accountId, tree);
     tree.append(row, form);
   }
-  return [...byMonth].flatMap(([monthMs, trees]) =>
-    [...trees].map(([accountId, tree]) => tree.rowOf(monthMs, accountId, part)),
+  const grown = [...byMonth].flatMap(([monthMs, trees]) =>
+    [...trees].map(([accountId, tree]) => ({ monthMs, accountId, tree })),
   );
+  return {
+    trees: grown.map(({ monthMs, accountId, tree }) => tree.rowOf(monthMs, accountId, part)),
+    chunks:
+      part === MONTH_PART.closed
+        ? grown.flatMap(({ monthMs, accountId, tree }) => tree.chunksOf(monthMs, accountId))
+        : [],
+  };
 }
 
 /** `2026-03`; a number that cannot be a time stays a number. */

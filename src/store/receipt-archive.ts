@@ -1,5 +1,6 @@
 import type { Receipt } from '../canonical/receipt.ts';
 import type { Clock } from '../kit/clock.ts';
+import type { HashText } from '../kit/hash-tree.ts';
 import type { AuditRow } from './people.ts';
 import type { VerifyProgress } from './verify-report.ts';
 
@@ -11,6 +12,8 @@ export interface ReceiptArchive {
   check(folder: string, progress?: (done: VerifyProgress) => void): Promise<ArchiveCheck>;
   /** Finds a receipt in the configured folder; null if it was not archived. Throws `ArchiveUnreadable`. */
   find(id: bigint, accountId: bigint | null): Promise<Receipt | null>;
+  /** The hash that an archived receipt had in the tree of its month; null if it was not archived. Throws `ArchiveUnreadable`. */
+  leafOf(id: bigint): Promise<HashText | null>;
 }
 
 /** A file that the ledger knows of: a row of `archive_file`. */

@@ -1,3 +1,5 @@
+import type { PathStep } from '../kit/hash-path.ts';
+import type { HashText } from '../kit/hash-tree.ts';
 import type { Credit } from './entries.ts';
 import type { AuditRow } from './people.ts';
 
@@ -19,6 +21,56 @@ export interface ReceiptKey {
   readonly fromMs: number;
 }
 
+/** A closed month: its last receipt so far. */
+export interface SignedMonth {
+  readonly monthMs: number;
+  readonly upTo: bigint;
+}
+
+/** An account's closed receipts of a month. */
+export interface AccountMonth {
+  readonly accountId: bigint;
+  readonly receipts: number;
+  readonly spentNanousd: bigint;
+  /** The root of their hash tree. */
+  readonly root: Uint8Array;
+}
+
+/** A signed root over all accounts of a month. Numbers begin with 1. */
+export interface MonthRoot {
+  readonly number: number;
+  readonly generation: bigint;
+  readonly monthMs: number;
+  /** Whether the month has ended, so that no receipt is added to it any more. */
+  readonly isFinal: boolean;
+  readonly root: Uint8Array;
+  /** The signed document, as JSON. */
+  readonly statement: string;
+  readonly createdMs: number;
+}
+
+/** How a closed receipt is found in the hash tree of its account and month. */
+export interface LeafProof {
+  /**
+   * `changed`: it, or one beside it, is not what it was when it was closed. `gone`: the ledger does not have it any more. `too_many`: an
+   * earlier version closed so many receipts that checking one would take too long.
+   */
+  readonly state: 'proved' | 'changed' | 'gone' | 'too_many';
+  readonly monthMs: number;
+  /** Of the receipt as it is now. */
+  readonly leaf: HashText;
+  readonly path: readonly PathStep[];
+  /** How many receipts the account has in the month, what they cost, and the root they were closed with. */
+  readonly receipts: number;
+  readonly spentNanousd: bigint;
+  readonly root: HashText;
+}
+
+export interface ReceiptProofs {
+  /** Null if the receipt is not closed yet. */
+  prove(id: bigint, accountId: bigint): Promise<LeafProof | null>;
+}
+
 /** What receipts are signed with, and what is signed with them. */
 export interface SigningRows {
   booksMark(): Promise<BooksMark>;
@@ -34,4 +86,13 @@ export interface SigningRows {
   pricesOf(version: string): Promise<string | null>;
   /** The refunds of a call, the oldest first. */
   listRefunds(callId: bigint): Promise<Credit[]>;
+  /** By month. */
+  closedMonths(): Promise<SignedMonth[]>;
+  monthAccounts(monthMs: number): Promise<AccountMonth[]>;
+  /** The salt of the month's accounts: the given one, unless there is one already. */
+  monthSalt(monthMs: number, fresh: Uint8Array): Promise<Uint8Array>;
+  /** The last root of a month, or of all with null. */
+  lastMonthRoot(monthMs: number | null): Promise<MonthRoot | null>;
+  /** False, without a change, if another process was faster: the number is taken. */
+  addMonthRoot(root: MonthRoot): Promise<boolean>;
 }

@@ -20,6 +20,7 @@ import type {
 import type { AuditRow } from './people.ts';
 import type { NewProviderKey, ProviderKeyPut, ProviderKeyRow, ProviderKeyUse } from './provider-key-rows.ts';
 import type { ReceiptArchive } from './receipt-archive.ts';
+import type { ReceiptProofs } from './signing.ts';
 import type { UsageStore } from './usage-store.ts';
 import type { VerifyProgress, VerifyReport } from './verify-report.ts';
 
@@ -59,6 +60,7 @@ export interface Store extends KeyRotation, KeyUses, EntryReads {
   readonly usage: UsageStore;
   readonly jobs: JobStore;
   readonly archive: ReceiptArchive;
+  readonly proofs: ReceiptProofs;
 
   /**
    * Applies the operations in order, in one commit, which is on disk when this resolves. A refusal is an outcome, never

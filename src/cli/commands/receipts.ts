@@ -5,6 +5,7 @@ import { parseId } from '../../kit/ids.ts';
 import { OperatorError } from '../../operator/error.ts';
 import type { CommandGroup, CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
+import { usageFailure } from '../failure.ts';
 import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
 import type { Session } from '../session.ts';
 import { formatRecord, formatTable } from '../table.ts';
@@ -16,17 +17,33 @@ import { verifyCommand } from './verify-receipt.ts';
 const showCommand: CommandSpec = {
   name: 'show <receipt>',
   summary: 'show one receipt by its request id, or why the request was refused',
-  options: [['--signed', 'print the receipt as a signed document, which can be kept and verified']],
+  options: [
+    ['--signed', 'print the receipt as a signed document, which can be kept and verified'],
+    ['--proof', 'with --signed: add the proof that the receipt is in the signed root of its month'],
+    ['--refunds', 'with --signed: print its refunds as signed documents instead'],
+  ],
   examples: ['tollgate receipts show req_…', 'tollgate receipts show req_… --signed > receipt.json'],
-  async run(session, [receipt = ''], { signed }) {
-    if (signed === true) {
-      session.print((await session.ask('receipts.sign', { receipt })).text);
-      return EXIT.ok;
-    }
+  async run(session, [receipt = ''], { signed, proof, refunds }) {
+    if (signed === true) return printSigned(session, receipt, proof === true, refunds === true);
+    if (proof === true || refunds === true) throw usageFailure('--proof and --refunds need --signed.');
     session.show(await receiptOrRefusal(session, receipt), describeMembers);
     return EXIT.ok;
   },
 };
+
+async function printSigned(
+  session: Session,
+  receipt: string,
+  proof: boolean,
+  refunds: boolean,
+): Promise<typeof EXIT.ok> {
+  if (proof && refunds) throw usageFailure('Give --proof or --refunds, not both.');
+  const { text } = refunds
+    ? await session.ask('receipts.signrefunds', { receipt })
+    : await session.ask('receipts.sign', { receipt, proof });
+  session.print(text);
+  return EXIT.ok;
+}
 
 /** A refused call has no receipt, but the same kind of id. */
 async function receiptOrRefusal(session: Session, id: string): Promise<{ text: string; result: object }> {

@@ -8,7 +8,7 @@ import { formatRecord, formatTable } from '../table.ts';
 const statusCommand: CommandSpec = {
   name: 'status',
   summary:
-    'show which master keys the stored keys, webhook secrets and jobs are encrypted with; exits with 1 if one cannot be decrypted',
+    'show which master keys the stored keys, webhook secrets, jobs and receipt keys are encrypted with; exits with 1 if one cannot be decrypted',
   examples: ['tollgate seal status'],
   async run(session) {
     const answer = await session.ask('seal.status', {});

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { stringifyJson } from '../../json/stringify.ts';
 import { NotVerified, type PublicJwk } from '../../signing/jws.ts';
-import { readKeySet, type Verified, verifyDocument } from '../../signing/verify.ts';
+import { compareRoots, readKeySet, readRoot, type Verified, verifyDocument } from '../../signing/verify.ts';
+import type { RootContent } from '../../signing/verify-proof.ts';
 import type { CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { CliFailure, unreachable, usageFailure } from '../failure.ts';
@@ -12,15 +13,23 @@ import { time, usd } from '../text-values.ts';
 export const verifyCommand: CommandSpec = {
   name: 'verify <file>',
   summary: 'check a signed receipt or refund, without asking the gateway that signed it',
-  options: [['--keys <file-or-url>', "the gateway's key set; without it, the keys of this data folder or store"]],
+  options: [
+    ['--keys <file-or-url>', "the gateway's key set; without it, the keys of this data folder or store"],
+    [
+      '--root <file>',
+      'a root of the month, or a receipt with a proof, that you kept: the proof must lead to the same root',
+    ],
+  ],
   examples: [
     'tollgate receipts verify receipt.json --keys keys.json',
     'tollgate receipts verify receipt.json --keys https://gateway.example/.well-known/tollgate-receipt-keys.json',
   ],
-  async run(session, [file = ''], { keys }) {
+  async run(session, [file = ''], { keys, root }) {
     const text = readText(session, file);
     try {
-      const verified = verifyDocument(text, await keysFor(session, typeof keys === 'string' ? keys : null));
+      const set = await keysFor(session, typeof keys === 'string' ? keys : null);
+      const verified = verifyDocument(text, set);
+      if (typeof root === 'string') compareRoots(verified, readRoot(readText(session, root), set));
       session.show({ text: stringifyJson(viewOf(verified)), result: verified }, describe);
       return EXIT.ok;
     } catch (error) {
@@ -52,11 +61,12 @@ async function keysFor(session: Session, place: string | null): Promise<readonly
   return readKeySet(downloaded.toString());
 }
 
-function viewOf({ kind, kid, books, generation, signedAt, content }: Verified): object {
-  return { object: 'verified_receipt', verified: true, kind, kid, books, generation, signed_at: signedAt, content };
+function viewOf({ kind, kid, books, generation, signedAt, content, root }: Verified): object {
+  const origin = { kid, books, generation, signed_at: signedAt };
+  return { object: 'verified_receipt', verified: true, kind, ...origin, content, root: root?.content ?? null };
 }
 
-function describe({ kind, kid, books, generation, signedAt, content }: Verified): string {
+function describe({ kind, kid, books, generation, signedAt, content, root }: Verified): string {
   const amount = kind === 'receipt' ? content.cost_nanousd : content.amount_nanousd;
   return formatRecord([
     ['verified', `yes, by the key ${kid}`],
@@ -67,5 +77,10 @@ function describe({ kind, kid, books, generation, signedAt, content }: Verified)
     ...(kind === 'receipt' ? ([['model', String(content.effective_model)]] as const) : []),
     ...(kind === 'receipt' ? ([['status', String(content.status)]] as const) : []),
     [kind === 'receipt' ? 'cost' : 'refunded', usd(BigInt(String(amount)))],
+    ...(root === null ? [] : ([['proof', describeRoot(root.content)]] as const)),
   ]);
+}
+
+function describeRoot({ number, month, final, root }: RootContent): string {
+  return `in root ${number}, of ${month}${final ? '' : ', which has not ended'}: ${root}`;
 }

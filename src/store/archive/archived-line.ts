@@ -17,8 +17,13 @@ export function writeLine(form: string): string {
   return JSON.stringify({ ...linesOfForm(form), [LEAF]: hexOf(leafHash(form)) });
 }
 
+export interface ReadLine {
+  readonly receipt: ArchivedReceipt;
+  readonly leaf: HashText;
+}
+
 /** Reads such a line; null if it is invalid, or if its hash is not that of its content. */
-export function readLine(line: string): { readonly receipt: ArchivedReceipt; readonly leaf: HashText } | null {
+export function readLine(line: string): ReadLine | null {
   const value = tryParseJson(line);
   if (typeof value !== 'object' || value === null) return null;
   const { [LEAF]: noted, ...receipt } = value as Record<string, string>;

@@ -4,12 +4,13 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Receipt } from '../../canonical/receipt.ts';
 import { tryParseJson } from '../../json/json.ts';
+import type { HashText } from '../../kit/hash-tree.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Directory } from '../directory.ts';
 import { fitsInt64 } from '../int64.ts';
 import { type ArchiveFile, ArchiveUnreadable } from '../receipt-archive.ts';
 import { type ArchiveBlock, type ArchiveManifest, DATA_SUFFIX, MANIFEST_SUFFIX, sha256 } from './archive-file.ts';
-import { readLine, receiptOfArchived } from './archived-line.ts';
+import { type ReadLine, readLine, receiptOfArchived } from './archived-line.ts';
 
 const unzip = promisify(gunzip);
 
@@ -30,13 +31,22 @@ export class ArchiveFinder {
 
   /** Null if it was not archived, or is of another account. Throws `ArchiveUnreadable`. */
   async find(id: bigint, accountId: bigint | null): Promise<Receipt | null> {
-    const file = fitsInt64(id) ? await this.#directory.archiveFileOf(id) : null;
-    if (file === null) return null;
-    const receipt = await this.#read(file, id);
+    const found = await this.#line(id);
+    const receipt = found === null ? null : receiptOfArchived(found.receipt);
     return receipt === null || (accountId !== null && receipt.accountId !== accountId) ? null : receipt;
   }
 
-  async #read(file: ArchiveFile, id: bigint): Promise<Receipt | null> {
+  /** The hash of a receipt; null if it was not archived. Throws `ArchiveUnreadable`. */
+  async leafOf(id: bigint): Promise<HashText | null> {
+    return (await this.#line(id))?.leaf ?? null;
+  }
+
+  async #line(id: bigint): Promise<ReadLine | null> {
+    const file = fitsInt64(id) ? await this.#directory.archiveFileOf(id) : null;
+    return file === null ? null : this.#read(file, id);
+  }
+
+  async #read(file: ArchiveFile, id: bigint): Promise<ReadLine | null> {
     if (this.#folder === null)
       throw new ArchiveUnreadable(
         `This receipt may be in the archive file ${file.name}${DATA_SUFFIX}. Set retention.archive_folder to the folder that has it.`,
@@ -70,7 +80,7 @@ export class ArchiveFinder {
     { name }: ArchiveFile,
     { offset, bytes, sha256: hash }: ArchiveBlock,
     id: bigint,
-  ): Promise<Receipt | null> {
+  ): Promise<ReadLine | null> {
     const handle = await open(join(folder, name + DATA_SUFFIX), 'r');
     const zipped = Buffer.alloc(bytes);
     try {
@@ -83,7 +93,7 @@ export class ArchiveFinder {
     for (const line of linesNaming(text, id)) {
       const read = readLine(line);
       if (read === null) throw changed(name + DATA_SUFFIX);
-      if (read.receipt.id === String(id)) return receiptOfArchived(read.receipt);
+      if (read.receipt.id === String(id)) return read;
     }
     return null;
   }

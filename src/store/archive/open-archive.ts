@@ -11,6 +11,7 @@ export function openArchive(engine: ArchiveEngine, folder: string | null): Recei
     run: async (terms) => (await import('./archive-receipts.ts')).archiveReceipts(engine, terms),
     check: async (place, progress) => (await import('./check-archive.ts')).checkArchive(engine, place, progress),
     find: (id, accountId) => finder.find(id, accountId),
+    leafOf: (id) => finder.leafOf(id),
   };
 }
 

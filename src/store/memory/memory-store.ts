@@ -58,6 +58,7 @@ const NO_ARCHIVE: ReceiptArchive = {
   run: () => Promise.reject(new Error('The memory driver has no archive.')),
   check: () => Promise.reject(new Error('The memory driver has no archive.')),
   find: async () => null,
+  leafOf: async () => null,
 };
 
 /** Reports and lists of refused calls are SQL. Tests of them use the other engines. */
@@ -78,6 +79,8 @@ export class MemoryStore implements Store {
   readonly usage: UsageStore = NO_USAGE;
   readonly jobs: JobStore;
   readonly archive: ReceiptArchive = NO_ARCHIVE;
+  /** Nothing is closed here. */
+  readonly proofs: Store['proofs'] = { prove: async () => null };
 
   constructor(clock: Clock) {
     this.#clock = clock;

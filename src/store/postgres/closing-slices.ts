@@ -11,6 +11,7 @@ import {
   type MonthTreeRow,
   type PlacedRow,
   placeInMonths,
+  type TreeChunkRow,
 } from '../month-tree.ts';
 import { usageUpTo } from '../programs/usage-sums.ts';
 import type { FormRow } from '../receipt-form.ts';
@@ -23,6 +24,7 @@ import { nextSlice, ONE_MOMENT, type Slice } from './slices.ts';
 export interface ClosingSlice extends Slice {
   readonly months: readonly ClosedMonth[];
   readonly trees: readonly MonthTreeRow[];
+  readonly chunks: readonly TreeChunkRow[];
 }
 
 const ROWS_MAX = LIMITS.postgresClosingRows;
@@ -101,8 +103,8 @@ export class ClosingSlices {
     const last = rows.at(-1);
     if (last === undefined) return null;
     const stored = await this.#reader.treesOf(sql, placed, part);
-    const trees = growTrees(placed, part, stored, this.#reader.form);
-    return { after, upTo: last[0], rows: rows.length, months, trees };
+    const grown = growTrees(placed, part, stored, this.#reader.form);
+    return { after, upTo: last[0], rows: rows.length, months, ...grown };
   }
 
   #atOnce<Result>(read: (sql: RunSql) => Promise<Result>): Promise<Result> {

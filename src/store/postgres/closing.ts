@@ -1,6 +1,6 @@
 import { LIMITS } from '../../limits.ts';
 import { inSlices, type SlicePace } from '../in-slices.ts';
-import { MONTH_TREE_COLUMNS, type MonthTreeRow } from '../month-tree.ts';
+import { MONTH_TREE_COLUMNS, type MonthTreeRow, TREE_CHUNK_COLUMNS } from '../month-tree.ts';
 import { addUsage, keepUsage } from '../programs/usage-sums.ts';
 import { sameWindow, sumsByWindow, WINDOW_TABLES, type WindowTable } from '../window-tables.ts';
 import { type ClosingSlice, ClosingSlices } from './closing-slices.ts';
@@ -98,7 +98,7 @@ async function isSame(sql: RunSql, { after, upTo, rows }: Slice): Promise<boolea
   return Number(found!.rows) === rows;
 }
 
-async function writeTrees(sql: RunSql, { months, trees }: ClosingSlice): Promise<void> {
+async function writeTrees(sql: RunSql, { months, trees, chunks }: ClosingSlice): Promise<void> {
   await sql(
     `INSERT INTO closed_month (month_ms, up_to, latest_ms) SELECT * FROM unnest($1::int8[], $2::int8[], $3::int8[])
      ON CONFLICT (month_ms) DO UPDATE SET up_to = excluded.up_to, latest_ms = excluded.latest_ms`,
@@ -111,6 +111,15 @@ async function writeTrees(sql: RunSql, { months, trees }: ClosingSlice): Promise
      ON CONFLICT (month_ms, account_id, part) DO UPDATE SET ${changed.join(', ')}`,
     MONTH_TREE_COLUMNS.map((column) =>
       isBytes(column) ? bytes(trees.map((tree) => tree[column])) : numbers(trees.map((tree) => tree[column])),
+    ),
+  );
+  if (chunks.length === 0) return;
+  await sql(
+    `INSERT INTO tree_chunk (${TREE_CHUNK_COLUMNS.join(', ')})
+     SELECT * FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[], $5::bytea[])
+     ON CONFLICT (month_ms, account_id, number) DO UPDATE SET up_to = excluded.up_to, hash = excluded.hash`,
+    TREE_CHUNK_COLUMNS.map((column) =>
+      column === 'hash' ? bytes(chunks.map(({ hash }) => hash)) : numbers(chunks.map((chunk) => chunk[column])),
     ),
   );
 }

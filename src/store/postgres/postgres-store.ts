@@ -59,6 +59,7 @@ import { takeLock, takeSharedLock, tryArchiveLock, underLock } from './locks.ts'
 import { migrate } from './migrate.ts';
 import { checkUrl } from './pipeline.ts';
 import { PriceLists } from './price-lists.ts';
+import { postgresProofs } from './proofs.ts';
 import { ProviderKeys } from './provider-keys.ts';
 import { Receipts } from './receipts.ts';
 import { Registrations } from './registration.ts';
@@ -114,6 +115,7 @@ class PostgresStore implements Store {
   readonly usage: UsageStore;
   readonly jobs: JobStore;
   readonly archive: ReceiptArchive;
+  readonly proofs: Store['proofs'];
 
   constructor(connections: Connections, time: DatabaseTime, clock: Clock, archiveFolder: string | null) {
     const nowMs = () => time.nowMs();
@@ -137,6 +139,7 @@ class PostgresStore implements Store {
       endedReceipts: (ids) => readProgram(connections, endedReceipts(ids)),
     };
     this.usage = postgresUsage(connections, clock, nowMs);
+    this.proofs = postgresProofs(connections);
     this.archive = openArchive(postgresArchive(connections, this.directory), archiveFolder);
   }
 

@@ -2,7 +2,8 @@ import { LIMITS } from '../../limits.ts';
 import { digestOf, writeStart } from '../archive/archive-file.ts';
 import { writeLine } from '../archive/archived-line.ts';
 import { type ClosedMonth, countExpired, MONTH_PART, type MonthPart, type MonthTreeRow } from '../month-tree.ts';
-import { FORM_COLUMNS, FORM_SELECT, type FormRow, ReceiptForm, referencesIn, type TextTable } from '../receipt-form.ts';
+import { FORM_COLUMNS, FORM_SELECT, type FormRow } from '../receipt-form.ts';
+import { FormTexts } from './form-texts.ts';
 import { type Program, rowOf, rowsOf } from './program.ts';
 
 /** The oldest month that still has receipts. */
@@ -24,13 +25,9 @@ export interface ArchiveSlice {
   readonly lines: Uint8Array;
 }
 
-/** Texts that are remembered before the memory is emptied. */
-const TEXTS_MAX = 50_000;
-
 /** Reads what goes into archive files. Closed receipts do not change any more, so that each step may be a short read of its own. */
 export class ArchiveReader {
-  readonly #texts = { name: new Map<bigint, string>(), price_list: new Map<bigint, string>() };
-  readonly #form = new ReceiptForm((table, id) => this.#texts[table].get(id) ?? null);
+  readonly #texts = new FormTexts();
 
   *oldestMonth(): Program<ArchiveMonth | null> {
     const first = yield* rowOf<{ id: bigint }>('SELECT id FROM call ORDER BY id LIMIT 1');
@@ -73,7 +70,7 @@ export class ArchiveReader {
     const times = rows.map(([, , createdMs]) => createdMs);
     const expired = rows.slice(0, countExpired(times, beforeMs, nowMs));
     if (expired.length === 0) return null;
-    yield* this.#learnTexts(expired);
+    yield* this.#texts.learn(expired);
     const sum = (column: 3 | 4 | 5): bigint => expired.reduce((total, row) => total + row[column], 0n);
     return {
       firstId: expired[0]![0],
@@ -82,26 +79,8 @@ export class ArchiveReader {
       spent: sum(3),
       held: sum(4),
       loss: sum(5),
-      lines: new TextEncoder().encode(expired.map((row) => `${writeLine(this.#form.textOf(row))}\n`).join('')),
+      lines: new TextEncoder().encode(expired.map((row) => `${writeLine(this.#texts.form.textOf(row))}\n`).join('')),
     };
-  }
-
-  *#learnTexts(rows: readonly FormRow[]): Program<void> {
-    const missing = { name: new Set<bigint>(), price_list: new Set<bigint>() };
-    for (const row of new Map(rows.map((one) => [one[7], one])).values()) {
-      for (const [table, id] of referencesIn(row)) if (!this.#texts[table].has(id)) missing[table].add(id);
-    }
-    yield* this.#learn('name', 'text', [...missing.name]);
-    yield* this.#learn('price_list', 'version', [...missing.price_list]);
-  }
-
-  *#learn(table: TextTable, column: string, ids: readonly bigint[]): Program<void> {
-    const known = this.#texts[table];
-    if (known.size > TEXTS_MAX) known.clear();
-    for (const id of ids) {
-      const row = yield* rowOf<{ text: string }>(`SELECT ${column} AS text FROM ${table} WHERE id = ?`, id);
-      if (row !== null) known.set(id, row.text);
-    }
   }
 }
 

@@ -69,9 +69,14 @@ import {
   touchSession,
 } from './sessions.ts';
 import {
+  addMonthRoot,
   addReceiptKey,
   booksMark,
+  closedMonths,
+  lastMonthRoot,
   listRefunds,
+  monthAccounts,
+  monthSalt,
   pricesOf,
   receiptKeys,
   receiptKeysAfter,
@@ -132,6 +137,9 @@ export const DIRECTORY_READS = {
   receiptKeysAfter,
   pricesOf,
   listRefunds,
+  closedMonths,
+  monthAccounts,
+  lastMonthRoot,
 };
 
 /** Programs that change rows, each in one commit together with its row in the audit. */
@@ -179,6 +187,8 @@ export const DIRECTORY_CHANGES = {
   noteArchiveFile,
   addReceiptKey,
   resealReceiptKey,
+  monthSalt,
+  addMonthRoot,
 };
 
 type Programs = { readonly [name: string]: (...args: never[]) => Program<unknown> };

@@ -42,7 +42,7 @@ export interface Condition {
 /** The condition for calls of one account in a range of ids, in the form that the engine finds them by quickly. */
 export type CallsOfAccount = (accountId: bigint, fromId: bigint, belowId: bigint) => Condition;
 
-function callsByIndex(accountId: bigint, fromId: bigint, belowId: bigint): Condition {
+export function callsByIndex(accountId: bigint, fromId: bigint, belowId: bigint): Condition {
   return { text: 'call.account_id = ? AND call.id >= ? AND call.id < ?', values: [accountId, fromId, belowId] };
 }
 

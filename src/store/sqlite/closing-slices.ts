@@ -9,6 +9,7 @@ import {
   type MonthPart,
   type PlacedRow,
   placeInMonths,
+  TREE_CHUNK_COLUMNS,
 } from '../month-tree.ts';
 import { usageUpTo } from '../programs/usage-sums.ts';
 import type { FormRow } from '../receipt-form.ts';
@@ -25,6 +26,8 @@ export interface ClosingSlice extends Slice {
   /** Cells of rows of `closed_month`. */
   readonly months: readonly bigint[];
   readonly trees: PackedTrees;
+  /** Cells of rows of `tree_chunk`. */
+  readonly chunks: readonly (bigint | Uint8Array)[];
 }
 
 /** Calls with what they add to the sums of usage. */
@@ -109,7 +112,8 @@ export class ClosingSlices {
     const last = rows.at(-1);
     if (last === undefined) return null;
     const stored = (monthMs: bigint, accountId: bigint) => this.#reader.tree(monthMs, accountId, part);
-    const trees = packTrees(growTrees(placed, part, stored, this.#reader.form));
-    return { after, upTo: last[0], rows: rows.length, months, trees };
+    const { trees, chunks } = growTrees(placed, part, stored, this.#reader.form);
+    const cells = chunks.flatMap((chunk) => TREE_CHUNK_COLUMNS.map((column) => chunk[column]));
+    return { after, upTo: last[0], rows: rows.length, months, trees: packTrees(trees), chunks: cells };
   }
 }

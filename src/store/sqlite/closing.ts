@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { MONTH_TREE_COLUMNS } from '../month-tree.ts';
+import { MONTH_TREE_COLUMNS, TREE_CHUNK_COLUMNS } from '../month-tree.ts';
 import { keepUsage } from '../programs/usage-sums.ts';
 import { sameWindow, sumsByWindow, WINDOW_TABLES } from '../window-tables.ts';
 import type { ClosingSlice, SettledSlice } from './closing-slices.ts';
@@ -63,7 +63,8 @@ function isSame(database: DatabaseSync, { after, upTo, rows }: Slice): boolean {
   return Number(found?.rows) === rows;
 }
 
-function writeTrees(database: DatabaseSync, { months, trees }: ClosingSlice): void {
+function writeTrees(database: DatabaseSync, { months, trees, chunks }: ClosingSlice): void {
   new RowWriter(database, 'REPLACE', 'closed_month', ['month_ms', 'up_to', 'latest_ms']).write(months);
   new RowWriter(database, 'REPLACE', 'month_tree', MONTH_TREE_COLUMNS).write(unpackTrees(trees));
+  new RowWriter(database, 'REPLACE', 'tree_chunk', TREE_CHUNK_COLUMNS).write(chunks);
 }

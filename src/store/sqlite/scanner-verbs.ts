@@ -5,6 +5,7 @@ import { ArchiveReader } from '../programs/archive-reader.ts';
 import { endedCalls, endedReceipts, openCalls } from '../programs/call-feed.ts';
 import { hostLosses } from '../programs/host-losses.ts';
 import type { Program } from '../programs/program.ts';
+import { ReceiptProver } from '../programs/receipt-proof.ts';
 import { listRefusals } from '../programs/refusals.ts';
 import { reportUsage } from '../programs/usage-report.ts';
 import type { RefusalFilter, RefusalPage } from '../refusals.ts';
@@ -36,6 +37,7 @@ export function scannerVerbs(database: DatabaseSync) {
   const receipts = new ReceiptReader(database);
   const closing = new ClosingSlices(database);
   const archive = new ArchiveReader();
+  const prover = new ReceiptProver(listedCalls);
   const reading = <Result>(program: Program<Result>): Result =>
     atOneMoment(database, () => runProgram(database, program));
   let verification: Verification | null = null;
@@ -60,6 +62,7 @@ export function scannerVerbs(database: DatabaseSync) {
     archiveDigest: (monthMs: number, part: MonthPart) => reading(archive.digest(monthMs, part)),
     archiveSlice: (after: bigint, upTo: bigint, beforeMs: number, nowMs: number) =>
       reading(archive.slice(after, upTo, beforeMs, nowMs)),
+    prove: (id: bigint, accountId: bigint) => reading(prover.prove(id, accountId)),
     reportUsage: (query: UsageQuery) => reading(reportUsage(query, listedCalls)),
     listRefusals: (filter: RefusalFilter, page: RefusalPage) => runProgram(database, listRefusals(filter, page)),
     hostLosses: (span: TimeSpan) => runProgram(database, hostLosses(span)),

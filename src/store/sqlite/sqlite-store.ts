@@ -122,6 +122,7 @@ class ThreadedStore implements SqliteStore {
   readonly usage: UsageStore;
   readonly jobs: JobStore;
   readonly archive: ReceiptArchive;
+  readonly proofs: Store['proofs'] = { prove: (id, accountId) => this.#scan('prove', id, accountId) };
   /** Started on first use. */
   #scanner: Link<ScannerVerbs> | null = null;
   /** Verifying and closing exclude each other, because closing changes what verifying reads. */
