@@ -255,11 +255,11 @@ describe.each(['sqlite', 'postgres'] as const)('proofs of closed receipts on %s'
   });
 
   it('go on within a month whose first receipts were deleted', async () => {
-    const ids = await make(CHUNK_LEAVES + 30, [1n]);
+    const ids = await make(2 * CHUNK_LEAVES + 30, [1n]);
     await close();
     const keptSinceMs = (await receipt(ids[70]!)).createdMs;
     expect(await subject.store.closeBooks(keptSinceMs)).toMatchObject({ forgotten: 70 });
-    for (const at of [70, 71, CHUNK_LEAVES - 1, CHUNK_LEAVES, CHUNK_LEAVES + 29])
+    for (const at of [70, 71, CHUNK_LEAVES - 1, CHUNK_LEAVES, CHUNK_LEAVES + 29, 2 * CHUNK_LEAVES, ids.length - 1])
       expect(await verified(await proved(ids[at]!))).toBeDefined();
   });
 

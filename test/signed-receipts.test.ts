@@ -130,6 +130,14 @@ describe.each(['sqlite', 'postgres'] as const)('signed receipts on %s', (engine)
     await expect(verifyReceipt(text, { keys: [other] })).rejects.toThrow();
   });
 
+  it('are not signed with a private key that was copied beside another public key', async () => {
+    const found = await settled(1_000n);
+    await signer.keys.ensure();
+    await signer.keys.rotate(subject.clock.nowMs(), true, () => audit('receipt_key.rotate'));
+    await subject.sql('UPDATE receipt_key SET sealed = (SELECT sealed FROM receipt_key WHERE number = 1)');
+    await expect(signer.sign(found)).rejects.toThrow('cannot be decrypted');
+  });
+
   it('are refused if the key cannot be decrypted, until it is rotated', async () => {
     const found = await settled(1_000n);
     await signer.keys.ensure();
