@@ -8,7 +8,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { generateApi } from 'swagger-typescript-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operationIdOf } from '../src/manage/openapi/management-paths.ts';
-import { PUBLIC_ROUTES } from '../src/manage/openapi/public-paths.ts';
+import { fullPathOf, PUBLIC_ROUTES } from '../src/manage/openapi/public-paths.ts';
 import { inputSchemaOf } from '../src/manage/route.ts';
 import { MANAGE_ROUTES } from '../src/manage/routes.ts';
 import { SIGN_IN_ROUTES } from '../src/manage/sign-in/routes.ts';
@@ -61,7 +61,7 @@ describe('/openapi.json', () => {
     const described = operations().map(({ path, method }) => `${method} ${path}`);
     const served = [
       ...[...MANAGE_ROUTES, ...SIGN_IN_ROUTES].map(({ method, path }) => `${method.toLowerCase()} /manage/v1${path}`),
-      ...PUBLIC_ROUTES.map(({ method, path }) => `${method} /v1${path}`),
+      ...PUBLIC_ROUTES.map((route) => `${route.method} ${fullPathOf(route)}`),
     ];
     expect(described.toSorted()).toEqual(served.toSorted());
     const ids = operations().map(({ operation }) => operation.operationId);

@@ -1,5 +1,5 @@
 import { hasBody, operationIdOf } from '../../src/manage/openapi/management-paths.ts';
-import { PUBLIC_ROUTES } from '../../src/manage/openapi/public-paths.ts';
+import { PUBLIC_ROUTES, WELL_KNOWN } from '../../src/manage/openapi/public-paths.ts';
 import { inputSchema } from '../../src/manage/openapi/schema-book.ts';
 import { inputSchemaOf, type ManageRoute } from '../../src/manage/route.ts';
 import { MANAGE_ROUTES } from '../../src/manage/routes.ts';
@@ -12,7 +12,8 @@ export function callsOfEveryRoute(ids: Ids): string {
   const calls = PUBLIC_ROUTES.map((route) => {
     const inPath = [...route.path.matchAll(/\{\w+\}/g)].map(() => "'unknown'");
     const body = route.method === 'post' || route.method === 'put' ? ['{}'] : [];
-    return `  await call(() => api.v1.${route.id}(${[...inPath, ...body].join(', ')}));`;
+    const group = route.path.startsWith(WELL_KNOWN) ? 'wellKnown' : 'v1';
+    return `  await call(() => api.${group}.${route.id}(${[...inPath, ...body].join(', ')}));`;
   });
   return [
     "import { Api } from './Api.ts';",

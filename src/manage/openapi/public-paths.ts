@@ -3,7 +3,7 @@ import type { PathItems } from './management-paths.ts';
 
 interface PublicRoute {
   readonly method: 'get' | 'post' | 'put' | 'delete';
-  /** Below `/v1`. */
+  /** Below `/v1`, unless it is a well-known one. */
   readonly path: string;
   readonly id: string;
   readonly summary: string;
@@ -11,6 +11,8 @@ interface PublicRoute {
   readonly kind: 'billed' | 'free' | 'public';
   readonly query?: readonly string[];
 }
+
+export const WELL_KNOWN = '/.well-known/';
 
 /** The interface for callers. A test compares this list with the routes that are served. */
 export const PUBLIC_ROUTES: readonly PublicRoute[] = [
@@ -56,7 +58,28 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
     summary: 'What the calls of the key, or of its account, have used and cost.',
     query: ['since', 'until', 'bucket', 'group_by', 'metrics', 'model', 'route'],
   },
-  { method: 'get', path: '/receipts/{receipt}', id: 'receipt', kind: 'free', summary: 'One receipt.' },
+  {
+    method: 'get',
+    path: '/receipts/{receipt}',
+    id: 'receipt',
+    kind: 'free',
+    summary: 'One receipt, signed if asked for.',
+    query: ['signed', 'proof'],
+  },
+  {
+    method: 'get',
+    path: '/receipts/{receipt}/refunds',
+    id: 'receiptRefunds',
+    kind: 'free',
+    summary: 'The signed refunds of a receipt.',
+  },
+  {
+    method: 'get',
+    path: `${WELL_KNOWN}tollgate-receipt-keys.json`,
+    id: 'receiptKeys',
+    kind: 'public',
+    summary: 'The public keys that verify signed receipts.',
+  },
   { method: 'get', path: '/keys', id: 'storedKeys', kind: 'free', summary: 'The stored provider keys.' },
   { method: 'get', path: '/keys/{provider}', id: 'storedKey', kind: 'free', summary: 'One stored provider key.' },
   {
@@ -171,10 +194,14 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
   },
 ];
 
+export function fullPathOf({ path }: Pick<PublicRoute, 'path'>): string {
+  return path.startsWith(WELL_KNOWN) ? path : `/v1${path}`;
+}
+
 export function publicPaths(): PathItems {
   const paths: PathItems = {};
   for (const route of PUBLIC_ROUTES) {
-    const path = `/v1${route.path}`;
+    const path = fullPathOf(route);
     paths[path] = { ...paths[path], [route.method]: operationOf(route) };
   }
   return paths;
