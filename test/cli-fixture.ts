@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildCatalog } from '../src/catalog/catalog.ts';
 import { loadSimulatedFile } from '../src/catalog/load.ts';
-import type { Composition, FolderHeld, OpenServices } from '../src/cli/composition.ts';
+import type { Composition, FolderHeld, Holder, OpenServices } from '../src/cli/composition.ts';
 import type { Finding } from '../src/cli/finding.ts';
 import { runCli } from '../src/cli/run.ts';
 import type { Config, Environment } from '../src/config/config.ts';
@@ -41,6 +41,8 @@ export class CliFixture {
   /** How often books were opened, and closed again. */
   opened = 0;
   closed = 0;
+  /** The process that is said to have the data folder. */
+  holder: Holder | null = null;
   /** Answers of openServices before the real one. */
   readonly held: FolderHeld[] = [];
   /** A command's short pauses pass at once; what it waits for longer passes when a test advances the clock. */
@@ -85,6 +87,7 @@ export class CliFixture {
         return 0;
       },
       openServices: () => this.#open(),
+      findHolder: async () => this.holder,
       copyStore: async () => ({ refused: 'These books are in memory.' }),
       acceptLoss: async () => ({ refused: 'Nothing is missing.' }),
       compactStore: async () => ({ refused: 'These books are in memory.' }),

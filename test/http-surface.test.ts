@@ -181,9 +181,10 @@ describe.each(TRANSPORTS)('a head, over the %s transport,', (transport) => {
     ]) {
       const socket = openSocket(harness.url);
       const text = readToEnd(socket);
+      const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
       socket.write(`POST /v1/chat/completions HTTP/1.1\r\n${HOST}${JSON_TYPE}${framing}\r\n`);
-      for (let sent = 0; sent < 40; sent++) {
-        if (!socket.write(piece)) await Promise.race([once(socket, 'drain'), once(socket, 'close')]);
+      for (let sent = 0; sent < 40 && !socket.destroyed; sent++) {
+        if (!socket.write(piece)) await Promise.race([once(socket, 'drain'), closed]);
       }
       expect(firstAnswer(await text)).toMatchObject({ status: framing.startsWith('content-type') ? 400 : 413 });
     }

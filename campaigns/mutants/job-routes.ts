@@ -12,6 +12,13 @@ const INTAKE_TEST = 'src/http/jobs/group-intake.test.ts';
 /** Faults of the routes of deferred jobs, of their commands and their events. */
 export const JOB_ROUTE_MUTANTS: readonly Mutant[] = [
   mutant(
+    'commands that ask the configured port instead of the gateway of the data folder',
+    'src/cli/gateway-url.ts',
+    'await composition.findHolder(config.dataFolder)',
+    'await composition.findHolder(config.dataFolder).then(() => null)',
+    'src/cli/jobs.test.ts',
+  ),
+  mutant(
     'a job that every key of its account sees',
     ROUTES,
     "if (missingPermission(caller, 'account_read') === null) return",

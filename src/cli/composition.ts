@@ -38,6 +38,8 @@ export interface Composition {
   serve(config: Config, options: ServeOptions): Promise<number>;
   /** Locks the data folder and opens its store, or says which process has it. */
   openServices(config: Config): Promise<OpenServices | FolderHeld>;
+  /** The process that has the data folder open; null if none has. */
+  findHolder(folder: string): Promise<Holder | null>;
   /** Copies a ledger into another engine, or says why not. */
   copyStore(terms: CopyTerms): Promise<CopyView | CopiedView | Refused>;
   /** Replaces the ledger in a folder with a backup, or says why not. */

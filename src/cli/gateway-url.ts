@@ -1,5 +1,16 @@
 import type { Config } from '../config/config.ts';
 import { usageFailure } from './failure.ts';
+import type { Session } from './session.ts';
+
+/** As typed; else that of the process that has the data folder open; else where one would listen with this config. */
+export async function findGatewayUrl(
+  { composition }: Pick<Session, 'composition'>,
+  typed: string | boolean | undefined,
+  config: Pick<Config, 'listen' | 'dataFolder'>,
+): Promise<string> {
+  const holder = typeof typed === 'string' ? null : await composition.findHolder(config.dataFolder);
+  return holder?.url?.replace(/\/\/(?:0\.0\.0\.0|\[::\])(?=:)/, '//127.0.0.1') ?? readGatewayUrl(typed, config);
+}
 
 /** The address of the gateway, without the `/v1` that it may end with. */
 export function readGatewayUrl(typed: string | boolean | undefined, { listen }: Pick<Config, 'listen'>): string {

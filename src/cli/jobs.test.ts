@@ -197,3 +197,17 @@ test('a group is shown with exact amounts, whatever its metadata are called', as
   expect(text).toContain('12345678901.23456');
   expect(text).toMatch(/waiting +2/);
 });
+
+test('without --url the gateway is asked that has the data folder, wherever it listens', async () => {
+  const { port } = new URL(url);
+  const holder = { pid: 7, socketPath: null, startedMs: 0 };
+  for (const listening of [url, `http://0.0.0.0:${port}`]) {
+    fixture.holder = { ...holder, url: listening };
+    await fixture.run(['jobs', 'show', GROUP], { TOLLGATE_API_KEY: 'tg_live_x' });
+  }
+  expect(asked).toEqual([`GET /v1/jobs/groups/${GROUP}`, `GET /v1/jobs/groups/${GROUP}`]);
+  fixture.holder = null;
+  const env = { TOLLGATE_API_KEY: 'tg_live_x', TOLLGATE_PORT: '1' };
+  expect((await fixture.run(['jobs', 'show', GROUP], env)).err).toContain('127.0.0.1:1');
+  expect(asked).toHaveLength(2);
+});

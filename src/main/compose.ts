@@ -31,6 +31,7 @@ export function compose({ program, terminal, cwd, clock, followsParent = false }
       return serve({ ...options, config, program, clock, terminal, followsParent });
     },
     openServices: (config) => openServices(config, clock, terminal),
+    findHolder: async (folder) => (await import('../store/sqlite/lock.ts')).findHolder(folder),
     copyStore: (terms) =>
       refusingFaults(terms.from, async () => (await import('./copy-store.ts')).copyStore(terms, clock)),
     restoreStore: (terms) =>

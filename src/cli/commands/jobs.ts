@@ -8,7 +8,7 @@ import type { CommandGroup, CommandSpec, Options } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { usageFailure } from '../failure.ts';
 import { GatewayClient, GatewayLost } from '../gateway-client.ts';
-import { isLoopback, readGatewayUrl } from '../gateway-url.ts';
+import { findGatewayUrl, isLoopback } from '../gateway-url.ts';
 import { readOperatorJson } from '../operator-json.ts';
 import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
 import { ProgressLine } from '../progress.ts';
@@ -19,7 +19,7 @@ import { failRestoredCommand, resumeRestoredCommand } from './jobs-restored.ts';
 import { endOf, isGroup, saveResult, waitForEnd } from './jobs-wait.ts';
 
 const GATEWAY_OPTIONS = [
-  ['--url <url>', 'address of the gateway, if it is not on this machine'],
+  ['--url <url>', 'address of the gateway, if it is not the one that has the data folder'],
   ['--key-env <name>', 'variable that holds the gateway key (TOLLGATE_API_KEY)'],
 ] as const;
 const OUT_OPTION = ['--out <file>', 'file for the results, which must not exist yet (standard output)'] as const;
@@ -41,7 +41,7 @@ const submitCommand: CommandSpec = {
     const out = readOut(session, options);
     if (out !== null && options.wait !== true)
       throw usageFailure('--out needs --wait: results come when the jobs have ended.');
-    const client = openClient(session, options);
+    const client = await openClient(session, options);
     const text = await sendFile(session, client, file, options);
     const group = readOperatorJson(text) as JobGroupView;
     if (options.wait !== true) {
@@ -69,7 +69,7 @@ const waitCommand: CommandSpec = {
   options: [OUT_OPTION, ...GATEWAY_OPTIONS],
   examples: ['tollgate jobs wait grp_… --out results.jsonl', 'tollgate jobs wait job_…'],
   async run(session, [id = ''], options) {
-    return finish(session, openClient(session, options), readId(id), readOut(session, options));
+    return finish(session, await openClient(session, options), readId(id), readOut(session, options));
   },
 };
 
@@ -79,7 +79,7 @@ const resultCommand: CommandSpec = {
   options: [OUT_OPTION, ...GATEWAY_OPTIONS],
   examples: ['tollgate jobs result job_…', 'tollgate jobs result grp_… --out results.jsonl'],
   async run(session, [id = ''], options) {
-    await saveResult(session, openClient(session, options), readId(id), readOut(session, options));
+    await saveResult(session, await openClient(session, options), readId(id), readOut(session, options));
     return EXIT.ok;
   },
 };
@@ -100,7 +100,7 @@ const listCommand: CommandSpec = {
     const query = new URLSearchParams({ limit: String(limit), ...(after !== null && { after }) });
     for (const name of ['group', 'status']) if (typeof options[name] === 'string') query.set(name, options[name]);
     const isOfGroups = options.groups === true;
-    const text = await openClient(session, options).text('GET', `/jobs${isOfGroups ? '/groups' : ''}?${query}`);
+    const text = await (await openClient(session, options)).text('GET', `/jobs${isOfGroups ? '/groups' : ''}?${query}`);
     const result = readOperatorJson(text) as ListView<JobView | JobGroupView>;
     const words = isOfGroups
       ? () => formatTable(GROUP_COLUMNS, result.data as JobGroupView[])
@@ -150,7 +150,7 @@ async function showAnswer(
   method: 'GET' | 'POST',
   rest: string,
 ): Promise<number> {
-  const text = await openClient(session, options).text(method, pathOf(id) + rest);
+  const text = await (await openClient(session, options)).text(method, pathOf(id) + rest);
   const result = readOperatorJson(text) as JobView | JobGroupView;
   session.show({ text, result }, (shown) => (shown.object === 'job' ? describeJob(shown) : describeGroup(shown)));
   return EXIT.ok;
@@ -206,9 +206,9 @@ async function sendFile(session: Session, client: GatewayClient, file: string, o
   }
 }
 
-function openClient(session: Session, options: Options): GatewayClient {
+async function openClient(session: Session, options: Options): Promise<GatewayClient> {
   const config = session.config('leave');
-  const url = readGatewayUrl(options.url, config);
+  const url = await findGatewayUrl(session, options.url, config);
   const variable = typeof options.keyEnv === 'string' ? options.keyEnv : 'TOLLGATE_API_KEY';
   const key = session.env[variable] ?? null;
   if (key === null && (typeof options.keyEnv === 'string' || config.hosted || !isLoopback(url)))

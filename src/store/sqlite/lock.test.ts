@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type FolderLock, type Holder, lockFolder } from './lock.ts';
+import { type FolderLock, findHolder, type Holder, lockFolder } from './lock.ts';
 
 const ME: Holder = { pid: process.pid, url: 'http://127.0.0.1:8080', socketPath: '/run/x.sock', startedMs: 5 };
 
@@ -61,6 +61,16 @@ describe('lockFolder', () => {
     if (!('release' in lock)) throw new Error('The lock was not free.');
     return lock;
   }
+
+  it('can be asked for without taking it or creating anything', () => {
+    expect(findHolder(folder)).toBeNull();
+    expect(readdirSync(root)).toEqual([]);
+    const lock = lockFolder(folder, ME) as FolderLock;
+    expect(findHolder(folder)).toEqual(ME);
+    lock.release();
+    expect(findHolder(folder)).toBeNull();
+    (lockFolder(folder, ME) as FolderLock).release();
+  });
 
   it('gives the lock to one caller, and tells the second who holds it', () => {
     const lock = taken();

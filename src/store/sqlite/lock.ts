@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { tryParseJson } from '../../json/json.ts';
@@ -46,6 +46,16 @@ export function lockFolder(folder: string, holder: Holder): FolderLock | { heldB
       HELD.delete(lock);
     },
   };
+}
+
+/** The process that has the folder open, without creating anything; null if none has, or it cannot be known. */
+export function findHolder(folder: string): Holder | null {
+  const file = join(folder, 'lock.sqlite');
+  if (!existsSync(file)) return null;
+  const lock = takeLock(file);
+  if (lock === null) return readHolder(join(folder, 'holder.json'));
+  lock.close();
+  return null;
 }
 
 /** An exclusive transaction on an empty database that never ends: it writes nothing and leaves no journal. */
