@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { fillStore } from '../bench/fill-store.ts';
@@ -15,6 +16,7 @@ import {
   type ArchiveStep,
   type ArchiveTerms,
 } from '../src/store/receipt-archive.ts';
+import { databaseFile } from '../src/store/sqlite/database.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { FIRST_MS, type MonthSubject, makeCalls, openAccounts, openSubject } from './month-subject.ts';
 import { Random } from './random.ts';
@@ -226,6 +228,10 @@ test('50,000 receipts are archived to 10,000, while the ledger stays exact', asy
   fillStore({ folder, calls: 50_000, accounts: 10, days: 150 });
   const store = await openSqliteStore({ folder, clock: systemClock, threads: false, archiveFolder: to });
   expect((await store.closeBooks(null)).closed).toBe(50_000);
+  // A ledger of this size has a second thread for the sums of usage.
+  changeSums(folder, 'cost + 1');
+  expect((await store.verify()).violations[0]).toMatch(/^Usage of the hour .*: cost is /);
+  changeSums(folder, 'cost - 1');
   const beforeMs = Date.now() - 31 * DAY_MS;
   const { files, forgotten } = await store.archive.run({
     folder: to,
@@ -244,3 +250,11 @@ test('50,000 receipts are archived to 10,000, while the ledger stays exact', asy
   await store.close();
   rmSync(home, { recursive: true });
 });
+
+/** Changes the sums of the last hour behind the back of the store. */
+function changeSums(folder: string, cost: string): void {
+  const database = new DatabaseSync(databaseFile(folder));
+  const last = 'SELECT start_ms, account_id FROM usage_hour ORDER BY start_ms DESC, account_id LIMIT 1';
+  database.exec(`UPDATE usage_hour SET cost = ${cost} WHERE (start_ms, account_id) = (${last})`);
+  database.close();
+}

@@ -148,7 +148,7 @@ const month = z
 
 export const verification = z.strictObject({
   since: month.nullable().default(null),
-  usage: z.boolean().default(false),
+  usage: z.boolean().default(true),
 });
 
 export const receiptPage = z.strictObject({

@@ -13,15 +13,15 @@ export async function verify(
 ): Promise<LedgerView> {
   const { ledger, store, moved } = services;
   const report = verifyView(await ledger.verify(progress, since, usage));
-  if (moved === null) await tell(services, report);
+  if (moved === null) await tell(services, report, usage);
   return { ...report, accepted_losses: (await store.acceptedLosses()).map(acceptedLossView) };
 }
 
 const CONDITION = 'verify';
 
 /** A part of the ledger that is right says nothing about the rest, so only a whole verification resolves the alert. */
-async function tell(services: OperatorServices, { ok, since, violations }: VerifyView): Promise<void> {
-  const cleared = ok && since === null ? [CONDITION] : [];
+async function tell(services: OperatorServices, { ok, since, violations }: VerifyView, usage: boolean): Promise<void> {
+  const cleared = ok && since === null && usage ? [CONDITION] : [];
   await alertsOf(services).update({ findings: ok ? [] : [findingOf(violations)], cleared });
 }
 

@@ -26,8 +26,8 @@ const OTHER_FIELDS = {
 
 const LAYOUTS: readonly FieldLayout[] = layoutOf({ ...CALL_FIELDS, ...SETTLEMENT_FIELDS, ...OTHER_FIELDS });
 
-/** Columns with their own value, and the value in SQL that both engines understand. */
-const VALUES: readonly (readonly [column: string, sql: string])[] = byName([
+/** Columns with their own value, and their line in SQL that both engines understand; null if the column is. */
+const VALUES: readonly (readonly [column: string, line: string])[] = byName([
   ...LAYOUTS.filter(({ kind }) => !kind.isName).flatMap(valuesOf),
   ['state', wordsIn('state', CALL_STATE.of)],
 ]);
@@ -56,12 +56,14 @@ function byName<Line extends readonly [name: string, ...unknown[]]>(lines: Line[
 function valuesOf({ kind, columns }: FieldLayout): (readonly [string, string])[] {
   return columns.map((column) => {
     if (kind.words !== undefined) return [column, wordsIn(column, kind.words)];
-    return [column, kind.word === 'text' ? `replace(replace(${column}, '\\', '\\\\'), '\n', '\\n')` : column];
+    const value = kind.word === 'text' ? `replace(replace(${column}, '\\', '\\\\'), '\n', '\\n')` : column;
+    return [column, `'${column}=' || ${value}`];
   });
 }
 
+/** Whole lines, because joining texts takes most of the time of verifying. */
 function wordsIn(column: string, words: Readonly<Record<string, bigint>>): string {
-  const cases = Object.entries(words).map(([word, code]) => `WHEN ${code} THEN '${word}'`);
+  const cases = Object.entries(words).map(([word, code]) => `WHEN ${code} THEN '${column}=${word}'`);
   return `CASE ${column} ${cases.join(' ')} END`;
 }
 
@@ -85,8 +87,8 @@ const COLUMNS = [
   'cost',
   'held',
   'coalesce(loss, 0)',
-  `concat_ws('\n', ${VALUES.map(([column, sql]) => `'${column}=' || ${sql}`).join(', ')})`,
-  REFERENCES.map(([, column]) => `coalesce('' || ${column}, '')`).join(` || '/' || `),
+  `concat_ws('\n', ${VALUES.map(([, line]) => line).join(', ')})`,
+  `concat_ws('/', ${REFERENCES.map(([, column]) => `coalesce(${column}, 0)`).join(', ')})`,
   'state',
 ];
 
@@ -94,9 +96,12 @@ const COLUMNS = [
 export const FORM_COLUMNS: readonly string[] = COLUMNS.map((_, at) => `c${at}`);
 export const FORM_SELECT = `SELECT ${COLUMNS.map((sql, at) => `${sql} AS c${at}`).join(', ')} FROM call`;
 
+/** No text has this number, so it stands for null. */
+const NONE = '0';
+
 /** The shared texts that a row refers to. */
 export function referencesIn([, , , , , , , references]: FormRow): (readonly [TextTable, bigint])[] {
-  return references.split('/').flatMap((id, at) => (id === '' ? [] : [[REFERENCES[at]![2], BigInt(id)] as const]));
+  return references.split('/').flatMap((id, at) => (id === NONE ? [] : [[REFERENCES[at]![2], BigInt(id)] as const]));
 }
 
 /** Finds a shared text by its number; null if there is none. */
@@ -115,10 +120,10 @@ export class ReceiptForm {
     this.#find = find;
   }
 
+  /** Texts are as a copy of the ledger in PostgreSQL has them. */
   textOf([, , , , , , values, references]: FormRow): string {
-    const text = FIRST_LINE + values + (this.#remembered.get(references) ?? this.#learn(references));
-    // As a copy of the ledger in PostgreSQL has it.
-    return text.includes('\0') ? storable(text) : text;
+    const lines = this.#remembered.get(references) ?? this.#learn(references);
+    return FIRST_LINE + (values.includes('\0') ? storable(values) : values) + lines;
   }
 
   hashOf(row: FormRow): HashText {
@@ -126,10 +131,11 @@ export class ReceiptForm {
   }
 
   #learn(references: string): string {
-    const lines = references.split('/').map((id, at) => (id === '' ? '' : this.#line(at, BigInt(id))));
+    const lines = references.split('/').map((id, at) => (id === NONE ? '' : this.#line(at, BigInt(id))));
+    const text = storable(lines.join(''));
     if (this.#remembered.size >= REMEMBERED_MAX) this.#remembered.clear();
-    this.#remembered.set(references, lines.join(''));
-    return lines.join('');
+    this.#remembered.set(references, text);
+    return text;
   }
 
   #line(at: number, id: bigint): string {

@@ -133,7 +133,7 @@ export interface Store extends KeyRotation, KeyUses, EntryReads {
 
   /**
    * Recomputes balances, sums and the hash trees of closed months from the rows, slice by slice, without blocking the
-   * writer. Months before `sinceMonthMs` are not recomputed, and the sums of usage only with `usage`.
+   * writer. Months before `sinceMonthMs` are not recomputed, and the sums of usage are not compared if `usage` is false.
    */
   verify(
     progress?: (done: VerifyProgress) => void,

@@ -11,11 +11,11 @@ const verifyCommand: CommandSpec = {
   summary: 'recompute every balance and every closed month from the receipts; exits with 1 if they do not match',
   options: [
     ['--since <month>', 'recompute closed months from this one on, like 2026-05'],
-    ['--usage', 'compare the sums of usage with the receipts too, which takes about twice as long'],
+    ['--no-usage', 'do not compare the sums of usage with the receipts'],
   ],
   examples: ['tollgate ledger verify && echo exact', 'tollgate ledger verify --since 2026-05'],
   async run(session, _args, { since, usage }) {
-    const input = { since: typeof since === 'string' ? readMonth(since, '--since') : null, usage: usage === true };
+    const input = { since: typeof since === 'string' ? readMonth(since, '--since') : null, usage: usage !== false };
     const answer = await session.ask('ledger.verify', input, { progress: sayProgress(session) });
     session.show(answer, describeReport);
     for (const violation of answer.result.violations) session.say(violation);

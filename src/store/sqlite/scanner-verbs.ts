@@ -7,9 +7,10 @@ import { hostLosses } from '../programs/host-losses.ts';
 import type { Program } from '../programs/program.ts';
 import { ReceiptProver } from '../programs/receipt-proof.ts';
 import { listRefusals } from '../programs/refusals.ts';
+import { UsageCheck } from '../programs/usage-check.ts';
 import { reportUsage } from '../programs/usage-report.ts';
 import type { RefusalFilter, RefusalPage } from '../refusals.ts';
-import type { AccountReceiptFilter, Page, ReceiptFilter, ReceiptPage, VerifyProgress, VerifyReport } from '../store.ts';
+import type { AccountReceiptFilter, Page, ReceiptFilter, ReceiptPage, VerifyReport } from '../store.ts';
 import type { UsageQuery } from '../usage-report.ts';
 import { AccountReader } from './accounts.ts';
 import { ClosingSlices } from './closing-slices.ts';
@@ -19,7 +20,7 @@ import { KeyReader, spendingOf } from './keys.ts';
 import type { Served } from './link.ts';
 import { listedCalls } from './listed-calls.ts';
 import { ReceiptReader } from './receipts.ts';
-import { Verification } from './verification.ts';
+import { Verification, type VerifySize } from './verification.ts';
 
 type SpendingTerms = Parameters<typeof spendingOf> extends [unknown, ...infer Rest] ? Rest : never;
 
@@ -41,6 +42,8 @@ export function scannerVerbs(database: DatabaseSync) {
   const reading = <Result>(program: Program<Result>): Result =>
     atOneMoment(database, () => runProgram(database, program));
   let verification: Verification | null = null;
+  let usageCheck: UsageCheck | null = null;
+  let wrongSums: string[] = [];
   return {
     listAccounts: (page: Page) => accounts.list(page),
     listKeys: (accountId: bigint | null, page: Page) => keys.list(accountId, page),
@@ -66,13 +69,24 @@ export function scannerVerbs(database: DatabaseSync) {
     reportUsage: (query: UsageQuery) => reading(reportUsage(query, listedCalls)),
     listRefusals: (filter: RefusalFilter, page: RefusalPage) => runProgram(database, listRefusals(filter, page)),
     hostLosses: (span: TimeSpan) => runProgram(database, hostLosses(span)),
-    beginVerify: (nowMs: number, sinceMonthMs: number | null, usage: boolean): void => {
-      verification = new Verification(database, nowMs, sinceMonthMs, usage);
+    beginVerify: (nowMs: number, sinceMonthMs: number | null): VerifySize => {
+      verification = new Verification(database, nowMs, sinceMonthMs);
+      return verification.size;
     },
-    stepVerify: (): { progress: VerifyProgress; report: VerifyReport | null } => {
+    stepVerify: (): { read: number; report: VerifyReport | null } => {
       if (verification === null) throw new Error('No verification is running.');
+      const before = verification.rowsRead;
       const report = verification.step();
-      return { progress: verification.progress, report };
+      return { read: verification.rowsRead - before, report };
+    },
+    beginUsageCheck: (sinceMonthMs: number | null): void => {
+      wrongSums = [];
+      usageCheck = new UsageCheck(sinceMonthMs, (sentence) => wrongSums.push(sentence));
+    },
+    /** `read` is null after the last step. */
+    stepUsageCheck: (): { read: number | null; violations: string[] } => {
+      if (usageCheck === null) throw new Error('No comparison of sums is running.');
+      return { read: reading(usageCheck.step()), violations: wrongSums.splice(0) };
     },
   };
 }

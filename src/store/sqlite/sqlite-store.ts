@@ -69,6 +69,7 @@ import type { ScannerVerbs } from './scanner-verbs.ts';
 import { openLinks, type SqliteStoreOptions, type StoreLinks } from './store-links.ts';
 import { sqliteUsage } from './usage.ts';
 import { withViolations } from './verification.ts';
+import { verifyLedger } from './verify.ts';
 import { fullOutcome, type WriterVerbs } from './writer-verbs.ts';
 
 export type { SqliteStoreOptions } from './store-links.ts';
@@ -321,12 +322,9 @@ class ThreadedStore implements SqliteStore {
     return this.#inTurn(async () => {
       // The writer's cached sums decide which calls are admitted and are in no row that could be read.
       const drift = await this.#writer.call('heldDrift', this.#clock.nowMs());
-      await this.#scan('beginVerify', this.#clock.nowMs(), sinceMonthMs, usage);
-      for (;;) {
-        const step = await this.#scan('stepVerify');
-        progress?.(step.progress);
-        if (step.report !== null) return withViolations(step.report, drift);
-      }
+      const { openThread } = this.#links;
+      const terms = { scan: this.#scan, openThread, nowMs: this.#clock.nowMs(), sinceMonthMs, usage };
+      return withViolations(await verifyLedger({ ...terms, ...(progress && { progress }) }), drift);
     });
   }
 

@@ -28,23 +28,26 @@ export interface SqliteStoreOptions {
 export interface StoreLinks {
   readonly writer: Link<WriterVerbs>;
   openScanner(): Link<ScannerVerbs>;
+  /** A thread for long reads, also where the others are done in this one. */
+  readonly openThread: () => Link<ScannerVerbs>;
   connectWriter(): MessagePort;
 }
 
 export function openLinks({ folder, onFatal, threads = true, writerPort }: SqliteStoreOptions): StoreLinks {
   const onBroken = (error: StoreUnavailable) => onFatal?.(error);
-  const scannerThread = () => new Thread<ScannerVerbs>('scanner', folder, onBroken);
+  const openThread = () => new Thread<ScannerVerbs>('scanner', folder, onBroken);
   if (writerPort !== undefined) {
     const writer = new SharedThread<WriterVerbs>('writer', writerPort, onBroken);
-    return { writer, openScanner: scannerThread, connectWriter: refuseToConnect };
+    return { writer, openScanner: openThread, openThread, connectWriter: refuseToConnect };
   }
   if (threads) {
     const writer = new Thread<WriterVerbs>('writer', folder, onBroken);
-    return { writer, openScanner: scannerThread, connectWriter: () => writer.connect() };
+    return { writer, openScanner: openThread, openThread, connectWriter: () => writer.connect() };
   }
   return {
     writer: new InlineLink(openWriter(folder), onBroken),
     openScanner: () => new InlineLink(openScanner(folder), onBroken),
+    openThread,
     connectWriter: refuseToConnect,
   };
 }

@@ -5,7 +5,6 @@ import { IS_OF_JOB } from '../idempotency.ts';
 import { INT64_MAX } from '../int64.ts';
 import { MONTH_PART } from '../month-tree.ts';
 import { checkJobs } from '../programs/job-check.ts';
-import { UsageCheck } from '../programs/usage-check.ts';
 import { WRONG_REFUNDS } from '../refund-check.ts';
 import type { VerifyProgress, VerifyReport } from '../store.ts';
 import { sumsByWindow, WINDOW_TABLES, windowOf } from '../window-tables.ts';
@@ -34,6 +33,13 @@ interface Sums {
   held: bigint;
 }
 
+/** How much there is to read. */
+export interface VerifySize {
+  /** Calls that are not closed. */
+  readonly rows: number;
+  readonly closedRows: number;
+}
+
 /**
  * Recomputes every sum from its entries. Closed months are compared with their hash trees first. Then calls that can no
  * longer change are summed slice by slice, each in a short read; the rest, the balances and the credits are read as of
@@ -47,24 +53,20 @@ export class Verification {
   readonly #windows = new Map(WINDOW_TABLES.map((table) => [table, new Map<string, bigint>()]));
   readonly #violations: string[] = [];
   readonly #months: MonthScan;
-  /** Null: the sums of usage are not compared. */
-  readonly #usage: UsageCheck | null;
-  readonly #rowsTotal: number;
+  readonly size: VerifySize;
   #rowsRead = 0;
   #after: bigint;
   #calls = 0n;
   #openHolds = 0n;
   #loss = 0n;
 
-  constructor(database: DatabaseSync, nowMs: number, sinceMonthMs: number | null = null, usage = false) {
+  constructor(database: DatabaseSync, nowMs: number, sinceMonthMs: number | null = null) {
     this.#database = database;
     this.#nowMs = nowMs;
     this.#after = readMeta(database, 'closed_up_to');
     const [count] = database.prepare('SELECT count(*) AS rows FROM call WHERE id > ?').all(this.#after);
     this.#months = new MonthScan(database, sinceMonthMs, (sentence) => this.#violate(sentence));
-    this.#usage = usage ? new UsageCheck(sinceMonthMs, (sentence) => this.#violate(sentence)) : null;
-    // Closed receipts are read for the trees, and once more for the sums of usage.
-    this.#rowsTotal = Number(count?.rows) + (usage ? 2 : 1) * this.#months.rowsTotal;
+    this.size = { rows: Number(count?.rows), closedRows: this.#months.rowsTotal };
   }
 
   /** Null until the last step. */
@@ -74,9 +76,6 @@ export class Verification {
       const closed = this.#months.step();
       this.#rowsRead += closed ?? 0;
       if (closed !== null) return null;
-      const compared = this.#usage === null ? null : runProgram(this.#database, this.#usage.step());
-      this.#rowsRead += compared ?? 0;
-      if (compared !== null) return null;
       const slice = nextSettledSlice(this.#database, this.#after, this.#nowMs, LIMITS.storeSliceRows);
       if (slice.rows === 0) return this.#lastStep();
       this.#add(slice);
@@ -86,8 +85,13 @@ export class Verification {
     }
   }
 
+  get rowsRead(): number {
+    return this.#rowsRead;
+  }
+
   get progress(): VerifyProgress {
-    return { rowsRead: this.#rowsRead, rowsTotal: Math.max(this.#rowsTotal, this.#rowsRead) };
+    const { rows, closedRows } = this.size;
+    return { rowsRead: this.#rowsRead, rowsTotal: Math.max(rows + closedRows, this.#rowsRead) };
   }
 
   #lastStep(): VerifyReport {
