@@ -18,6 +18,9 @@ export interface Contender {
   readonly keys?: readonly string[];
 }
 
+/** The gateway with tracing on, of every call. */
+export const TRACED = 'Tollgate, every call traced';
+
 const PORTKEY = '@portkey-ai/gateway';
 const PORTKEY_VERSION = '1.15.2';
 
@@ -28,7 +31,8 @@ export async function startPassThrough(upstreamPort: number): Promise<Contender>
 
 export async function startTollgate(terms: TollgateTerms, nodeFlags: readonly string[] = []): Promise<Contender> {
   const { child, hello } = await Child.ready<TollgateHello>(MEASURED_CORE, 'tollgate.ts', terms, nodeFlags);
-  const name = terms.transport === 'own' ? 'Tollgate' : `Tollgate, ${terms.transport} transport`;
+  const own = terms.tracesTo === undefined ? 'Tollgate' : TRACED;
+  const name = terms.transport === 'own' ? own : `Tollgate, ${terms.transport} transport`;
   return { name, child, port: hello.port, model: CATALOG_MODEL, headers: {} };
 }
 

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { TRANSPORTS } from '../src/config/config.ts';
 import { Child, canPin, OTHER_CORE } from './child.ts';
+import type { CollectorHello } from './collector.ts';
 import {
   type Contender,
   startNginx,
@@ -12,6 +13,7 @@ import {
   startPortkey,
   startTollgate,
   startWorkers,
+  TRACED,
 } from './contenders.ts';
 import { fillStore } from './fill-store.ts';
 import { describeMachine } from './machine.ts';
@@ -34,6 +36,7 @@ const { values } = parseArgs({
     against: { type: 'string' },
     'frames-apart': { type: 'boolean', default: false },
     workers: { type: 'string' },
+    tracing: { type: 'boolean', default: false },
   },
 });
 // Many short rounds: what neighbours of this machine do for some seconds then falls on all contenders, and not on one.
@@ -56,6 +59,7 @@ async function main(folder: string): Promise<void> {
   const accounts = fillStore({ folder: first, calls: rows, accounts: Number(values.accounts) });
   for (const copy of workerCounts?.map(String) ?? ['node'])
     cpSync(first, storeFolder(folder, copy), { recursive: true });
+  if (values.tracing) cpSync(first, storeFolder(folder, 'traced'), { recursive: true });
   const keys = accounts.map(({ secret }) => secret);
   const { around, contenders } = await (workerCounts === null
     ? startAll(folder, keys)
@@ -83,7 +87,10 @@ async function main(folder: string): Promise<void> {
     report(contender.name, before, after, answered + answeredBy(contender.child, measured));
   }
   for (const shape of SHAPES) compareWithPortkey(shape, measured);
-  for (const shape of SHAPES) compareWithOther(shape, measured);
+  for (const shape of SHAPES) {
+    compare('against', shape, measured, ({ name }) => name.startsWith('Tollgate of '));
+    compare('untraced', shape, measured, ({ name }) => name === TRACED);
+  }
   if (workerCounts !== null) for (const shape of SHAPES) compareWorkers(shape, measured);
 }
 
@@ -145,7 +152,10 @@ async function startTollgates(folder: string, upstreamPort: number): Promise<Con
   for (const transport of TRANSPORTS) {
     contenders.push(await startTollgate({ folder: storeFolder(folder, transport), upstreamPort, transport }));
   }
-  return contenders;
+  if (!values.tracing) return contenders;
+  const { hello } = await Child.ready<CollectorHello>(OTHER_CORE, 'collector.ts', {});
+  const terms = { folder: storeFolder(folder, 'traced'), upstreamPort, transport: 'own' } as const;
+  return [...contenders, await startTollgate({ ...terms, tracesTo: `http://127.0.0.1:${hello.port}` })];
 }
 
 /** A checkout of another commit, with its dependencies installed. */
@@ -203,15 +213,16 @@ function compareWithPortkey(shape: Shape, measured: readonly Row[]): void {
   }
 }
 
-function compareWithOther(shape: Shape, measured: readonly Row[]): void {
+/** The gateway as it is usually run, against another one of this run. */
+function compare(title: string, shape: Shape, measured: readonly Row[], isOther: (row: Row) => boolean): void {
   const ofShape = measured.filter((row) => row.shape === shape);
-  const other = ofShape.find(({ name }) => name.startsWith('Tollgate of '));
+  const other = ofShape.find(isOther);
   const own = ofShape.find(({ name }) => name === 'Tollgate');
   if (other === undefined || own === undefined) return;
   const times = ratio(own, other, ({ perSecond }) => perSecond);
   const cpu = ratio(own, other, ({ cpuMicros }) => cpuMicros);
   say(
-    `against    ${other.name}, ${shape}: ${times.toFixed(3)} times the requests/s, ${cpu.toFixed(3)} times the CPU a request`,
+    `${title.padEnd(10)} ${other.name}, ${shape}: ${times.toFixed(3)} times the requests/s, ${cpu.toFixed(3)} times the CPU a request`,
   );
 }
 

@@ -18,6 +18,8 @@ export interface TollgateTerms {
   readonly transport: Transport;
   /** Threads that serve calls; absent: one. */
   readonly workers?: number;
+  /** Traces every call, and sends the spans to this collector. */
+  readonly tracesTo?: string;
 }
 
 export interface TollgateHello {
@@ -39,7 +41,7 @@ export interface BatchReport {
   readonly p99Ms: number;
 }
 
-const { folder, upstreamPort, transport, workers = 1 } = readTerms<TollgateTerms>();
+const { folder, upstreamPort, transport, workers = 1, tracesTo } = readTerms<TollgateTerms>();
 
 const running = await startGateway({
   config: hostedConfig(),
@@ -67,8 +69,13 @@ function hostedConfig(): Config {
     calls: null,
     streams: 1_000_000,
   };
+  const masterKey = { TOLLGATE_MASTER_KEY: randomBytes(32).toString('base64') };
+  const env = tracesTo === undefined ? masterKey : { ...masterKey, OTEL_EXPORTER_OTLP_ENDPOINT: tracesTo };
+  const config = loadConfig({ argvFlags: flags, env, cwd: folder });
   return {
-    ...loadConfig({ argvFlags: flags, env: { TOLLGATE_MASTER_KEY: randomBytes(32).toString('base64') }, cwd: folder }),
+    ...config,
+    // Every account is watched, and none is alerted of.
+    alerts: { ...config.alerts, balanceBelowNanousd: 1 },
     rateLimit,
     models: [model()],
   };

@@ -48,20 +48,20 @@ interface Terms {
 async function onEngine(engine: string, terms: Terms): Promise<number> {
   say(`${engine}:`);
   const clock = new ManualClock(FIRST_MS);
-  if (engine !== 'sqlite') {
-    const server = await startPostgres();
-    try {
-      return await run(await openPostgresStore({ url: server.url(), clock, databaseTime: false }), clock, terms);
-    } finally {
-      await server.stop();
-    }
-  }
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-usage-'));
+  const server = engine === 'sqlite' ? null : await startPostgres();
+  const databaseUrl = server?.url() ?? null;
   try {
-    const faults = await run(await openSqliteStore({ folder, clock }), clock, terms);
-    say(`  the file has ${Math.round(statSync(databaseFile(folder)).size / 1e6)} MB`);
+    const store =
+      databaseUrl === null
+        ? await openSqliteStore({ folder, clock })
+        : await openPostgresStore({ url: databaseUrl, clock, databaseTime: false });
+    const faults = await run(store, clock, terms);
+    if (databaseUrl === null) tell(`the file has ${Math.round(statSync(databaseFile(folder)).size / 1e6)} MB`);
+    tell(await timeMonth({ folder, databaseUrl }));
     return faults;
   } finally {
+    await server?.stop();
     rmSync(folder, { recursive: true });
   }
 }
@@ -69,7 +69,6 @@ async function onEngine(engine: string, terms: Terms): Promise<number> {
 async function run(store: Store, clock: ManualClock, { receipts, queries, refusals, seed }: Terms): Promise<number> {
   try {
     const time = { sinceMs: FIRST_MS, untilMs: FIRST_MS + DAYS * 86_400_000 };
-    const onStep = (words: string): void => say(`  ${words}`);
     const campaign = new UsageCampaign({
       store,
       clock,
@@ -78,7 +77,7 @@ async function run(store: Store, clock: ManualClock, { receipts, queries, refusa
       queries,
       refunds: 1_000,
       seed,
-      onStep,
+      onStep: tell,
     });
     await campaign.begin();
     const differences = await campaign.compare(Math.ceil(queries / 2));
@@ -86,14 +85,17 @@ async function run(store: Store, clock: ManualClock, { receipts, queries, refusa
     differences.push(...(await campaign.compare(Math.floor(queries / 2))));
     const startedMs = performance.now();
     const { violations } = await store.verify();
-    onStep(`verified in ${Math.round((performance.now() - startedMs) / 1000)} s, ${violations.length} violations`);
-    onStep(await timeMonth(store, clock));
-    onStep(await floodRefusals(store, clock, refusals));
-    for (const sentence of [...differences, ...violations].slice(0, 20)) onStep(sentence);
+    tell(`verified in ${Math.round((performance.now() - startedMs) / 1000)} s, ${violations.length} violations`);
+    tell(await floodRefusals(store, clock, refusals));
+    for (const sentence of [...differences, ...violations].slice(0, 20)) tell(sentence);
     return differences.length + violations.length;
   } finally {
     await store.close();
   }
+}
+
+function tell(words: string): void {
+  say(`  ${words}`);
 }
 
 function readCount(text: string, name: string): number {
