@@ -32,6 +32,13 @@ export const JOB_LIFE_MUTANTS: readonly Mutant[] = [
     'src/http1/client.test.ts',
   ),
   mutant(
+    'jobs that are accepted during a look and found at the next poll',
+    'src/kit/waker.ts',
+    'this.wakeIn(this.#mustLookAgain ? 0 : nextMs);',
+    'this.wakeIn(nextMs);',
+    'src/kit/waker.test.ts',
+  ),
+  mutant(
     'a group that is stored in one commit',
     'src/jobs/group-intake.ts',
     'if (isFull || this.#jobs.length >= LIMITS.jobStageRowsMax) await this.#stage();',

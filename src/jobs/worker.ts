@@ -1,4 +1,5 @@
-import type { Clock, Timer } from '../kit/clock.ts';
+import type { Clock } from '../kit/clock.ts';
+import { Waker } from '../kit/waker.ts';
 import { LIMITS } from '../limits.ts';
 import type { Job, JobStore } from '../store/jobs.ts';
 import type { RunEnd } from './job.ts';
@@ -42,14 +43,12 @@ export class JobWorker {
   #lastAccount: bigint | null = null;
   /** When the store was last asked which jobs are to be cancelled. */
   #askedMs = Number.NEGATIVE_INFINITY;
-  #timer: Timer | null = null;
-  #wakesAtMs = Number.POSITIVE_INFINITY;
-  #looking: Promise<void> | null = null;
-  #mustLookAgain = false;
+  readonly #waker: Waker;
   #isStopped = true;
 
   constructor(terms: WorkerTerms) {
     this.#terms = terms;
+    this.#waker = new Waker(terms.clock, () => this.#look());
   }
 
   get running(): number {
@@ -74,42 +73,28 @@ export class JobWorker {
   /** Claims no more jobs. Those that run are calls, for which the shutdown waits. */
   stop(): void {
     this.#isStopped = true;
-    this.#timer?.cancel();
+    this.#waker.stop();
   }
 
   /** After it was stopped: resolves when no job runs here any more. */
   async idle(): Promise<void> {
-    await this.#looking;
+    await this.#waker.idle();
     await Promise.all([...this.#running.values()].map(({ done }) => done));
   }
 
   #wakeIn(ms: number): void {
-    const atMs = this.#terms.clock.monotonicMs() + ms;
-    if (this.#isStopped || atMs >= this.#wakesAtMs) return;
-    this.#timer?.cancel();
-    this.#wakesAtMs = atMs;
-    this.#timer = this.#terms.clock.after(ms, () => this.#wake(), { unref: true });
+    if (!this.#isStopped) this.#waker.wakeIn(ms);
   }
 
-  #wake(): void {
-    this.#wakesAtMs = Number.POSITIVE_INFINITY;
-    // What was stored since this look began may not be in it.
-    this.#mustLookAgain = this.#looking !== null;
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = null;
-      if (this.#mustLookAgain) this.#wakeIn(0);
-    });
-  }
-
-  async #look(): Promise<void> {
+  async #look(): Promise<number> {
     const { onError, isBusy } = this.#terms;
     try {
       await this.#cancelAsked();
       if (!isBusy()) await this.#fill();
-      this.#wakeIn(isBusy() ? LIMITS.jobBusyPauseMs : await this.#waitMs());
+      return isBusy() ? LIMITS.jobBusyPauseMs : await this.#waitMs();
     } catch (error) {
       onError(error);
-      this.#wakeIn(LIMITS.jobWorkerPollMs);
+      return LIMITS.jobWorkerPollMs;
     }
   }
 

@@ -1,6 +1,7 @@
 import type { GuardedEgress } from '../egress/guarded-egress.ts';
 import { stringifyJson } from '../json/stringify.ts';
-import type { Clock, Timer } from '../kit/clock.ts';
+import type { Clock } from '../kit/clock.ts';
+import { Waker } from '../kit/waker.ts';
 import { LIMITS } from '../limits.ts';
 import type { ClaimedDelivery, Delivery, DeliveryOutcome, Webhook } from '../store/webhooks.ts';
 import { OriginPace } from './origin-pace.ts';
@@ -38,69 +39,50 @@ export class WebhookDeliverer {
   /** Webhooks that this process sends to now. */
   readonly #running = new Map<bigint, Promise<void>>();
   readonly #pace: OriginPace;
-  #timer: Timer | null = null;
-  #wakesAtMs = Number.POSITIVE_INFINITY;
+  readonly #waker: Waker;
   #stopped = false;
   readonly #stopping = new AbortController();
-  #looking: Promise<void> | null = null;
-  #mustLookAgain = false;
 
   constructor(terms: DelivererTerms) {
     this.#terms = terms;
     this.#pace = new OriginPace(terms.clock);
+    this.#waker = new Waker(terms.clock, () => this.#look());
   }
 
   start(): void {
-    this.#wakeIn(LIMITS.webhookPollMs);
+    this.#waker.wakeIn(LIMITS.webhookPollMs);
   }
 
   /** Something was stored just now. */
   nudge(): void {
-    this.#wakeIn(0);
+    this.#waker.wakeIn(0);
   }
 
   /** Attempts under way are broken off. They are made again when their lease has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#stopping.abort();
-    this.#timer?.cancel();
-    await this.#looking;
+    this.#waker.stop();
+    await this.#waker.idle();
     await Promise.all(this.#running.values());
   }
 
-  #wakeIn(ms: number): void {
-    const atMs = this.#terms.clock.monotonicMs() + ms;
-    if (this.#stopped || atMs >= this.#wakesAtMs) return;
-    this.#timer?.cancel();
-    this.#wakesAtMs = atMs;
-    this.#timer = this.#terms.clock.after(ms, () => this.#wake(), { unref: true });
-  }
-
-  #wake(): void {
-    this.#wakesAtMs = Number.POSITIVE_INFINITY;
-    // What was stored since this look began may not be in it.
-    this.#mustLookAgain = this.#looking !== null;
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = null;
-      this.#wakeIn(this.#mustLookAgain ? 0 : LIMITS.webhookPollMs);
-    });
-  }
-
-  async #look(): Promise<void> {
+  async #look(): Promise<number> {
     const { store, clock, onError } = this.#terms;
     try {
       for (const { id, url } of await store.dueWebhooks(clock.nowMs(), LIMITS.webhookDueRows)) {
-        if (this.#stopped || this.#running.size >= LIMITS.webhookDeliveriesAtOnce) return;
+        if (this.#stopped || this.#running.size >= LIMITS.webhookDeliveriesAtOnce) break;
         if (!this.#running.has(id)) this.#begin(id, url);
       }
     } catch (error) {
       onError(error);
     }
+    return LIMITS.webhookPollMs;
   }
 
   #begin(webhookId: bigint, url: string): void {
     const end = this.#pace.begin(url);
-    if (typeof end === 'number') this.#wakeIn(end);
+    if (typeof end === 'number') this.#waker.wakeIn(end);
     else this.#running.set(webhookId, this.#serve(webhookId).finally(end));
   }
 
@@ -109,7 +91,7 @@ export class WebhookDeliverer {
     try {
       const claimed = await store.claimDelivery(webhookId, clock.nowMs(), LIMITS.webhookLeaseMs);
       const dueMs = claimed === null ? null : await this.#deliver(claimed);
-      if (dueMs !== null) this.#wakeIn(Math.max(0, dueMs - clock.nowMs()));
+      if (dueMs !== null) this.#waker.wakeIn(Math.max(0, dueMs - clock.nowMs()));
     } catch (error) {
       onError(error);
     } finally {
