@@ -120,8 +120,10 @@ describe("an account's webhook", () => {
       JSON.parse(await callServer(server, 'seal.rotate', input)) as { key: string; next: string | null };
     const rotated = await rotate({ new_key: true });
     expect(rotated).toMatchObject({ unreadable: 0, changed_meanwhile: 0 });
-    // A page names the next one, and an empty page is the last.
-    expect(await rotate({ after: rotated.next })).toMatchObject({ examined: 0, next: null });
+    // A page names the next one, and an empty page is the last. Other sealed rows may have pages of their own.
+    let page: Awaited<ReturnType<typeof rotate>> & { examined?: number } = rotated;
+    for (let pages = 0; pages < 5 && page.next !== null; pages++) page = await rotate({ after: page.next });
+    expect(page).toMatchObject({ examined: 0, next: null });
     const rows = await harness.running.books.store.directory.webhookSecretsAfter(null, 1000);
     expect(rows.length).toBeGreaterThan(0);
     expect(new Set(rows.map(({ sealed }) => sealedUnder(sealed)))).toEqual(new Set([rotated.key]));
@@ -129,7 +131,8 @@ describe("an account's webhook", () => {
     await tried();
     expect(receiver.received.at(-1)!.event).toMatchObject({ type: 'webhook.test' });
     const status = JSON.parse(await callServer(server, 'seal.status', {})) as Record<string, unknown>;
-    expect(status).toMatchObject({ rows: rows.length, unreadable: 0 });
+    // The key that signs receipts is sealed too.
+    expect(status).toMatchObject({ rows: rows.length + 1, unreadable: 0 });
   });
 
   test('follows no redirect, and shows nothing of what the receiver answered', async () => {
