@@ -26,6 +26,8 @@ import { USAGE_MUTANTS } from './mutants/usage.ts';
 const ROOT = resolve(import.meta.dirname, '..');
 const COPIED = [
   'src',
+  'packages',
+  'console',
   'test',
   'data',
   'docs',
@@ -81,7 +83,8 @@ function main(): number {
 }
 
 function passesUnbroken(folder: string, mutants: readonly Mutant[]): boolean {
-  return runTests(folder, [...new Set(mutants.flatMap(({ tests }) => tests))]).failed.length === 0;
+  const { failed, ended } = runTests(folder, [...new Set(mutants.flatMap(({ tests }) => tests))]);
+  return ended && failed.length === 0;
 }
 
 function tryMutant(folder: string, mutant: Mutant): Verdict {
