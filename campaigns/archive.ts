@@ -12,39 +12,53 @@ import type { Store } from '../src/store/store.ts';
 import { startPostgres } from '../test/postgres-server.ts';
 import { archiveAudit } from './archive/audit.ts';
 
-/** Archives four fifths of a large ledger, verifies what is left, and compacts it. Prints how long each step took, and sizes. */
+/**
+ * Archives four fifths of a large ledger as a command does without a server, verifies what is left, and compacts it. Prints
+ * how long each step took, and sizes.
+ */
 
 const DAY_MS = 86_400_000;
 const DAYS = 300;
 const KEPT_DAYS = DAYS / 5;
-const ACCOUNTS = 1_000;
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
     options: {
       receipts: { type: 'string', default: '5000000' },
+      accounts: { type: 'string', default: '1000' },
       engine: { type: 'string', default: 'sqlite,postgres' },
     },
   });
-  const calls = Number(values.receipts);
-  if (!Number.isSafeInteger(calls) || calls < 1) throw new RangeError('--receipts must be a whole number.');
+  const size = { calls: readCount(values.receipts, 'receipts'), accounts: readCount(values.accounts, 'accounts') };
   let faults = 0;
-  if (values.engine.includes('sqlite')) faults += await onSqlite(calls);
-  if (values.engine.includes('postgres')) faults += await onPostgres(calls);
+  if (values.engine.includes('sqlite')) faults += await onSqlite(size);
+  if (values.engine.includes('postgres')) faults += await onPostgres(size);
   say(faults === 0 ? 'Nothing was lost.' : `${faults} faults.`);
   return faults === 0 ? 0 : 1;
 }
 
-async function onSqlite(calls: number): Promise<number> {
+interface Size {
+  readonly calls: number;
+  /** Each has one row of sums for every hour in which it makes calls. */
+  readonly accounts: number;
+}
+
+function readCount(text: string, name: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new RangeError(`--${name} must be a whole number above 0.`);
+}
+
+async function onSqlite({ calls, accounts }: Size): Promise<number> {
   const home = mkdtempSync(join(tmpdir(), 'tollgate-archive-'));
   const folder = join(home, 'books');
   try {
     say('SQLite:');
-    await timed('filled', async () => fillStore({ folder, calls, accounts: ACCOUNTS, days: DAYS }));
+    await timed('filled', async () => fillStore({ folder, calls, accounts, days: DAYS }));
     const archiveFolder = join(home, 'archive');
-    const faults = await archive(await openSqliteStore({ folder, clock, archiveFolder }), archiveFolder, calls);
+    const open = () => openSqliteStore({ folder, clock, archiveFolder, threads: false });
+    const faults = await archive(await open(), archiveFolder, calls);
     await compact({ store: null, folder });
-    const store = await openSqliteStore({ folder, clock, archiveFolder });
+    const store = await open();
     const { violations } = await timed('verified', () => store.verify());
     await store.close();
     return faults + violations.length;
@@ -53,14 +67,14 @@ async function onSqlite(calls: number): Promise<number> {
   }
 }
 
-async function onPostgres(calls: number): Promise<number> {
+async function onPostgres({ calls, accounts }: Size): Promise<number> {
   const server = await startPostgres("max_wal_size = '4GB'");
   const archiveFolder = mkdtempSync(join(tmpdir(), 'tollgate-archive-'));
   const url = server.url();
   try {
     say('PostgreSQL:');
     await (await openPostgresStore({ url, clock })).close();
-    await timed('filled', () => fillPostgres({ url, calls, accounts: ACCOUNTS, days: DAYS }));
+    await timed('filled', () => fillPostgres({ url, calls, accounts, days: DAYS }));
     const faults = await archive(await openPostgresStore({ url, clock, archiveFolder }), archiveFolder, calls);
     await compact({ store: { url: { reveal: () => url }, name: 'campaign' } as never, folder: '' });
     return faults;
