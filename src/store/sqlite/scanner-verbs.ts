@@ -24,6 +24,9 @@ import { Verification, type VerifySize } from './verification.ts';
 
 type SpendingTerms = Parameters<typeof spendingOf> extends [unknown, ...infer Rest] ? Rest : never;
 
+/** Steps of comparing the sums of usage that are done at a time. */
+const USAGE_STEPS = 10;
+
 export type ScannerVerbs = ReturnType<typeof scannerVerbs>;
 
 export function openScanner(folder: string): Served<ScannerVerbs> {
@@ -83,10 +86,16 @@ export function scannerVerbs(database: DatabaseSync) {
       wrongSums = [];
       usageCheck = new UsageCheck(sinceMonthMs, (sentence) => wrongSums.push(sentence));
     },
-    /** `read` is null after the last step. */
-    stepUsageCheck: (): { read: number | null; violations: string[] } => {
+    /** Several steps: a command that verifies in its main thread asks for the next ones only now and then. */
+    stepUsageCheck: (): { read: number; isDone: boolean; violations: string[] } => {
       if (usageCheck === null) throw new Error('No comparison of sums is running.');
-      return { read: reading(usageCheck.step()), violations: wrongSums.splice(0) };
+      let [read, isDone] = [0, false];
+      for (let step = 0; step < USAGE_STEPS && !isDone; step++) {
+        const found = reading(usageCheck.step());
+        isDone = found === null;
+        read += found ?? 0;
+      }
+      return { read, isDone, violations: wrongSums.splice(0) };
     },
   };
 }

@@ -62,7 +62,7 @@ async function compareUsage(scan: Call, sinceMonthMs: number | null, tell: (read
   for (;;) {
     const step = await scan('stepUsageCheck');
     violations.push(...step.violations);
-    if (step.read === null) return violations;
-    tell(step.read);
+    if (step.read > 0) tell(step.read);
+    if (step.isDone) return violations;
   }
 }
