@@ -206,7 +206,9 @@ test('a stored provider key is verified again and removed', async () => {
 test('an alert is acknowledged', async () => {
   const { page, complaints, close } = await suite.open(`/alerts?account=${suite.demo.account}&kind=key_cap`);
   const row = page.getByRole('row', { name: /support-bot/ });
-  await row.getByRole('button', { name: 'Acknowledge' }).click();
+  const acknowledge = row.getByRole('button', { name: 'Acknowledge' });
+  await acknowledge.click();
+  await acknowledge.waitFor({ state: 'detached' });
   await row.getByText('just now').last().waitFor();
   const { data } = await suite.demo.manage.get(`/alerts?account=${suite.demo.account}&kind=key_cap`);
   const seen = data.filter(({ acknowledged_at }: { acknowledged_at: number | null }) => acknowledged_at !== null);
