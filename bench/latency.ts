@@ -72,7 +72,7 @@ async function startAll(folder: string) {
   const contenders: Contenders = {
     host,
     proxy: await startPassThrough(hello.port),
-    gateway: await startTollgate({ folder, upstreamPort: hello.port, transport: 'own' }),
+    gateway: await startTollgate({ folder, upstreamPort: hello.port, transport: 'own', timesBatches: true }),
   };
   const upstream = { upstream: child, load: await startLoad() };
   return { keys: accounts.map(({ secret }) => secret), upstream, contenders };
