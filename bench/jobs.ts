@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { parseArgs } from 'node:util';
@@ -10,6 +10,7 @@ import { LIMITS } from '../src/limits.ts';
 import { startSimulator } from '../src/main/simulator.ts';
 import { type Harness, type MintedKey, simHost, startHarness } from '../test/harness.ts';
 import { describeMachine } from './machine.ts';
+import { inScratchFolder } from './scratch.ts';
 import { median } from './table.ts';
 
 /** What deferred jobs cost: how submitting, claiming and reading depend on the jobs that wait, and what calls and other accounts notice. */
@@ -36,10 +37,7 @@ const ROUNDS = 200;
 const CALLERS = 8;
 const JOB_MS = 50;
 
-async function main(): Promise<void> {
-  const scratch = join(import.meta.dirname, '../.tollgate');
-  mkdirSync(scratch, { recursive: true });
-  const folder = mkdtempSync(join(scratch, 'bench-'));
+async function main(folder: string): Promise<void> {
   const host = await startSimulator();
   print('machine', JSON.stringify(describeMachine(folder)));
   try {
@@ -48,7 +46,6 @@ async function main(): Promise<void> {
     if (parts.has('running')) await whileTheyRun(join(folder, 'running'), host.url);
   } finally {
     host.stop();
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 
@@ -247,4 +244,4 @@ function print(name: string, value: string): void {
   process.stdout.write(`${name.padEnd(48)} ${value}\n`);
 }
 
-await main();
+await inScratchFolder(main);

@@ -1,5 +1,3 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { systemClock } from '../src/kit/clock.ts';
 import { IdSource } from '../src/kit/ids.ts';
@@ -12,6 +10,7 @@ import { fillPostgres } from './fill-postgres.ts';
 import { type FilledAccount, fillStore } from './fill-store.ts';
 import { type Figures, type Load, load, oneByOne } from './ledger-load.ts';
 import { describeMachine } from './machine.ts';
+import { inScratchFolder } from './scratch.ts';
 import { onSlowDisk, SLOWER_MICROS } from './slow-disk.ts';
 import { median } from './table.ts';
 
@@ -47,19 +46,12 @@ const SLOW_RATIO_MIN = 10;
 /** Connections of the variant with a transaction for each operation: more only wait for each other. */
 const SINGLE_LINES = 16;
 
-async function onSqlite(name: string, ratioMin: number | null): Promise<void> {
-  const scratch = join(import.meta.dirname, '../.tollgate');
-  mkdirSync(scratch, { recursive: true });
-  const folder = mkdtempSync(join(scratch, 'bench-'));
-  try {
-    print('machine', describeMachine(folder));
-    const filled = fillStore({ folder, calls: rows, accounts });
-    const store = await openSqliteStore({ folder, clock: systemClock });
-    await compare(name, { store, single: store, accounts: filled }, ratioMin);
-    await store.close();
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+async function onSqlite(folder: string, name: string, ratioMin: number | null): Promise<void> {
+  print('machine', describeMachine(folder));
+  const filled = fillStore({ folder, calls: rows, accounts });
+  const store = await openSqliteStore({ folder, clock: systemClock });
+  await compare(name, { store, single: store, accounts: filled }, ratioMin);
+  await store.close();
 }
 
 async function onPostgres(): Promise<void> {
@@ -119,7 +111,10 @@ function print(what: string, figures: unknown): void {
 }
 
 const engines = values.engine.split(',');
-if (engines.includes('sqlite')) await onSqlite('SQLite', null);
-if (engines.includes('slow-here')) await onSqlite(`SQLite, every sync ${SLOWER_MICROS} µs slower`, SLOW_RATIO_MIN);
+if (engines.includes('sqlite')) await inScratchFolder((folder) => onSqlite(folder, 'SQLite', null));
+if (engines.includes('slow-here')) {
+  const name = `SQLite, every sync ${SLOWER_MICROS} µs slower`;
+  await inScratchFolder((folder) => onSqlite(folder, name, SLOW_RATIO_MIN));
+}
 if (engines.includes('slow')) await onSlowDisk('ledger.ts', [...process.argv.slice(2), '--engine', 'slow-here']);
 if (engines.includes('postgres')) await onPostgres();

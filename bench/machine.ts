@@ -30,6 +30,26 @@ export function describeMachine(folder: string): Machine {
   };
 }
 
+/** The share of the cores that other guests of the same hardware took since this was made; null where the system does not say. */
+export class StolenTime {
+  readonly #start = cpuTicks();
+
+  share(): number | null {
+    const end = cpuTicks();
+    if (this.#start === null || end === null) return null;
+    const all = end.all - this.#start.all;
+    return all === 0 ? 0 : (end.stolen - this.#start.stolen) / all;
+  }
+}
+
+/** The first eight counters of the kernel's line for all cores; the eighth is time that the hypervisor gave to others. */
+function cpuTicks(): { readonly all: number; readonly stolen: number } | null {
+  if (process.platform !== 'linux') return null;
+  const line = readFileSync('/proc/stat', 'utf8').split('\n', 1)[0]!;
+  const counters = line.trim().split(/\s+/).slice(1, 9).map(Number);
+  return { all: counters.reduce((sum, ticks) => sum + ticks, 0), stolen: counters[7] ?? 0 };
+}
+
 export interface SyncTimes {
   readonly p50: number;
   readonly p99: number;

@@ -1,5 +1,3 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { systemClock } from '../src/kit/clock.ts';
 import { LIMITS } from '../src/limits.ts';
@@ -13,6 +11,7 @@ import { startPostgres } from '../test/postgres-server.ts';
 import { fillPostgres } from './fill-postgres.ts';
 import { fillStore } from './fill-store.ts';
 import { describeMachine } from './machine.ts';
+import { inScratchFolder } from './scratch.ts';
 import { median } from './table.ts';
 
 /** How fast closed receipts are verified, and how long closing a slice of them keeps the writer from serving calls. */
@@ -28,20 +27,13 @@ const { values } = parseArgs({
 const calls = Number(values.rows);
 const accounts = Number(values.accounts);
 
-async function onSqlite(): Promise<void> {
-  const scratch = join(import.meta.dirname, '../.tollgate');
-  mkdirSync(scratch, { recursive: true });
-  const folder = mkdtempSync(join(scratch, 'bench-'));
-  try {
-    print(`machine: ${JSON.stringify(describeMachine(folder))}`);
-    fillStore({ folder, calls, accounts });
-    closeSqlite(folder);
-    const store = await openSqliteStore({ folder, clock: systemClock });
-    await verify('SQLite', store);
-    await store.close();
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+async function onSqlite(folder: string): Promise<void> {
+  print(`machine: ${JSON.stringify(describeMachine(folder))}`);
+  fillStore({ folder, calls, accounts });
+  closeSqlite(folder);
+  const store = await openSqliteStore({ folder, clock: systemClock });
+  await verify('SQLite', store);
+  await store.close();
 }
 
 /** Closes everything in this thread, so that the two halves of a slice can be timed. */
@@ -112,5 +104,5 @@ function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-if (values.engine.includes('sqlite')) await onSqlite();
+if (values.engine.includes('sqlite')) await inScratchFolder(onSqlite);
 if (values.engine.includes('postgres')) await onPostgres();
