@@ -232,6 +232,11 @@ describe('restoring a backup', () => {
       'newer version of Tollgate',
     ],
     ['books that do not balance', (to: string) => sql(to, 'UPDATE balance SET balance = balance + 1'), 'inconsistent'],
+    [
+      'sums of usage that differ from the receipts',
+      (to: string) => sql(to, 'UPDATE usage_hour SET requests = requests + 1'),
+      'Usage of the hour',
+    ],
   ])('refuses %s, and leaves everything as it was', async (_, spoil, words) => {
     // A digest would find the change first; what is tested here comes after it.
     breakSeal(file, file);

@@ -1,6 +1,7 @@
 import { copyFileSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fillStore } from '../bench/fill-store.ts';
 import { systemClock } from '../src/kit/clock.ts';
@@ -68,6 +69,17 @@ describe('compacting a data folder', () => {
     writeFileSync(join(folder, 'replacement.json'), JSON.stringify({ generation: String(generation), keptIn: null }));
     expect(await verified()).toEqual({ receipts: 5_000, violations: [] });
     expect(statSync(file()).size).toBeLessThan(statSync(old).size * 0.8);
+    expect(readdirSync(folder).filter((name) => name.startsWith('replacement'))).toEqual([]);
+  });
+
+  it('refuses a ledger whose sums of usage differ from its receipts, and keeps it', async () => {
+    await fill();
+    const database = new DatabaseSync(file());
+    database.exec('UPDATE usage_day SET cost = cost + 1');
+    database.close();
+    const { ino } = statSync(file());
+    expect(await compact()).toMatchObject({ refused: expect.stringMatching(/Usage of the day .* sum of its hours/) });
+    expect(statSync(file()).ino).toBe(ino);
     expect(readdirSync(folder).filter((name) => name.startsWith('replacement'))).toEqual([]);
   });
 

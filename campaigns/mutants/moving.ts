@@ -80,6 +80,7 @@ export const MOVING_MUTANTS: readonly Mutant[] = [
   ),
   mutant('a damaged backup, restored', PROOF, 'damage = whyDamaged(database);', 'damage = null;', KEPT),
   mutant('books that do not balance, restored', PROOF, 'if (violation !== undefined)', 'if (false)', KEPT),
+  mutant('wrong sums of usage, restored', PROOF, 'return violations;', 'return [];', KEPT),
   mutant('books replaced without being asked', RESTORE, 'if (others.length > 0 && !force)', 'if (false)', KEPT),
   mutant('a log that stays behind', REPLACE, "['-wal', '-shm']", '[]', KEPT),
   mutant(

@@ -1,9 +1,11 @@
 import { DatabaseSync } from 'node:sqlite';
 import { BackupRefused } from '../backup.ts';
+import { UsageCheck } from '../programs/usage-check.ts';
 import { StoreRefused, type VerifyProgress, type VerifyReport } from '../store.ts';
 import { whyDamaged } from './backup-verbs.ts';
+import { runProgram } from './directory.ts';
 import { migrate } from './migrate.ts';
-import { Verification } from './verification.ts';
+import { Verification, withViolations } from './verification.ts';
 
 export interface ProofTerms {
   readonly file: string;
@@ -19,7 +21,7 @@ export function proveDatabase({ file, nowMs, progress, finish }: ProofTerms): Ve
   try {
     refuseStranger(database);
     migrate(database);
-    const books = verify(new Verification(database, nowMs), progress);
+    const books = verify(database, nowMs, progress);
     const [violation] = books.violations;
     if (violation !== undefined) throw new BackupRefused(`The ledger in the file is inconsistent: ${violation}`);
     finish(database);
@@ -45,10 +47,30 @@ function refuseStranger(database: DatabaseSync): void {
   if (!isOurs) throw new BackupRefused('The file is not a Tollgate ledger.');
 }
 
-function verify(verification: Verification, progress: (done: VerifyProgress) => void): VerifyReport {
+/** Receipts that are closed are read twice, the second time for the sums of usage. */
+function verify(database: DatabaseSync, nowMs: number, progress: ProofTerms['progress']): VerifyReport {
+  const verification = new Verification(database, nowMs);
+  const rowsTotal = verification.size.rows + verification.size.closedRows * 2;
+  const tell = (rowsRead: number): void => progress({ rowsRead, rowsTotal: Math.max(rowsTotal, rowsRead) });
+  let report: VerifyReport | null = null;
+  while (report === null) {
+    report = verification.step();
+    tell(verification.rowsRead);
+  }
+  return withViolations(
+    report,
+    compareUsage(database, (read) => tell(verification.rowsRead + read)),
+  );
+}
+
+function compareUsage(database: DatabaseSync, tell: (rowsRead: number) => void): string[] {
+  const violations: string[] = [];
+  const check = new UsageCheck(null, (sentence) => violations.push(sentence));
+  let rowsRead = 0;
   for (;;) {
-    const report = verification.step();
-    progress(verification.progress);
-    if (report !== null) return report;
+    const read = runProgram(database, check.step());
+    if (read === null) return violations;
+    rowsRead += read;
+    tell(rowsRead);
   }
 }
