@@ -32,11 +32,22 @@ describe('migrations', () => {
     expect(readMeta(database, 'schema')).toBe(3n);
   });
 
-  it('leave nothing behind of a step that fails', () => {
-    const broken = step(2, 'CREATE TABLE half (x); CREATE TABLE nonsense (');
-    expect(() => migrate(database, [step(1, 'CREATE TABLE a (x)'), broken])).toThrow();
-    expect(tables()).toEqual(['a', 'meta']);
-    expect(readMeta(database, 'schema')).toBe(1n);
+  const broken = step(3, 'CREATE TABLE half (x); CREATE TABLE nonsense (');
+
+  it('leave nothing behind of a step that fails, and keep the steps before it', () => {
+    const steps = [step(1, 'CREATE TABLE a (x)'), step(2, 'CREATE TABLE b (x)')];
+    migrate(database, steps.slice(0, 1));
+    expect(() => migrate(database, [...steps, broken])).toThrow();
+    expect(tables()).toEqual(['a', 'b', 'meta']);
+    expect(readMeta(database, 'schema')).toBe(2n);
+  });
+
+  it('leave nothing behind in a new ledger if a step fails, so that the next start begins again', () => {
+    const steps = [step(1, 'CREATE TABLE a (x)'), step(2, 'CREATE TABLE b (x)')];
+    expect(() => migrate(database, [...steps, broken])).toThrow();
+    expect([tables(), readMeta(database, 'schema')]).toEqual([['meta'], 0n]);
+    migrate(database, steps);
+    expect(tables()).toEqual(['a', 'b', 'meta']);
   });
 
   it('let keys of earlier versions go on changing provider keys', () => {
