@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { Socket } from 'node:net';
+import { createServer, Socket } from 'node:net';
 import { cpus } from 'node:os';
 import { resolve } from 'node:path';
 
@@ -59,8 +59,8 @@ export class Child {
   }
 
   /** For programs of others, which say nothing: ready is who accepts a connection. */
-  async listensOn(port: number): Promise<void> {
-    for (const deadline = Date.now() + READY_MS_MAX; Date.now() < deadline; ) {
+  async listensOn(port: number, withinMs = READY_MS_MAX): Promise<void> {
+    for (const deadline = Date.now() + withinMs; Date.now() < deadline; ) {
       if (this.#process.exitCode !== null) throw new Error(`${this.#process.spawnargs.join(' ')} ended.`);
       if (await accepts(port)) return;
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -96,6 +96,17 @@ function accepts(port: number): Promise<boolean> {
     socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
     socket.once('connect', () => socket.destroy());
     socket.connect(port, '127.0.0.1');
+  });
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => (typeof address === 'object' && address !== null ? resolve(address.port) : reject()));
+    });
   });
 }
 

@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { Child, MEASURED_CORE } from './child.ts';
+import { Child, freePort, MEASURED_CORE } from './child.ts';
 import type { TollgateHello, TollgateTerms } from './tollgate.ts';
 import { CATALOG_MODEL, UPSTREAM_MODEL } from './traffic.ts';
 
@@ -16,6 +15,8 @@ export interface Contender {
   readonly headers: Record<string, string>;
   /** Gateway keys of its own store, if it does not have those of all the others. */
   readonly keys?: readonly string[];
+  /** Its version and config are not ours to fix: a wrong answer of it does not end the run. */
+  readonly mayBeLeftOut?: true;
 }
 
 /** The gateway with tracing on, of every call. */
@@ -24,8 +25,9 @@ export const TRACED = 'Tollgate, every call traced';
 const PORTKEY = '@portkey-ai/gateway';
 const PORTKEY_VERSION = '1.15.2';
 
-export async function startPassThrough(upstreamPort: number): Promise<Contender> {
-  const { child, hello } = await Child.ready<{ port: number }>(MEASURED_CORE, 'pass-through.ts', { upstreamPort });
+/** `core`: null if it may run on all of them. */
+export async function startPassThrough(upstreamPort: number, core: number | null = MEASURED_CORE): Promise<Contender> {
+  const { child, hello } = await Child.ready<{ port: number }>(core, 'pass-through.ts', { upstreamPort });
   return { name: 'bare Node pass-through', child, port: hello.port, model: UPSTREAM_MODEL, headers: {} };
 }
 
@@ -53,11 +55,11 @@ export async function startOtherTollgate(checkout: string, terms: TollgateTerms,
 }
 
 /** The published package, outside this project's dependencies; null where it cannot be installed. */
-export async function startPortkey(upstreamPort: number): Promise<Contender | null> {
+export async function startPortkey(upstreamPort: number, core: number | null): Promise<Contender | null> {
   const entry = installPortkey();
   if (entry === null) return null;
   const port = await freePort();
-  const child = new Child(MEASURED_CORE, process.execPath, [entry, `--port=${port}`, '--headless'], { quiet: true });
+  const child = new Child(core, process.execPath, [entry, `--port=${port}`, '--headless'], { quiet: true });
   await child.listensOn(port);
   const headers = {
     'x-portkey-provider': 'openai',
@@ -82,42 +84,4 @@ function installPortkey(): string | null {
     timeout: 180_000,
   });
   return existsSync(entry) ? entry : null;
-}
-
-/** As a bare proxy, in one process without a master; null where it is not installed. */
-export async function startNginx(upstreamPort: number, folder: string): Promise<Contender | null> {
-  if (spawnSync('nginx', ['-v']).status !== 0) return null;
-  const port = await freePort();
-  const file = join(folder, 'nginx.conf');
-  writeFileSync(file, nginxConfig(port, upstreamPort, folder));
-  const child = new Child(MEASURED_CORE, 'nginx', ['-c', file, '-p', folder], { quiet: true });
-  await child.listensOn(port);
-  return { name: 'nginx, bare proxy', child, port, model: UPSTREAM_MODEL, headers: {} };
-}
-
-function nginxConfig(port: number, upstreamPort: number, folder: string): string {
-  return `daemon off; master_process off; pid ${folder}/nginx.pid; error_log ${folder}/nginx.log;
-events { worker_connections 1024; }
-http {
-  access_log off;
-  client_body_temp_path ${folder}/nginx-body; proxy_temp_path ${folder}/nginx-proxy;
-  keepalive_requests 100000000;
-  upstream host { server 127.0.0.1:${upstreamPort}; keepalive 256; keepalive_requests 100000000; }
-  server {
-    listen 127.0.0.1:${port};
-    location / { proxy_pass http://host; proxy_http_version 1.1; proxy_set_header connection ""; proxy_buffering off; }
-  }
-}
-`;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => (typeof address === 'object' && address !== null ? resolve(address.port) : reject()));
-    });
-  });
 }

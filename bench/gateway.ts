@@ -3,11 +3,12 @@ import { loadavg, release } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { TRANSPORTS } from '../src/config/config.ts';
-import { Child, canPin, OTHER_CORE } from './child.ts';
+import { workersFor } from '../src/config/workers.ts';
+import { canSharePort } from '../src/kit/shared-port.ts';
+import { Child, canPin, MEASURED_CORE, OTHER_CORE } from './child.ts';
 import type { CollectorHello } from './collector.ts';
 import {
   type Contender,
-  startNginx,
   startOtherTollgate,
   startPassThrough,
   startPortkey,
@@ -16,6 +17,7 @@ import {
   TRACED,
 } from './contenders.ts';
 import { fillStore } from './fill-store.ts';
+import { INSTALLED_GATEWAYS, startInstalled } from './installed-gateways.ts';
 import { describeMachine } from './machine.ts';
 import { checkAnswer, type Figures, measure, type Surroundings, startLoad, warmUp } from './measure.ts';
 import { inScratchFolder, say } from './scratch.ts';
@@ -37,6 +39,7 @@ const { values } = parseArgs({
     'frames-apart': { type: 'boolean', default: false },
     workers: { type: 'string' },
     tracing: { type: 'boolean', default: false },
+    'all-cores': { type: 'boolean', default: false },
   },
 });
 // Many short rounds: what neighbours of this machine do for some seconds then falls on all contenders, and not on one.
@@ -45,8 +48,12 @@ const seconds = Number(values.seconds ?? 0.5);
 const rows = Number(values.rows ?? (values.quick ? 100_000 : 1_000_000));
 const warmUpCalls = values.quick ? 1_000 : 5_000;
 const connections = Number(values.connections);
-/** Numbers of workers to compare, on all cores; null compares with other gateways, on one core. */
+/** Numbers of workers to compare, on all cores; null compares with other gateways. */
 const workerCounts = values.workers === undefined ? null : values.workers.split(',').map(Number);
+/** Load, upstream and contenders share all cores, as on a machine that does nothing else. */
+const onAllCores = values['all-cores'];
+const measuredCore = onAllCores ? null : MEASURED_CORE;
+const otherCore = onAllCores ? null : OTHER_CORE;
 const BOOKS_MS_MAX = 120_000;
 /** The bar that the gateway is held to, against the published one. */
 const TIMES_PORTKEY = 6;
@@ -57,20 +64,18 @@ async function main(folder: string): Promise<void> {
   const first = storeFolder(folder, 'own');
   mkdirSync(first);
   const accounts = fillStore({ folder: first, calls: rows, accounts: Number(values.accounts) });
-  for (const copy of workerCounts?.map(String) ?? ['node'])
+  for (const copy of workerCounts?.map(String) ?? (onAllCores ? [] : ['node']))
     cpSync(first, storeFolder(folder, copy), { recursive: true });
   if (values.tracing) cpSync(first, storeFolder(folder, 'traced'), { recursive: true });
   const keys = accounts.map(({ secret }) => secret);
-  const { around, contenders } = await (workerCounts === null
+  const { around, contenders: started } = await (workerCounts === null
     ? startAll(folder, keys)
-    : startOnAllCores(folder, keys, workerCounts));
+    : startWithWorkers(folder, keys, workerCounts));
+  const contenders = await answeringRightly(started, keys);
   const gateways: Gateway[] = [];
   for (const contender of contenders.filter(isTollgate)) {
     const before = await contender.child.ask<BooksReport>('verify', BOOKS_MS_MAX);
-    gateways.push({ contender, before, answered: SHAPES.length });
-  }
-  for (const contender of contenders) {
-    for (const shape of SHAPES) await checkAnswer(contender, shape, (contender.keys ?? keys)[0]!, STREAM_CHUNKS);
+    gateways.push({ contender, before, answered: 0 });
   }
   for (const contender of contenders) {
     for (const shape of SHAPES) {
@@ -86,12 +91,28 @@ async function main(folder: string): Promise<void> {
     const after = await contender.child.ask<BooksReport>('verify', BOOKS_MS_MAX);
     report(contender.name, before, after, answered + answeredBy(contender.child, measured));
   }
-  for (const shape of SHAPES) compareWithPortkey(shape, measured);
+  // The bar is for one core.
+  if (!onAllCores) for (const shape of SHAPES) compareWithPortkey(shape, measured);
   for (const shape of SHAPES) {
     compare('against', shape, measured, ({ name }) => name.startsWith('Tollgate of '));
     compare('untraced', shape, measured, ({ name }) => name === TRACED);
   }
   if (workerCounts !== null) for (const shape of SHAPES) compareWorkers(shape, measured);
+}
+
+/** Throws if an answer of a contender that must be there is wrong. */
+async function answeringRightly(contenders: readonly Contender[], keys: readonly string[]): Promise<Contender[]> {
+  const right: Contender[] = [];
+  for (const contender of contenders) {
+    try {
+      for (const shape of SHAPES) await checkAnswer(contender, shape, (contender.keys ?? keys)[0]!, STREAM_CHUNKS);
+      right.push(contender);
+    } catch (error) {
+      if (contender.mayBeLeftOut === undefined) throw error;
+      say(`${(error as Error).message}\n${contender.name} is left out`);
+    }
+  }
+  return right;
 }
 
 /** A contender whose receipts are counted. */
@@ -107,9 +128,9 @@ function isTollgate({ name }: { readonly name: string }): boolean {
 
 async function startAll(folder: string, keys: readonly string[]) {
   const terms = { framesApart: values['frames-apart'] };
-  const upstream = await Child.ready<UpstreamHello>(OTHER_CORE, 'upstream.ts', terms);
+  const upstream = await Child.ready<UpstreamHello>(otherCore, 'upstream.ts', terms);
   const upstreamPort = upstream.hello.port;
-  const load = await startLoad();
+  const load = await startLoad(otherCore);
   const direct: Contender = {
     name: 'upstream, directly',
     child: upstream.child,
@@ -117,24 +138,32 @@ async function startAll(folder: string, keys: readonly string[]) {
     model: UPSTREAM_MODEL,
     headers: {},
   };
-  const portkey = await startPortkey(upstreamPort);
-  if (portkey === null) say('portkey    could not be installed, so there is no row of it');
-  const nginx = await startNginx(upstreamPort, folder);
-  if (nginx === null) say('nginx      is not installed, so there is no row of it');
   const contenders = [
     direct,
-    await startPassThrough(upstreamPort),
+    await startPassThrough(upstreamPort, measuredCore),
     ...(await startTollgates(folder, upstreamPort)),
     ...(values.against === undefined ? [] : [await startAgainst(resolve(values.against), folder, upstreamPort)]),
-    ...(portkey === null ? [] : [portkey]),
-    ...(nginx === null ? [] : [nginx]),
+    ...(await startOthers(folder, upstreamPort)),
   ].filter(({ name }) => name.startsWith('Tollgate') || name.includes(values.only));
   const around: Surroundings = { upstream: upstream.child, load, keys, connections };
   return { around, contenders };
 }
 
+/** Gateways of others, and nginx. */
+async function startOthers(folder: string, upstreamPort: number): Promise<Contender[]> {
+  const portkey = await startPortkey(upstreamPort, measuredCore);
+  if (portkey === null) say('portkey    could not be installed, so there is no row of it');
+  const contenders = portkey === null ? [] : [portkey];
+  for (const gateway of INSTALLED_GATEWAYS) {
+    const started = await startInstalled(gateway, { upstreamPort, folder, core: measuredCore });
+    if (typeof started !== 'string') contenders.push(started);
+    else say(`${gateway.command.padEnd(10)} ${started}, so there is no row of it`);
+  }
+  return contenders;
+}
+
 /** Gateways that differ in their workers; load and upstream run on the same cores. */
-async function startOnAllCores(folder: string, keys: readonly string[], counts: readonly number[]) {
+async function startWithWorkers(folder: string, keys: readonly string[], counts: readonly number[]) {
   const terms = { framesApart: values['frames-apart'] };
   const upstream = await Child.ready<UpstreamHello>(null, 'upstream.ts', terms);
   const contenders: Contender[] = [];
@@ -146,8 +175,12 @@ async function startOnAllCores(folder: string, keys: readonly string[], counts: 
   return { around, contenders };
 }
 
-/** One for each transport, with stores of their own that are filled alike. */
+/** One for each transport, with stores of their own that are filled alike; on all cores, one with the default workers. */
 async function startTollgates(folder: string, upstreamPort: number): Promise<Contender[]> {
+  if (onAllCores) {
+    const workers = await workersFor('auto', canSharePort);
+    return [await startWorkers({ folder: storeFolder(folder, 'own'), upstreamPort, transport: 'own', workers })];
+  }
   const contenders: Contender[] = [];
   for (const transport of TRANSPORTS) {
     contenders.push(await startTollgate({ folder: storeFolder(folder, transport), upstreamPort, transport }));
@@ -244,5 +277,8 @@ function load(): string {
     .join(' ');
 }
 
-if (!canPin) say('cores      there is no taskset or only one core: nothing is pinned, and the figures mean little');
+if (onAllCores && (workerCounts !== null || values.tracing || values.against !== undefined))
+  throw new Error('--all-cores cannot be combined with --workers, --tracing or --against.');
+if (!canPin && !onAllCores)
+  say('cores      there is no taskset or only one core: nothing is pinned, and the figures mean little');
 await inScratchFolder(main);
