@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { type ReceiptKeys, verifyReceipt } from '../../packages/client/src/verify.ts';
 import { startDemo } from './demo-data.ts';
 import { demoSuite } from './demo-suite.ts';
 import { visit } from './visit.ts';
@@ -89,6 +90,31 @@ describe('requests', () => {
     await expect.poll(() => new URL(page.url()).searchParams.get('open')).not.toBe(before);
     await page.keyboard.press('Escape');
     await expect.poll(() => new URL(page.url()).searchParams.get('open')).toBeNull();
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  test('saves a signed receipt that can be verified, with its proof if it is closed', async () => {
+    const { manage, harness, account } = suite.demo;
+    const { data } = await manage.get(`/receipts?account=${account}&limit=200`);
+    await harness.running.books.store.closeBooks(null);
+    const keys = (await (await harness.get('/.well-known/tollgate-receipt-keys.json')).json()) as ReceiptKeys;
+    const { page, complaints, close } = await suite.open(`/requests?account=${account}&open=${data[0].id}`);
+    const save = async (id: string) => {
+      await page.goto(`${harness.url}/console/requests?account=${account}&open=${id}`);
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Download signed' }).click(),
+      ]);
+      expect(download.suggestedFilename()).toBe(`${id}.signed.json`);
+      return readFileSync(await download.path(), 'utf8');
+    };
+    const newest = await save(data[0].id);
+    expect((await verifyReceipt(newest, keys)).content.id).toBe(data[0].id);
+    expect(JSON.parse(newest)).not.toHaveProperty('proof');
+    const closed = await save(data.at(-1).id);
+    expect(JSON.parse(closed)).toHaveProperty('proof.root');
+    expect((await verifyReceipt(closed, keys)).content.id).toBe(data.at(-1).id);
     expect(complaints).toEqual([]);
     await close();
   });

@@ -17,7 +17,7 @@ export async function readInput(
       throw new ManageError(400, 'invalid_input', `${name} is given twice, with different values.`);
     input[name] = value;
   };
-  for (const [name, value] of query) put(name, NUMBERS.has(name) && /^\d{1,15}$/.test(value) ? Number(value) : value);
+  for (const [name, value] of query) put(name, queryValue(name, value));
   for (const [name, value] of Object.entries(params)) put(name, decoded(value));
   const ifMatch = request.headers['if-match'];
   if (route.versioned && ifMatch !== undefined && ifMatch !== '*') put('version', versionOf(ifMatch));
@@ -32,8 +32,14 @@ async function readBody(request: InboundRequest): Promise<Record<string, unknown
   return body as Record<string, unknown>;
 }
 
-/** Members of queries that the verbs read as numbers. */
+/** Members of queries that the verbs read as numbers, and as true or false. */
 const NUMBERS = new Set(['limit', 'since', 'until']);
+const SWITCHES = new Set(['proof']);
+
+function queryValue(name: string, value: string): unknown {
+  if (NUMBERS.has(name) && /^\d{1,15}$/.test(value)) return Number(value);
+  return SWITCHES.has(name) && /^(true|false)$/.test(value) ? value === 'true' : value;
+}
 
 function versionOf(ifMatch: string): number {
   const version = /^"(\d{1,15})"$/.exec(ifMatch)?.[1];

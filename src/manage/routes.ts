@@ -15,6 +15,7 @@ import { PROVIDER_KEYS_ROUTES } from './resources/provider-keys.ts';
 import { RECEIPTS_ROUTES } from './resources/receipts.ts';
 import { REFUSALS_ROUTES } from './resources/refusals.ts';
 import { SESSIONS_ROUTES } from './resources/sessions.ts';
+import { SIGNED_RECEIPTS_ROUTES } from './resources/signed-receipts.ts';
 import { SYSTEM_ROUTES } from './resources/system.ts';
 import { USAGE_ROUTES } from './resources/usage.ts';
 import { WEBHOOKS_ROUTES } from './resources/webhooks.ts';
@@ -34,6 +35,7 @@ export const MANAGE_ROUTES: readonly ManageRoute[] = [
   ...ALERTS_ROUTES,
   ...JOBS_ROUTES,
   ...RECEIPTS_ROUTES,
+  ...SIGNED_RECEIPTS_ROUTES,
   ...REFUSALS_ROUTES,
   ...USAGE_ROUTES,
   ...MODELS_ROUTES,

@@ -14,6 +14,10 @@ export async function downloadList(
   saveFile(await response.blob(), `${fileName}.${format}`);
 }
 
+export function saveJson(text: string, fileName: string): void {
+  saveFile(new Blob([text], { type: 'application/json' }), fileName);
+}
+
 function saveFile(content: Blob, name: string): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(content);

@@ -408,6 +408,13 @@ export interface Refund {
   balance_nanousd: bigint;
 }
 
+export interface SignedReceipt {
+  payload: string;
+  protected: string;
+  signature: string;
+  proof?: { month: string; receipts: string; spent_nanousd: string; salt: string; receipt_path: readonly ({ left: string; } | { right: string; })[]; account_path: readonly ({ left: string; } | { right: string; })[]; root: { payload: string; protected: string; signature: string; }; };
+}
+
 export interface Refusal {
   object: 'refusal';
   id: string;
@@ -720,6 +727,7 @@ export interface Routes {
   'GET /receipts/feed': { input: { account?: string | undefined; key?: string | undefined; after?: string | undefined; }; output: unknown };
   'GET /receipts/{receipt}': { input: { receipt: string; }; output: Receipt };
   'POST /receipts/{receipt}/refund': { input: { receipt: string; amount_nanousd?: bigint | null | undefined; reference?: string | null | undefined; note?: string | null | undefined; }; output: Refund };
+  'GET /receipts/{receipt}/signed': { input: { receipt: string; proof?: boolean | undefined; }; output: SignedReceipt };
   'GET /refusals': { input: { request?: string | undefined; account?: string | undefined; key?: string | undefined; person?: string | undefined; code?: string | undefined; since?: number | undefined; until?: number | undefined; limit?: number | undefined; after?: string | undefined; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (Refusal)[]; next: string | null; } };
   'GET /usage': { input: { since?: number | undefined; until?: number | undefined; bucket?: 'hour' | 'day' | 'week' | 'month' | 'none' | undefined; group_by?: string | undefined; metrics?: string | undefined; account?: string | undefined; key?: string | undefined; person?: string | undefined; model?: string | undefined; route?: string | undefined; host?: string | undefined; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: Usage };
   'GET /models': { input: { format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (Model)[]; next: string | null; price_version: string; } };

@@ -12,6 +12,7 @@ import { keyFact, monoFact, requestFact } from './call-facts.tsx';
 import { ChainSection } from './chain-section.tsx';
 import { endingText } from './ending-text.ts';
 import { InvoiceLines } from './invoice.tsx';
+import { SignedReceiptButton } from './signed-receipt-button.tsx';
 
 /** A receipt as an invoice, with everything that explains it. */
 export function ReceiptBody({ receipt }: { readonly receipt: Receipt }): ReactNode {
@@ -34,6 +35,7 @@ export function ReceiptActions({ receipt }: { readonly receipt: Receipt }): Reac
     <>
       <CopyButton text={printApiJson(receipt)} label="Copy JSON" />
       <CopyButton text={link} label="Copy link" />
+      <SignedReceiptButton receipt={receipt} />
     </>
   );
 }
