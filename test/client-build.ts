@@ -20,8 +20,10 @@ export function buildPackage(name: PackageName, folder: string, paths: Record<st
   const extended = { extends: join(source, 'tsconfig.build.json'), compilerOptions, include: [join(source, 'src')] };
   writeFileSync(config, JSON.stringify(extended));
   const { scripts } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as { scripts: { build: string } };
-  const runs = scripts.build.split(' && ').filter((command) => command.startsWith('tsc '));
-  for (const command of runs) tsc('-p', config, ...command.split(' ').slice(3));
+  for (const [program, ...args] of scripts.build.split(' && ').map((command) => command.split(' '))) {
+    if (program === 'tsc') tsc('-p', config, ...args.slice(2));
+    else if (program === 'node') execFileSync(process.execPath, [join(source, args[0]!), join(folder, 'dist')]);
+  }
   for (const file of ['package.json', 'README.md']) copyFileSync(join(source, file), join(folder, file));
 }
 

@@ -13,6 +13,7 @@ import { type Harness, startHarness } from './harness.ts';
 /** The packages as they are published: built, packed, put into an empty project, and run there. */
 
 const MODULES = resolve(import.meta.dirname, '..', 'node_modules');
+/** Of all entries together. */
 const GZIPPED_BYTES_MAX = 12 * 1024;
 /** Of the check of signed receipts, which has an entry of its own so that others do not load it. */
 const VERIFY_GZIPPED_BYTES_MAX = 2.5 * 1024;
@@ -115,10 +116,11 @@ describe('the client', () => {
   };
 
   test.each([
-    { entry: 'index.js', bytesMax: GZIPPED_BYTES_MAX },
-    { entry: 'verify.js', bytesMax: VERIFY_GZIPPED_BYTES_MAX },
-  ])('loads at most $bytesMax bytes with $entry when gzipped', ({ entry, bytesMax }) => {
-    const bytes = Buffer.concat([...loadedBy(entry)].map((name) => readFileSync(join(client, 'dist', name))));
+    { entries: ['index.js', 'verify.js'], bytesMax: GZIPPED_BYTES_MAX },
+    { entries: ['verify.js'], bytesMax: VERIFY_GZIPPED_BYTES_MAX },
+  ])('loads at most $bytesMax bytes with $entries when gzipped', ({ entries, bytesMax }) => {
+    const loaded = new Set(entries.flatMap((entry) => [...loadedBy(entry)]));
+    const bytes = Buffer.concat([...loaded].map((name) => readFileSync(join(client, 'dist', name))));
     expect(gzipSync(bytes).length).toBeLessThanOrEqual(bytesMax);
   });
 

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, tryParse } from './json.ts';
+import { isObject, type JsonObject, textOf, tryParse } from './json.ts';
 import type { Receipt } from './receipt.ts';
 
 interface ErrorFields {
@@ -14,24 +14,19 @@ interface ErrorFields {
 export class TollgateError extends Error implements ErrorFields {
   override readonly name = 'TollgateError';
   /** Null if no response came, or if a stream failed after it began. */
-  readonly status: number | null;
-  readonly type: string | null;
+  declare readonly status: number | null;
+  declare readonly type: string | null;
   /** As in the gateway's table of errors, or `connection_error`, or `stream_cut`. */
-  readonly code: string | null;
-  readonly param: string | null;
+  declare readonly code: string | null;
+  declare readonly param: string | null;
   /** What the call cost nevertheless; null if unknown. */
-  readonly receipt: Receipt | null;
+  declare readonly receipt: Receipt | null;
   /** Whether the same call may succeed later, or another model's now. */
-  readonly retryable: boolean;
+  declare readonly retryable: boolean;
 
   constructor(message: string, fields: ErrorFields, options?: ErrorOptions) {
     super(message, options);
-    this.status = fields.status;
-    this.type = fields.type;
-    this.code = fields.code;
-    this.param = fields.param;
-    this.receipt = fields.receipt;
-    this.retryable = fields.retryable;
+    Object.assign(this, fields);
   }
 
   get requestId(): string | null {
@@ -59,13 +54,13 @@ export async function errorFromResponse(response: Response, receipt: Receipt | n
   const body = tryParse(await response.text().catch(() => ''));
   const error = isObject(body) && isObject(body.error) ? body.error : {};
   const fields = { ...errorFields(error), status, receipt, retryable: isRetryable(response) };
-  return new TollgateError(messageOf(error) ?? `The gateway answered with status ${status}.`, fields);
+  return new TollgateError(textOf(error.message) ?? `The gateway answered with status ${status}.`, fields);
 }
 
 /** A stream that failed after it began. Its content may have been used, so it is not retryable. */
 export function errorFromEvent(error: JsonObject, receipt: Receipt | null): TollgateError {
   const fields = { ...errorFields(error), status: null, receipt, retryable: false };
-  return new TollgateError(messageOf(error) ?? 'The stream failed.', fields);
+  return new TollgateError(textOf(error.message) ?? 'The stream failed.', fields);
 }
 
 export function connectionError(cause: unknown, receipt: Receipt | null, retryable: boolean): TollgateError {
@@ -87,13 +82,5 @@ export function noReceipt(): TollgateError {
 }
 
 function errorFields(error: JsonObject): Pick<ErrorFields, 'type' | 'code' | 'param'> {
-  return { type: text(error.type), code: text(error.code), param: text(error.param) };
-}
-
-function messageOf({ message }: JsonObject): string | null {
-  return text(message);
-}
-
-function text(value: unknown): string | null {
-  return typeof value === 'string' ? value : null;
+  return { type: textOf(error.type), code: textOf(error.code), param: textOf(error.param) };
 }

@@ -13,6 +13,14 @@ export function tryParse(text: string): unknown {
   }
 }
 
+export function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+export function textOf(value: unknown): string | null {
+  return isText(value) ? value : null;
+}
+
 /** Within a string of JSON the second quote would have a backslash before it, so only names of members match. */
 const AMOUNTS = /("[a-z_]*nanousd":\s*)(-?\d+)/g;
 

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from './json.ts';
+import { isObject, type JsonObject, textOf } from './json.ts';
 
 /** Nanodollars; the four sum exactly to the cost. */
 export interface CostComponents {
@@ -101,8 +101,8 @@ export function receiptFromLedger(body: JsonObject): Receipt {
   const usage = isObject(body.usage) ? body.usage : null;
   const known = {
     requestId: String(body.id),
-    requestedModel: text(body.requested_model),
-    effectiveModel: text(body.effective_model),
+    requestedModel: textOf(body.requested_model),
+    effectiveModel: textOf(body.effective_model),
     components: readComponents(body.components),
     usage: usage && {
       freshTokens: count(usage.fresh_tokens),
@@ -110,7 +110,7 @@ export function receiptFromLedger(body: JsonObject): Receipt {
       cacheWriteTokens: count(usage.cache_write_tokens) + count(usage.cache_write_1h_tokens),
       outputTokens: count(usage.output_tokens),
     },
-    priceVersion: text(body.price_version),
+    priceVersion: textOf(body.price_version),
   };
   const cost = body.cost_nanousd;
   if (typeof cost === 'bigint') return withJson({ ...known, state: 'settled', costNanousd: cost });
@@ -147,10 +147,6 @@ function readComponents(value: unknown): CostComponents | null {
 
 function count(value: unknown): number {
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : 0;
-}
-
-function text(value: unknown): string | null {
-  return typeof value === 'string' ? value : null;
 }
 
 /** JSON has no bigint: `JSON.stringify` writes the amounts as texts. */

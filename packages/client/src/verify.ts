@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, tryParse } from './json.ts';
+import { isObject, isText, type JsonObject, tryParse } from './json.ts';
 
 /** The key set of a gateway: `GET /.well-known/tollgate-receipt-keys.json`. */
 export interface ReceiptKeys {
@@ -40,8 +40,6 @@ export interface VerifiedRoot {
   readonly previous: string | null;
 }
 
-const NOT_SIGNED = 'A signed document has the texts payload, protected and signature.';
-
 /** The document is not what a gateway with these keys signed. */
 export class NotVerifiedError extends Error {
   override readonly name = 'NotVerifiedError';
@@ -52,9 +50,8 @@ export class NotVerifiedError extends Error {
  * a `NotVerifiedError`.
  */
 export async function verifyReceipt(envelope: unknown, keys: ReceiptKeys): Promise<VerifiedReceipt> {
-  const given = typeof envelope === 'string' ? tryParse(envelope) : envelope;
-  if (!isObject(given)) throw new NotVerifiedError(NOT_SIGNED);
-  const { proof, ...jws } = given;
+  const given = isText(envelope) ? tryParse(envelope) : envelope;
+  const { proof, ...jws } = isObject(given) ? given : {};
   const { payload, key, type } = await openJws(jws, keys);
   const kind = type === 'tollgate-refund' ? 'refund' : 'receipt';
   const content = payload[kind];
@@ -82,50 +79,45 @@ async function checkProof(
   proof: unknown,
   keys: ReceiptKeys,
 ): Promise<VerifiedRoot> {
-  if (!isObject(proof) || Object.keys(proof).sort().join() !== PROOF || !isObject(proof.root))
-    throw new NotVerifiedError(STEP_WRONG);
+  if (!isObject(proof) || namesOf(proof) !== PROOF) throw new NotVerifiedError(STEP_WRONG);
   const { type, payload } = await openJws(proof.root, keys);
   const root = payload.root as unknown as VerifiedRoot;
-  if (
-    type !== 'tollgate-month-root' ||
-    !isObject(root) ||
-    payload.books !== books ||
-    payload.generation !== generation ||
-    root.month !== proof.month
-  )
+  const isOfReceipt = payload.books === books && payload.generation === generation && isObject(root);
+  if (type !== 'tollgate-month-root' || !isOfReceipt || root.month !== proof.month)
     throw new NotVerifiedError('The root is of another ledger, generation or month.');
   const { month, receipts, spent_nanousd, salt } = proof;
-  const accountRoot = hexOf(await follow(fromHex(leaf), proof.receipt_path));
+  const accountRoot = await follow(leaf, proof.receipt_path);
   const values = { books, month, account, receipts, spent_nanousd, root: accountRoot, salt };
   const lines = Object.entries(values).map(([name, value]) => `\n${name}=${String(value)}`);
-  const accountLeaf = await sha256([0], new TextEncoder().encode(`tollgate-account 1${lines.join('')}`));
-  if (hexOf(await follow(accountLeaf, proof.account_path)) !== root.root)
+  const accountLeaf = await sha256(`00${hexOf(utf8(`tollgate-account 1${lines.join('')}`))}`);
+  if ((await follow(accountLeaf, proof.account_path)) !== root.root)
     throw new NotVerifiedError(
       'The proof does not lead to the root: the receipt is not what it was when it was closed.',
     );
   return root;
 }
 
-async function follow(leaf: Uint8Array, path: unknown): Promise<Uint8Array> {
+/** Hashes are hexadecimal throughout. */
+async function follow(leaf: unknown, path: unknown): Promise<string> {
   if (!Array.isArray(path)) throw new NotVerifiedError(STEP_WRONG);
-  let hash = leaf;
+  let hash = checkHash(leaf);
   for (const step of path as unknown[]) {
-    const [side, ...others] = isObject(step) ? Object.keys(step) : [];
-    if (others.length > 0 || (side !== 'left' && side !== 'right')) throw new NotVerifiedError(STEP_WRONG);
-    const other = fromHex((step as JsonObject)[side]);
-    hash = side === 'left' ? await sha256([1], other, hash) : await sha256([1], hash, other);
+    const side = isObject(step) && namesOf(step);
+    if (side !== 'left' && side !== 'right') throw new NotVerifiedError(STEP_WRONG);
+    const other = checkHash((step as JsonObject)[side]);
+    hash = await sha256(side === 'left' ? `01${other}${hash}` : `01${hash}${other}`);
   }
   return hash;
 }
 
-async function sha256(...parts: readonly ArrayLike<number>[]): Promise<Uint8Array> {
-  const bytes = Uint8Array.from(parts.flatMap((part) => Array.from(part)));
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+function checkHash(value: unknown): string {
+  if (!isText(value) || !/^[0-9a-f]{64}$/.test(value)) throw new NotVerifiedError(STEP_WRONG);
+  return value;
 }
 
-function fromHex(value: unknown): Uint8Array {
-  if (!isText(value) || !/^[0-9a-f]{64}$/.test(value)) throw new NotVerifiedError(STEP_WRONG);
-  return Uint8Array.from(value.match(/../g)!, (byte) => Number.parseInt(byte, 16));
+async function sha256(hex: string): Promise<string> {
+  const bytes = Uint8Array.from(hex.match(/../g)!, (byte) => Number.parseInt(byte, 16));
+  return hexOf(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
 }
 
 function hexOf(bytes: Uint8Array): string {
@@ -138,27 +130,33 @@ interface Opened {
   readonly key: ReceiptKey;
 }
 
-async function openJws(jws: JsonObject, { keys }: ReceiptKeys): Promise<Opened> {
-  const { payload, protected: header, signature } = jws;
-  const names = Object.keys(jws).sort().join();
-  if (names !== 'payload,protected,signature' || !isText(payload) || !isText(header) || !isText(signature))
-    throw new NotVerifiedError(NOT_SIGNED);
-  const { alg, kid, typ, ...others } = parse(header, 'protected header');
-  if (alg !== 'EdDSA' || Object.keys(others).length > 0) throw new NotVerifiedError('The protected header is wrong.');
+async function openJws(jws: unknown, { keys }: ReceiptKeys): Promise<Opened> {
+  if (!isObject(jws) || namesOf(jws) !== 'payload,protected,signature' || !Object.values(jws).every(isText))
+    throw new NotVerifiedError('A signed document has the texts payload, protected and signature.');
+  const { payload, protected: header, signature } = jws as Record<string, string>;
+  const { alg, kid, typ, ...others } = parse(header!, 'protected header');
+  if (alg !== 'EdDSA' || namesOf(others) !== '') throw new NotVerifiedError('The protected header is wrong.');
   const key = keys.find((one) => one.kid === kid);
   if (key === undefined) throw new NotVerifiedError(`The key ${String(kid)} is not in the key set.`);
-  const input = new TextEncoder().encode(`${header}.${payload}`);
-  const imported = await crypto.subtle.importKey('jwk', { kty: 'OKP', crv: 'Ed25519', x: key.x }, 'Ed25519', false, [
-    'verify',
-  ]);
-  const isRight = await crypto.subtle.verify('Ed25519', imported, bytesOf(signature, 'signature'), input);
-  if (!isRight)
+  const jwk = { kty: 'OKP', crv: 'Ed25519', x: key.x };
+  const imported = await crypto.subtle.importKey('jwk', jwk, 'Ed25519', false, ['verify']);
+  const input = utf8(`${header}.${payload}`);
+  if (!(await crypto.subtle.verify('Ed25519', imported, bytesOf(signature!, 'signature'), input)))
     throw new NotVerifiedError('The signature is wrong: the content was changed, or another key signed it.');
-  const content = parse(payload, 'payload');
+  const content = parse(payload!, 'payload');
   const signedAt = Number(content.signed_at);
   if (!(signedAt >= key.nbf && signedAt <= (key.exp ?? Number.MAX_SAFE_INTEGER)))
     throw new NotVerifiedError(`The key ${key.kid} did not sign at the time that the document says.`);
   return { type: typ, payload: content, key };
+}
+
+/** The names of all members, in order. */
+function namesOf(value: JsonObject): string {
+  return Object.keys(value).sort().join();
+}
+
+function utf8(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(text);
 }
 
 function parse(text: string, what: string): JsonObject {
@@ -173,8 +171,4 @@ const BASE64URL = /^([\w-]{4})*([\w-][AQgw]|[\w-]{2}[AEIMQUYcgkosw048])?$/;
 function bytesOf(text: string, what: string): Uint8Array<ArrayBuffer> {
   if (!BASE64URL.test(text)) throw new NotVerifiedError(`The ${what} is not base64url.`);
   return Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (one) => one.charCodeAt(0));
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string';
 }
