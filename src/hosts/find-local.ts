@@ -1,4 +1,6 @@
+import { connect } from 'node:net';
 import type { Clock } from '../kit/clock.ts';
+import { LIMITS } from '../limits.ts';
 import type { ConfiguredHost } from './host.ts';
 
 export interface LocalHosts {
@@ -18,10 +20,11 @@ export async function findLocalHosts(
   clock: Clock,
 ): Promise<LocalHosts> {
   const named = configured.filter(saysItself);
-  if (named.length + guessed.length === 0) return { hosts: configured, silent: [] };
-  // Loaded on demand: most commands ask nobody, and start faster without an HTTP client.
+  const listening = await Promise.all(guessed.map((host) => isListening(host, clock)));
+  const asked = [...named, ...guessed.filter((_, at) => listening[at])];
+  if (asked.length === 0) return { hosts: configured, silent: [] };
+  // Loaded on demand: most starts ask nobody, and are faster without an HTTP client.
   const { listModels } = await import('./list-models.ts');
-  const asked = [...named, ...guessed];
   const answers = await Promise.all(asked.map((host) => listModels(host, clock)));
   const foundAt = new Map(asked.map((host, at) => [host.row.name, answers[at] ?? null]));
   const withFound = (host: ConfiguredHost): ConfiguredHost => {
@@ -37,4 +40,21 @@ export async function findLocalHosts(
 /** If the operator listed models, the host is not asked. */
 function saysItself({ row, models }: ConfiguredHost): boolean {
   return row.local !== undefined && models.length === 0;
+}
+
+/** Whether something accepts connections there. Through a proxy, only a request can tell. */
+function isListening({ row, proxy }: ConfiguredHost, clock: Clock): Promise<boolean> {
+  if (proxy !== undefined) return Promise.resolve(true);
+  const { hostname, port } = new URL(row.baseUrl);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname);
+    const timer = clock.after(LIMITS.localHostMs, () => end(false));
+    const end = (listens: boolean): void => {
+      timer.cancel();
+      socket.destroy();
+      resolve(listens);
+    };
+    socket.once('connect', () => end(true));
+    socket.once('error', () => end(false));
+  });
 }

@@ -12,6 +12,7 @@ import { FolderHeld, openBooks } from './books.ts';
 import { callLimits } from './call-limits.ts';
 import { withLocalHosts } from './local-hosts.ts';
 import { catalogFor } from './prices.ts';
+import type { ServeTerms } from './serve.ts';
 
 export interface ComposeTerms {
   readonly program: string;
@@ -27,8 +28,10 @@ export function compose({ program, terminal, cwd, clock, followsParent = false }
   return {
     // The server's packages are loaded on demand, because other commands start faster without them.
     serve: async (config, options) => {
+      // The simulator is a process of its own, which starts while the server's code is loaded.
+      const simulator = await startingSimulator(config);
       const { serve } = await import('./serve.ts');
-      return serve({ ...options, config, program, clock, terminal, followsParent });
+      return serve({ ...options, config, program, clock, terminal, followsParent, simulator });
     },
     openServices: (config) => openServices(config, clock, terminal),
     findHolder: async (folder) => (await import('../store/sqlite/lock.ts')).findHolder(folder),
@@ -51,6 +54,15 @@ export function compose({ program, terminal, cwd, clock, followsParent = false }
     cwd,
     clock,
   };
+}
+
+/** Null if no simulated model is offered. Whoever awaits it gets its failure. */
+async function startingSimulator({ hosts }: Config): Promise<ServeTerms['simulator']> {
+  if (!hosts.some(({ row }) => row.simulated)) return null;
+  const { startSimulator } = await import('./simulator.ts');
+  const starting = startSimulator();
+  starting.catch(() => {});
+  return { starting };
 }
 
 /** For a command without a running server: locks the data folder itself while it works. */

@@ -15,7 +15,7 @@ import { consoleLink } from './console-link.ts';
 import { keepYoungObjectsYoung } from './heap.ts';
 import { withLocalHosts } from './local-hosts.ts';
 import { stopSignal } from './signals.ts';
-import { type Simulator, startSimulator } from './simulator.ts';
+import type { Simulator } from './simulator.ts';
 import { type Running, startGateway } from './start.ts';
 import { WorkerFailed } from './workers/worker-thread.ts';
 
@@ -26,6 +26,8 @@ export interface ServeTerms {
   readonly clock: Clock;
   readonly terminal: Composition['terminal'];
   readonly followsParent: boolean;
+  /** Being started; null if no simulated model is offered. */
+  readonly simulator: { readonly starting: Promise<Simulator> } | null;
   /** Reads the config file and the environment again. */
   reloadConfig(): Config;
 }
@@ -38,6 +40,7 @@ export async function serve(terms: ServeTerms): Promise<number> {
   const open = describeOpenFolder(terms.config.dataFolder);
   if (open !== null) {
     terminal.writeErr(`${open.problem}, and with it to the ledger. Run: ${open.remedy}\n`);
+    (await terms.simulator?.starting)?.stop();
     return EXIT.usage;
   }
   const log = createLog({ level: terms.config.logLevel, destination: STDOUT });
@@ -53,10 +56,8 @@ export async function serve(terms: ServeTerms): Promise<number> {
   void stopped.then((exitCode) => {
     if (running === null) process.exit(exitCode);
   });
-  const isSimulated = terms.config.hosts.some(({ row }) => row.simulated);
-  // The simulator takes longer to start than local hosts take to answer, so do both at once.
   const [started, config] = await Promise.all([
-    isSimulated ? startSimulator() : null,
+    terms.simulator?.starting ?? null,
     withLocalHosts(terms.config, clock, log),
   ]);
   simulator = started;
