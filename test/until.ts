@@ -1,11 +1,17 @@
-/** Enough turns of the event loop for anything on a loaded machine; a condition that takes more never comes. */
-const TURNS_MAX = 2_000_000;
+import { setTimeout as pause } from 'node:timers/promises';
 
-/** Waits for a condition by looking at it once every turn of the event loop, never by sleeping. */
+/** Looks at a condition before the first pause: what this process does itself takes no longer. */
+const TURNS = 500;
+/** Looks with a pause between them. Without it, the wait for another process or thread would take a core from it. */
+const PAUSES_MAX = 60_000;
+const PAUSE_MS = 1;
+
+/** Waits for a condition by looking at it again and again, first at every turn of the event loop, then every millisecond. */
 export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (let turn = 0; turn < TURNS_MAX; turn++) {
+  for (let look = 0; look < TURNS + PAUSES_MAX; look++) {
     if (await condition()) return;
-    await nextTurn();
+    if (look < TURNS) await nextTurn();
+    else await pause(PAUSE_MS);
   }
   throw new Error(`Waited in vain until ${what}.`);
 }
