@@ -6,7 +6,6 @@ import { createAccount, mintKey } from '../src/accounts/accounts.ts';
 import type { Receipt } from '../src/canonical/receipt.ts';
 import { type Config, loadConfig, type Transport } from '../src/config/config.ts';
 import type { ConfiguredHost, HostRow } from '../src/hosts/host.ts';
-import { HOST_ROWS } from '../src/hosts/rows.ts';
 import { type Clock, systemClock } from '../src/kit/clock.ts';
 import { createLog } from '../src/kit/log.ts';
 import type { GuardedWorld } from '../src/main/custody.ts';
@@ -16,7 +15,10 @@ import type { Sim } from '../src/sim/sim-handle.ts';
 import type { CapWindow, KeyPermission, OnUnsupported } from '../src/store/store.ts';
 import type { PublicPricing } from './catalog-price.ts';
 import { copyEmptyLedger } from './ledger-template.ts';
+import { NO_RATE_LIMITS, simHost } from './sim-host.ts';
 import { until } from './until.ts';
+
+export { NO_RATE_LIMITS, simHost } from './sim-host.ts';
 
 export interface HarnessOptions {
   readonly hosted?: boolean;
@@ -99,18 +101,6 @@ export interface Harness {
   stop(): Promise<void>;
 }
 
-const SIM_ROW = HOST_ROWS.find((row) => row.simulated)!;
-
-export function simHost(sim: { readonly url: string }, row: Partial<HostRow> = {}): ConfiguredHost {
-  return {
-    row: { ...SIM_ROW, baseUrl: `${sim.url}/v1`, ...row },
-    key: null,
-    keySource: null,
-    local: false,
-    models: [],
-  };
-}
-
 export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'tollgate-test-'));
   if (options.folder === undefined) await copyEmptyLedger(folder);
@@ -162,16 +152,6 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   };
   return harness;
 }
-
-/** Limits of one key that are out of reach. */
-export const NO_RATE_LIMITS: Config['rateLimit'] = {
-  requestsPerSecond: null,
-  burst: 1,
-  bodyBytesPerSecond: null,
-  jsonMembersPerSecond: null,
-  calls: null,
-  streams: null,
-};
 
 const NO_LOAD_LIMITS: Config['loadLimits'] = {
   eventLoopLagMs: null,

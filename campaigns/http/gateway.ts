@@ -8,7 +8,7 @@ import { systemClock } from '../../src/kit/clock.ts';
 import { createLog } from '../../src/kit/log.ts';
 import { startGateway } from '../../src/main/start.ts';
 import { LACKING_MODELS } from '../../test/bad-requests/models.ts';
-import { simHost } from '../../test/harness.ts';
+import { simHost } from '../../test/sim-host.ts';
 
 /** A hosted gateway in a process of its own, with garbage collection on request; its parent's message stops it. */
 

@@ -8,7 +8,7 @@ import { createLog } from '../../src/kit/log.ts';
 import { type Running, startGateway } from '../../src/main/start.ts';
 import { auditRow, commandLine } from '../../src/operator/actor.ts';
 import type { Job } from '../../src/store/jobs.ts';
-import { NO_RATE_LIMITS, simHost } from '../../test/harness.ts';
+import { NO_RATE_LIMITS, simHost } from '../../test/sim-host.ts';
 import type { JobRow, VictimAnswer, VictimRequest, VictimTerms } from './messages.ts';
 import type { KillPoint } from './points.ts';
 import { costOfLines, submitJob } from './submitter.ts';
