@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { BILL, chunk, delta, feedPieces, RELAY_TERMS } from '../../../test/chat-wire.ts';
+import { expectSame } from '../../../test/expect-same.ts';
 import { mendStream } from '../chat/mend.ts';
 import type { StreamRelay } from '../wire.ts';
 import { FrameMemory } from './frame-memory.ts';
@@ -209,8 +210,8 @@ describe.each([
         const terms = { ...RELAY_TERMS, hideReasoning };
         for (const pieces of streams) {
           const parsed = relayed(mendStream({ ...terms, parseEveryFrame: true }), pieces);
-          expect(relayed(mendStream({ ...terms, memory }), pieces)).toEqual(parsed);
-          expect(relayed(mendStream(terms), pieces)).toEqual(parsed);
+          expectSame(relayed(mendStream({ ...terms, memory }), pieces), parsed);
+          expectSame(relayed(mendStream(terms), pieces), parsed);
         }
         if (memory.used > 0) helped++;
       }),

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, test } from 'vitest';
 import { BILL, chunk, delta, feedPieces, RELAY_TERMS } from '../../../test/chat-wire.ts';
+import { expectSame } from '../../../test/expect-same.ts';
 import type { UsageReading } from '../../canonical/usage.ts';
 import { mendStream } from '../chat/mend.ts';
 import { completions } from '../completions/index.ts';
@@ -104,8 +105,8 @@ describe.each(RELAYS)('a stream of %s', (_name, open, shapes, ends) => {
       fc.property(streams(shapes, ends, fc.constant('\n')), cuts, terms, (frames, places, asked) => {
         const byFrame = relayed(open(asked), frames);
         const bytes = Buffer.concat(frames);
-        expect(relayed(open(asked), [bytes])).toEqual(byFrame);
-        expect(relayed(open(asked), cut(bytes, places))).toEqual(byFrame);
+        expectSame(relayed(open(asked), [bytes]), byFrame);
+        expectSame(relayed(open(asked), cut(bytes, places)), byFrame);
       }),
       { numRuns: 1000 },
     );
@@ -117,8 +118,8 @@ describe.each(RELAYS)('a stream of %s', (_name, open, shapes, ends) => {
       fc.property(streams(shapes, ends, lineEnd), cuts, terms, (frames, places, asked) => {
         const { sent, ...read } = relayed(open({ ...asked, parseEveryFrame: true }), frames);
         const { sent: sentInRuns, ...inRuns } = relayed(open(asked), cut(Buffer.concat(frames), places));
-        expect(inRuns).toEqual(read);
-        expect(chunksOf(sentInRuns)).toEqual(chunksOf(sent));
+        expectSame(inRuns, read);
+        expectSame(chunksOf(sentInRuns), chunksOf(sent));
       }),
       { numRuns: 1000 },
     );
