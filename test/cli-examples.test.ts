@@ -12,6 +12,7 @@ import { startGateway } from '../src/main/start.ts';
 import { lockFolder } from '../src/store/sqlite/lock.ts';
 import type { CliRun } from './cli-fixture.ts';
 import { blocksOf } from './doc-blocks.ts';
+import { copyEmptyLedger } from './ledger-template.ts';
 import { freshSchema } from './postgres.ts';
 
 /** Every config file that the documentation shows, used with every command, as a reader would who copied it. */
@@ -188,6 +189,7 @@ describe.each(ENGINES)('on $engine', ({ engine, examples }) => {
 
   describe.each(examples)('$name', ({ text }) => {
     beforeEach(() => writeFileSync(join(folder, 'tollgate.config.json'), text));
+    const haveLedger = () => (engine === 'SQLite' ? copyEmptyLedger(join(folder, 'data')) : null);
 
     test('every command works without provider keys, or names the missing one', async () => {
       await runAll(false);
@@ -195,12 +197,14 @@ describe.each(ENGINES)('on $engine', ({ engine, examples }) => {
     });
 
     test('every command works with provider keys', async () => {
+      await haveLedger();
       env = { ...env, ...KEYS };
       await runAll(true);
       expectFolderFree();
     });
 
     test('every command works while a server runs', async () => {
+      await haveLedger();
       env = { ...env, ...KEYS };
       const server = await startServer();
       try {

@@ -8,6 +8,7 @@ import { restoreStore } from '../src/main/restore-store.ts';
 import { LedgerLost } from '../src/store/sqlite/lost-commits.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../src/store/store.ts';
+import { copyEmptyLedger } from './ledger-template.ts';
 import { aCredit, aHold, aSettle, prepare } from './store-fixtures.ts';
 
 const clock = systemClock;
@@ -62,6 +63,7 @@ export class LossFolder {
 
   /** A ledger of that many calls, as a process that is killed leaves it: what it committed last is in the log only. */
   async killedAfter(calls = CALLS): Promise<void> {
+    await copyEmptyLedger(this.running);
     const store = await this.open(this.running);
     await prepare(store);
     await store.apply([aCredit(1n, 1_000_000_000n)]);

@@ -8,6 +8,7 @@ import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
 import { databaseFile } from '../src/store/sqlite/database.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../src/store/store.ts';
+import { copyEmptyLedger } from './ledger-template.ts';
 import { emptySchema, runSql } from './postgres.ts';
 import type { Random } from './random.ts';
 import { aCredit, aHold, aKey, anAccount, aSettle } from './store-fixtures.ts';
@@ -37,6 +38,7 @@ export async function openSubject(
   const clock = new ManualClock(FIRST_MS);
   const schema = engine === 'postgres' ? await emptySchema() : null;
   const place = schema?.url ?? mkdtempSync(join(tmpdir(), 'tollgate-months-'));
+  if (schema === null) await copyEmptyLedger(place);
   const open = (): Promise<Store> =>
     engine === 'sqlite'
       ? openSqliteStore({ folder: place, clock, threads: false, archiveFolder })

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { copyEmptyLedger } from '../../test/ledger-template.ts';
 import { aPerson, audit } from '../../test/people-fixtures.ts';
 import { aCredit, aHold, aKey, anAccount, aSettle, NOON_MS, prepare } from '../../test/store-fixtures.ts';
 import { nextTurn } from '../../test/until.ts';
@@ -35,6 +36,7 @@ let calls: IdSource;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tollgate-alerts-'));
   clock = new ManualClock(NOON_MS);
+  await copyEmptyLedger(folder);
   store = await openSqliteStore({ folder, clock, threads: false });
   await prepare(store);
   [raised, errors, hosts, freeBytes] = [[], [], [], 5 * GIGABYTE];

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { aGroup, aJob, aReserve } from '../../test/job-fixtures.ts';
+import { copyEmptyLedger } from '../../test/ledger-template.ts';
 import { until } from '../../test/until.ts';
 import { ensureLocalAccount } from '../accounts/accounts.ts';
 import { ManualClock } from '../kit/clock.ts';
@@ -24,6 +25,7 @@ let accountId: bigint;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tollgate-accounts-'));
   clock = new ManualClock(NOW_MS);
+  await copyEmptyLedger(folder);
   store = await openSqliteStore({ folder, clock, threads: false });
   const { epoch } = await store.beginInstance();
   ledger = new Ledger({ store, clock, epoch });

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { copyEmptyLedger } from '../../test/ledger-template.ts';
 import { KeyDirectory } from '../accounts/key-directory.ts';
 import { hashSecret } from '../accounts/keys.ts';
 import { buildCatalog } from '../catalog/catalog.ts';
@@ -26,6 +27,7 @@ const refresh = vi.fn(() => directory.refresh());
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tollgate-keys-'));
   clock = new ManualClock(NOW_MS);
+  await copyEmptyLedger(folder);
   store = await openSqliteStore({ folder, clock, threads: false });
   directory = new KeyDirectory(store, clock);
   services = {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { copyEmptyLedger } from '../../test/ledger-template.ts';
 import { hashSecret, isManagementSecret } from '../accounts/keys.ts';
 import { ManualClock } from '../kit/clock.ts';
 import { IdSource } from '../kit/ids.ts';
@@ -18,6 +19,7 @@ let services: OperatorServices;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tollgate-people-'));
   clock = new ManualClock(NOW_MS);
+  await copyEmptyLedger(folder);
   store = await openSqliteStore({ folder, clock, threads: false });
   services = {
     store,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { copyEmptyLedger } from '../../test/ledger-template.ts';
 import { audit } from '../../test/people-fixtures.ts';
 import { nextTurn } from '../../test/until.ts';
 import { EgressFailure, ForbiddenUrl } from '../egress/forbidden-url.ts';
@@ -65,6 +66,7 @@ function respond(receiver: AnswerReceiver, given: Answer): void {
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tollgate-webhooks-'));
   clock = new ManualClock(START_MS);
+  await copyEmptyLedger(folder);
   store = await openSqliteStore({ folder, clock, threads: false });
   ids = new IdSource(clock, 1);
   [posts, attempts, errors, deliverers] = [[], [], [], []];
