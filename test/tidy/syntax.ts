@@ -8,11 +8,12 @@ export interface Place {
   readonly key: string;
 }
 
-const placesOfFile = new WeakMap<SourceFile, readonly Place[]>();
+const placesOfTree = new WeakMap<Node, readonly Place[]>();
 
 /** Every node of the file, parents first; found once, since many rules look at it. */
 export function placesOf(file: SourceFile): readonly Place[] {
-  const known = placesOfFile.get(file);
+  const { program } = file;
+  const known = placesOfTree.get(program);
   if (known !== undefined) return known;
   const places: Place[] = [];
   const enter = (node: Node, parent: Node | null, key: string): void => {
@@ -22,8 +23,8 @@ export function placesOf(file: SourceFile): readonly Place[] {
       for (const child of Array.isArray(value) ? value : [value]) if (isNode(child)) enter(child, node, member);
     }
   };
-  enter(file.program, null, '');
-  placesOfFile.set(file, places);
+  enter(program, null, '');
+  placesOfTree.set(program, places);
   return places;
 }
 
