@@ -4,13 +4,14 @@ import { systemClock } from '../src/kit/clock.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
 import { StoreUnavailable } from '../src/store/store.ts';
 import { ledgerScripts } from './ledger-scripts.ts';
-import { freshSchema } from './postgres.ts';
+import { emptySchema, freshSchema } from './postgres.ts';
 import type { OpenStore } from './store-fixtures.ts';
 import { aCredit, aHold, aSettle, prepare } from './store-fixtures.ts';
 import { startPooler } from './transaction-pooler.ts';
 
 const openPooled: OpenStore = async (clock) => {
-  const pooler = await startPooler(await freshSchema());
+  const schema = await emptySchema();
+  const pooler = await startPooler(schema.url);
   let store = await openPostgresStore({ url: pooler.url, clock, databaseTime: false });
   return {
     store,
@@ -22,6 +23,7 @@ const openPooled: OpenStore = async (clock) => {
     dispose: async () => {
       await store.close();
       pooler.close();
+      await schema.giveBack();
     },
   };
 };
