@@ -1,9 +1,14 @@
-import { basename } from 'node:path';
 import { expect, test } from 'vitest';
+import { quickTestFiles } from './quick-files.ts';
 import { SLOWEST_FILES } from './slowest-first.ts';
 import { pathsUnder } from './tidy/paths.ts';
 
 test('names only files that are there', () => {
-  const names = ['src', 'test'].flatMap((folder) => pathsUnder(folder)).map((path) => basename(path));
-  expect(SLOWEST_FILES.filter((name) => !names.includes(name))).toEqual([]);
+  const paths = ['src', 'test'].flatMap(pathsUnder);
+  expect(SLOWEST_FILES.filter((path) => !paths.includes(path))).toEqual([]);
+});
+
+test('names the quick files last, so that processes are replaced once', () => {
+  const quick = quickTestFiles([...SLOWEST_FILES]);
+  expect(SLOWEST_FILES.slice(-quick.length)).toEqual(quick);
 });
