@@ -39,7 +39,7 @@ export default defineConfig({
             'packages/*/test/**/*.test.ts',
           ],
           exclude: quick,
-          globalSetup: [...FILL, 'test/postgres-setup.ts'],
+          globalSetup: [...FILL, 'test/programs-setup.ts', 'test/postgres-setup.ts'],
         },
       },
     ],

@@ -1,13 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { callServer } from '../src/cli/operator-client.ts';
 import { systemClock } from '../src/kit/clock.ts';
 import { controlSocketPath } from '../src/main/books.ts';
 import { processEnvironment } from './process-environment.ts';
-
-export const BIN = resolve(import.meta.dirname, '..', 'bin', 'tollgate.js');
+import { BIN } from './programs.ts';
 
 export interface GatewayTerms {
   readonly folder: string;

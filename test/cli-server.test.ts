@@ -2,14 +2,14 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { processEnvironment } from '../campaigns/process-environment.ts';
+import { BIN } from '../campaigns/programs.ts';
 
 /** The program as people start it: processes of their own, a real folder, a real socket. */
 
-const BIN = resolve(import.meta.dirname, '..', 'bin', 'tollgate.js');
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-server-'));
 const env = processEnvironment(folder, {
   TOLLGATE_DATA: join(folder, 'books'),

@@ -2,10 +2,11 @@ import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_pro
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { processEnvironment } from '../campaigns/process-environment.ts';
+import { BIN } from '../campaigns/programs.ts';
 import { type CloudResource, DEPLOYMENT, startResource } from './cloud-resource.ts';
 
 /**
@@ -13,7 +14,6 @@ import { type CloudResource, DEPLOYMENT, startResource } from './cloud-resource.
  * and looked for wherever it must not be.
  */
 
-const BIN = resolve(import.meta.dirname, '..', 'bin', 'tollgate.js');
 const CANARY = `canary-${randomBytes(16).toString('hex')}-end`;
 const MASTER_KEY = randomBytes(32);
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-canary-'));

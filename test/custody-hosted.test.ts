@@ -2,9 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { processEnvironment } from '../campaigns/process-environment.ts';
+import { BIN } from '../campaigns/programs.ts';
 import { MasterKeyError } from '../src/custody/master-keys.ts';
 import { LIMITS } from '../src/limits.ts';
 import { type CloudResource, DEPLOYMENT, startResource } from './cloud-resource.ts';
@@ -130,8 +131,7 @@ describe('in hosted mode', () => {
   ])('the program does not start with %s, and says what to do', async (_, key, why) => {
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-hosted-'));
     const env = processEnvironment(folder, { TOLLGATE_LOCAL_HOSTS: 'false', TOLLGATE_MASTER_KEY: key });
-    const bin = resolve(import.meta.dirname, '..', 'bin', 'tollgate.js');
-    const args = [bin, 'serve', '--hosted', '--port', '0', '--operations-port', '0'];
+    const args = [BIN, 'serve', '--hosted', '--port', '0', '--operations-port', '0'];
     const ended = spawnSync(process.execPath, args, { env, cwd: folder, encoding: 'utf8' });
     rmSync(folder, { recursive: true });
     expect([ended.status, ended.stderr]).toEqual([2, expect.stringContaining(why)]);

@@ -2,11 +2,11 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { processEnvironment } from '../campaigns/process-environment.ts';
+import { BIN } from '../campaigns/programs.ts';
 
-const TOLLGATE = resolve(import.meta.dirname, '..', 'bin', 'tollgate.js');
 const run = promisify(execFile);
 
 interface DocShellOptions {
@@ -31,7 +31,7 @@ export class DocShell {
     const programs = join(this.folder, 'bin');
     const home = join(this.folder, 'home');
     for (const folder of [programs, home, join(this.folder, 'data')]) mkdirSync(folder, { mode: 0o700 });
-    const shim = `#!/bin/sh\n[ "$1" = tollgate ] && shift\nexec '${process.execPath}' '${TOLLGATE}' "$@"\n`;
+    const shim = `#!/bin/sh\n[ "$1" = tollgate ] && shift\nexec '${process.execPath}' '${BIN}' "$@"\n`;
     for (const name of ['tollgate', 'npx']) {
       writeFileSync(join(programs, name), shim);
       chmodSync(join(programs, name), 0o755);

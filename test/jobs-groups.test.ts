@@ -4,9 +4,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { BIN } from '../campaigns/programs.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
 import { batchLine, CHAT, chatBody, JobCaller, type ResultLine } from './job-caller.ts';
-import { ROOT } from './tidy/paths.ts';
 
 let harness: Harness;
 let key: MintedKey;
@@ -33,14 +33,10 @@ const balance = async () =>
 
 /** The program as a user starts it. */
 async function tollgate(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  const child = spawn(
-    process.execPath,
-    ['--no-warnings', join(ROOT, 'bin/tollgate.js'), 'jobs', ...args, '--url', harness.url],
-    {
-      cwd: folder,
-      env: { ...process.env, TOLLGATE_API_KEY: key.secret, TOLLGATE_DATA: folder },
-    },
-  );
+  const child = spawn(process.execPath, ['--no-warnings', BIN, 'jobs', ...args, '--url', harness.url], {
+    cwd: folder,
+    env: { ...process.env, TOLLGATE_API_KEY: key.secret, TOLLGATE_DATA: folder },
+  });
   const text = { out: '', err: '' };
   child.stdout.on('data', (chunk) => (text.out += chunk));
   child.stderr.on('data', (chunk) => (text.err += chunk));

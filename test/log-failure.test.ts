@@ -2,14 +2,14 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { processEnvironment } from '../campaigns/process-environment.ts';
+import { BIN } from '../campaigns/programs.ts';
 import { until } from './until.ts';
 
 /** A log that cannot be written must not freeze or end the gateway. Real processes, with real descriptors that fail. */
 
-const BIN = resolve(import.meta.dirname, '..', 'bin', 'tollgate.js');
 const SCRIPT = '/usr/bin/script';
 
 let folder: string;

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { processEnvironment } from '../campaigns/process-environment.ts';
+import { BIN } from '../campaigns/programs.ts';
 import { EXIT } from '../src/cli/exit-codes.ts';
 import { systemClock } from '../src/kit/clock.ts';
 import { FolderMoved, openBooks } from '../src/main/books.ts';
@@ -19,7 +20,6 @@ import { freshSchema, runSql } from './postgres.ts';
 
 /** After a copy there are two equal ledgers: the old one is marked and can then only be read. */
 
-const BIN = resolve(import.meta.dirname, '..', 'bin', 'tollgate.js');
 const silent = () => undefined;
 
 describe('a folder whose ledger was copied', () => {

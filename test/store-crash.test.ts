@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { scriptOf } from '../campaigns/programs.ts';
 import { systemClock } from '../src/kit/clock.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../src/store/store.ts';
@@ -32,8 +33,9 @@ describe('a store whose process is killed', () => {
 
   /** Runs the process until it has printed this many lines, kills it, and returns all lines. */
   async function runAndKill(lines: number): Promise<string[]> {
-    const script = join(import.meta.dirname, 'store-crash.ts');
-    const child = spawn(process.execPath, [script, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [scriptOf('test/store-crash.ts'), folder], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     const gone = once(child, 'exit');
     const said: string[] = [];
     for await (const line of createInterface({ input: child.stdout })) {

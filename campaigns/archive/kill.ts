@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
 import type { ArchiveStep } from '../../src/store/receipt-archive.ts';
 import { processEnvironment } from '../process-environment.ts';
+import { scriptOf } from '../programs.ts';
 
 export interface VictimTerms {
   readonly engine: 'sqlite' | 'postgres';
@@ -19,7 +19,7 @@ export interface VictimTerms {
 /** Archives receipts in a process of its own, which is killed at that step. Throws if it ended in another way. */
 export function killedArchive(terms: VictimTerms): Promise<void> {
   return new Promise((done, fail) => {
-    const args = ['--no-warnings', join(import.meta.dirname, 'victim.ts'), JSON.stringify(terms)];
+    const args = ['--no-warnings', scriptOf('campaigns/archive/victim.ts'), JSON.stringify(terms)];
     const stdio: ['ignore', 'ignore', 'pipe'] = ['ignore', 'ignore', 'pipe'];
     const child = spawn(process.execPath, args, { stdio, env: processEnvironment(terms.folder) });
     let complaint = '';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Harness } from '../../test/harness.ts';
-import { BIN } from '../gateway-process.ts';
+import { BIN } from '../programs.ts';
 import { type Agent, KEY_VARIABLE, type Scratch } from './agent.ts';
 import type { ClosedProxy } from './closed-proxy.ts';
 import { endStragglers, runProgram } from './run-program.ts';

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Receipt } from '../../src/canonical/receipt.ts';
 import { systemClock } from '../../src/kit/clock.ts';
 import { LIMITS } from '../../src/limits.ts';
@@ -11,8 +11,7 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { makeBooksWithAPast } from '../../test/filled-store.ts';
 import { processEnvironment } from '../process-environment.ts';
-
-const BIN = resolve(import.meta.dirname, '..', '..', 'bin', 'tollgate.js');
+import { BIN } from '../programs.ts';
 
 export interface CopyCampaignTerms {
   readonly receipts: number;

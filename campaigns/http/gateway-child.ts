@@ -1,12 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Transport } from '../../src/config/config.ts';
 import { processEnvironment } from '../process-environment.ts';
+import { scriptOf } from '../programs.ts';
 import type { Hello, Question, Vitals } from './gateway.ts';
 
-const PROGRAM = resolve(import.meta.dirname, 'gateway.ts');
 const LOOKS_MAX = 600;
 const STOP_MS = 30_000;
 
@@ -22,7 +21,7 @@ export class GatewayChild {
 
   static async start(simUrl: string, transport: Transport): Promise<GatewayChild> {
     const env = processEnvironment(process.env.HOME ?? '');
-    const child = fork(PROGRAM, [simUrl, transport], {
+    const child = fork(scriptOf('campaigns/http/gateway.ts'), [simUrl, transport], {
       execArgv: ['--expose-gc'],
       env,
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

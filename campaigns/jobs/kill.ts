@@ -9,6 +9,7 @@ import { startSim } from '../../src/sim/sim.ts';
 import type { Sim } from '../../src/sim/sim-handle.ts';
 import { Random } from '../../test/random.ts';
 import { withinReason } from '../cycle-timeout.ts';
+import { scriptOf } from '../programs.ts';
 import type { JobRow, PayerName, VictimAnswer, VictimRequest, VictimTerms } from './messages.ts';
 import { KILL_POINTS, type KillPoint } from './points.ts';
 
@@ -213,7 +214,7 @@ class Victim {
 
   async start(): Promise<void> {
     const env = { ...process.env, ...compileCacheVariable() };
-    const child = fork(join(import.meta.dirname, 'victim.ts'), [JSON.stringify(this.#terms)], { env });
+    const child = fork(scriptOf('campaigns/jobs/victim.ts'), [JSON.stringify(this.#terms)], { env });
     this.#child = child;
     this.hasEnded = false;
     this.ended = new Promise((done) => {

@@ -1,10 +1,10 @@
 import { fork } from 'node:child_process';
-import { join } from 'node:path';
 import pg from 'pg';
 import { systemClock } from '../../src/kit/clock.ts';
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import type { Store, VerifyReport } from '../../src/store/store.ts';
 import { aKey, anAccount } from '../../test/store-fixtures.ts';
+import { scriptOf } from '../programs.ts';
 import { cancelWaiting } from './job-rounds.ts';
 import { ACCOUNTS, keyOf, keysOf, type WorkerReport, type WorkerTerms } from './terms.ts';
 
@@ -69,7 +69,7 @@ async function populate(store: Store): Promise<void> {
 
 function runWorker(terms: WorkerTerms): Promise<WorkerReport> {
   return new Promise((resolve, reject) => {
-    const child = fork(join(import.meta.dirname, 'worker.ts'));
+    const child = fork(scriptOf('campaigns/ledger/worker.ts'));
     const end = (): void => void child.kill('SIGKILL');
     process.once('exit', end);
     let report: WorkerReport | null = null;

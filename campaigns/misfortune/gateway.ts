@@ -3,8 +3,9 @@ import { createInterface } from 'node:readline';
 import { callServer } from '../../src/cli/operator-client.ts';
 import { systemClock } from '../../src/kit/clock.ts';
 import { controlSocketPath } from '../../src/main/books.ts';
-import { BIN, MASTER_KEY } from '../gateway-process.ts';
+import { MASTER_KEY } from '../gateway-process.ts';
 import { processEnvironment } from '../process-environment.ts';
+import { BIN } from '../programs.ts';
 
 export interface GatewayTerms {
   readonly folder: string;

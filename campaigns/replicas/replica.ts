@@ -3,8 +3,9 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseId } from '../../src/kit/ids.ts';
-import { BIN, MASTER_KEY } from '../gateway-process.ts';
+import { MASTER_KEY } from '../gateway-process.ts';
 import { processEnvironment } from '../process-environment.ts';
+import { BIN } from '../programs.ts';
 import { type DatabaseLink, openDatabaseLink } from './database-link.ts';
 import { type HostDoor, openHostDoor } from './host-gate.ts';
 

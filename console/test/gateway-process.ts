@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { BIN } from '../../campaigns/gateway-process.ts';
 import { processEnvironment } from '../../campaigns/process-environment.ts';
+import { BIN } from '../../campaigns/programs.ts';
 
 /** `tollgate serve` in local mode, in a process of its own, as somebody starts it. */
 export interface LocalGateway {
