@@ -1,14 +1,9 @@
-import { WIRE_NAMES, type WireName } from '../canonical/wire-names.ts';
-import { countPrompt } from '../gateway/count-prompt.ts';
-import { exchange } from '../gateway/exchange.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { hangupFacts } from '../gateway/hangup-facts.ts';
-import { type QuotableRoute, type QuotableRoutes, quote } from '../gateway/quote.ts';
 import { BodyMemory } from '../http/body-memory.ts';
 import { intakePlaces, resultPlaces } from '../http/jobs/group-places.ts';
 import { jobRoutes } from '../http/jobs/job-routes.ts';
 import { keyRoutes } from '../http/key-routes.ts';
-import { PREFIXES, readDeploymentPath } from '../http/path-aliases.ts';
 import { plainRoutes } from '../http/plain-routes.ts';
 import { receiptRoutes } from '../http/receipt-routes.ts';
 import type { Route } from '../http/routes.ts';
@@ -18,63 +13,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { ReceiptSigner } from '../signing/receipt-signer.ts';
 import { readVersion } from '../wires/messages/vendor-headers.ts';
 import { WIRES } from '../wires/registry.ts';
-import type { Wire } from '../wires/wire.ts';
-
-/** Where each wire is served; every wire needs a line. */
-const PATHS: Readonly<Record<WireName, string>> = {
-  chat: '/chat/completions',
-  messages: '/messages',
-  responses: '/responses',
-  completions: '/completions',
-  embeddings: '/embeddings',
-  systemone: '/systemone',
-  decisions: '/decisions',
-};
-
-const BILLED = WIRE_NAMES.map((name) => ({ path: PATHS[name], wire: WIRES[name] }));
-
-/** The billed routes, for calls that name one. */
-export const ENDPOINTS: ReadonlyMap<string, Wire> = new Map(BILLED.map(({ path, wire }) => [`/v1${path}`, wire]));
-
-/** Every spelling of a billed path, and the route it leads to. */
-const BY_PATH: ReadonlyMap<string, QuotableRoute> = new Map(
-  PREFIXES.flatMap((prefix) => BILLED.map(({ path, wire }) => [prefix + path, { route: `/v1${path}`, wire }] as const)),
-);
-
-const QUOTABLE: QuotableRoutes = {
-  names: BILLED.map(({ path }) => `/v1${path}`),
-  find: (requested) => {
-    const deployment = readDeploymentPath(requested);
-    if (deployment === null) return BY_PATH.get(requested) ?? null;
-    return { ...BY_PATH.get(deployment.path)!, pathModel: deployment.model };
-  },
-};
-
-/** What every worker answers: calls, and what is asked about a call. */
-export function callRoutes(): Route[] {
-  const billed = BILLED.map(
-    ({ path, wire }): Route => ({
-      method: 'POST',
-      path,
-      access: 'key',
-      wire,
-      run: exchange,
-    }),
-  );
-  const counting = Object.values(WIRES).flatMap((wire): Route[] =>
-    wire.counter === undefined
-      ? []
-      : [{ method: 'POST', path: wire.counter.path, access: 'key', wire, run: countPrompt }],
-  );
-  const quoting: Route = {
-    method: 'POST',
-    path: '/quote',
-    access: 'key',
-    wire: WIRES.chat,
-    run: (gateway, call, sink) => quote(gateway, call, sink, QUOTABLE),
-  };
-  return [...billed, ...counting, quoting];
-}
+import { callRoutes, QUOTABLE } from './call-routes.ts';
 
 /** Everything the gateway answers. */
 export function routeTable(

@@ -7,6 +7,7 @@ import { WorkersRefused, workersFor } from '../config/workers.ts';
 import { MasterKeyError } from '../custody/master-keys.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
 import type { Clock } from '../kit/clock.ts';
+import { giveBackWhenIdle } from '../kit/idle-memory.ts';
 import { createLog, errorFields, type RootLog } from '../kit/log.ts';
 import { canSharePort } from '../kit/shared-port.ts';
 import { StoreRefused, StoreUnavailable } from '../store/store.ts';
@@ -79,6 +80,7 @@ export async function serve(terms: ServeTerms): Promise<number> {
     });
     if (fatal !== null) endAtOnce(log, fatal);
     keepYoungObjectsYoung();
+    giveBackWhenIdle();
   } catch (error) {
     simulator?.stop();
     return explainFailure(error, config, terminal);

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { giveBackWhenIdle } from '../../kit/idle-memory.ts';
 import type { Order, Report, WorkerTerms } from './messages.ts';
 import { openWorker } from './open-worker.ts';
 
@@ -8,4 +9,5 @@ if (port === null) throw new Error('This file is the entry point of a thread and
 const report = (message: Report): void => void port.postMessage(message);
 const worker = await openWorker(workerData as WorkerTerms, report);
 port.on('message', (order: Order) => void worker.obey(order));
+giveBackWhenIdle();
 report({ kind: 'composed' });

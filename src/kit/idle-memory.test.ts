@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { ManualClock } from './clock.ts';
+import { IdleMemory } from './idle-memory.ts';
+
+const MB = 1024 * 1024;
+
+function open() {
+  const clock = new ManualClock();
+  const state = { heapBytes: 60 * MB, pauses: 0 };
+  const giveBack = (): void => {
+    state.pauses++;
+    state.heapBytes = 25 * MB;
+  };
+  return { clock, state, memory: new IdleMemory(clock, giveBack, () => state.heapBytes) };
+}
+
+test('memory is given back when a thread has been idle twice in a row', () => {
+  const { state, memory } = open();
+  for (const isIdle of [true, false, true]) memory.look(isIdle);
+  expect(state.pauses).toBe(0);
+  memory.look(true);
+  expect([state.pauses, state.heapBytes]).toEqual([1, 25 * MB]);
+});
+
+test('an idle thread pauses again only after its heap has grown, and not within five minutes', () => {
+  const { clock, state, memory } = open();
+  const idle = (): void => {
+    for (let look = 0; look < 5; look++) memory.look(true);
+  };
+  idle();
+  clock.advance(300_000);
+  state.heapBytes = 32 * MB;
+  idle();
+  expect(state.pauses).toBe(1);
+  state.heapBytes = 33 * MB;
+  idle();
+  expect(state.pauses).toBe(2);
+  clock.advance(299_999);
+  state.heapBytes = 60 * MB;
+  idle();
+  expect(state.pauses).toBe(2);
+});
+
+test('the collection of V8 is found, and the heap of this thread is smaller after it', () => {
+  let bytes: number[] | null = Array.from({ length: 3_000_000 }, (_, at) => at + 0.5);
+  expect(bytes.length).toBe(3_000_000);
+  bytes = null;
+  const before = process.memoryUsage().heapUsed;
+  const memory = new IdleMemory();
+  memory.look(true);
+  memory.look(true);
+  expect(process.memoryUsage().heapUsed).toBeLessThan(before);
+});

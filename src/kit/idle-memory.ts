@@ -1,0 +1,69 @@
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { type Clock, systemClock, type Timer } from './clock.ts';
+
+/** How often a thread looks whether it is idle, and for how many looks in a row it must be. */
+const LOOK_MS = 1_000;
+const IDLE_LOOKS = 2;
+/** A thread that is busy for less than this part of the time is idle. */
+const IDLE_LOAD = 0.05;
+/** Less is not worth a pause. */
+const GROWTH_BYTES_MIN = 8 * 1024 * 1024;
+/** Between two pauses of a thread that is idle now and then. */
+const PAUSES_APART_MS = 300_000;
+
+/**
+ * Gives memory back to the system when this thread is idle: what a start or a busy hour has left behind. V8 collects garbage
+ * only if something allocates, and keeps room for as many young objects as it once needed.
+ */
+export class IdleMemory {
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  readonly #giveBack: () => void;
+  readonly #heapBytes: () => number;
+  #idleLooks = 0;
+  #bytesKept = 0;
+  #pausedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Pick<Clock, 'monotonicMs'> = systemClock, giveBack = giveBackMemory, heapBytes = ownHeapBytes) {
+    this.#clock = clock;
+    this.#giveBack = giveBack;
+    this.#heapBytes = heapBytes;
+  }
+
+  /** Call it at regular times. */
+  look(isIdle: boolean): void {
+    this.#idleLooks = isIdle ? this.#idleLooks + 1 : 0;
+    if (this.#idleLooks < IDLE_LOOKS || this.#clock.monotonicMs() - this.#pausedMs < PAUSES_APART_MS) return;
+    if (this.#heapBytes() - this.#bytesKept < GROWTH_BYTES_MIN) return;
+    this.#giveBack();
+    this.#bytesKept = this.#heapBytes();
+    this.#pausedMs = this.#clock.monotonicMs();
+  }
+}
+
+/** Gives memory back whenever the event loop of this thread has had little to do for some seconds. */
+export function giveBackWhenIdle(): Timer {
+  const memory = new IdleMemory();
+  let before = performance.eventLoopUtilization();
+  let timer: Timer;
+  const look = (): void => {
+    const now = performance.eventLoopUtilization();
+    memory.look(performance.eventLoopUtilization(now, before).utilization < IDLE_LOAD);
+    before = performance.eventLoopUtilization();
+    timer = systemClock.after(LOOK_MS, look, { unref: true });
+  };
+  timer = systemClock.after(LOOK_MS, look, { unref: true });
+  return { cancel: () => timer.cancel() };
+}
+
+function ownHeapBytes(): number {
+  return getHeapStatistics().total_heap_size;
+}
+
+/** Takes 50 to 100 ms. The function is hidden behind a flag, which is set only for as long as it is looked up. */
+function giveBackMemory(): void {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as (options: Record<string, string>) => void;
+  setFlagsFromString('--no-expose-gc');
+  collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+}
