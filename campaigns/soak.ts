@@ -114,7 +114,7 @@ function judge(samples: readonly Sample[], { counts }: SoakTraffic): boolean {
   const growth = last.heapMb / first.heapMb - 1;
   say(`heap       ${(growth * 100).toFixed(2)} % more than after the first third; bar ${GROWTH_MAX * 100} %`);
   say(`rss        ${(last.rssMb - first.rssMb).toFixed(0)} MB more`);
-  if (counts.firstFailure !== null) say(`failure    ${counts.firstFailure}`);
+  for (const [how, count] of counts.failures) say(`failed     ${count} times: ${how}`);
   return growth <= GROWTH_MAX && counts.failed === 0;
 }
 
@@ -135,6 +135,8 @@ function say(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
+// The gateway ends when this process exits, which a signal alone does not make it do.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-soak-'));
 try {
   process.exitCode = await main(folder);

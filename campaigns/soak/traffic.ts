@@ -8,7 +8,8 @@ export interface Counts {
   hungUp: number;
   /** Answers of 500 and above, and connections that failed. */
   failed: number;
-  firstFailure: string | null;
+  /** How many requests failed in each way: by status and error code, or by the error of the connection. */
+  readonly failures: Map<string, number>;
 }
 
 interface Asked {
@@ -27,7 +28,7 @@ const OUTPUT_TOKENS_MAX = 64;
 
 /** Requests at a steady rate, over five wires, with prompts, users and conversations that nobody has sent before. */
 export class SoakTraffic {
-  readonly counts: Counts = { sent: 0, answered: 0, refused: 0, hungUp: 0, failed: 0, firstFailure: null };
+  readonly counts: Counts = { sent: 0, answered: 0, refused: 0, hungUp: 0, failed: 0, failures: new Map() };
   readonly #agent = new Agent({ keepAlive: true, maxSockets: SOCKETS_MAX });
   readonly #url: string;
   readonly #keys: string[];
@@ -98,12 +99,16 @@ export class SoakTraffic {
       };
       const sending = request(new URL(path, this.#url), { method: 'POST', agent: this.#agent, headers }, (answer) => {
         let bytes = 0;
+        let refusal = '';
         answer.on('data', (chunk: Buffer) => {
           bytes += chunk.length;
+          if ((answer.statusCode ?? 0) >= 500) refusal += chunk;
           if (hangUpAfter !== undefined && bytes >= hangUpAfter) sending.destroy();
         });
         answer.on('close', () => {
-          this.#count(answer.statusCode ?? 0, answer.complete, hangUpAfter !== undefined);
+          const status = answer.statusCode ?? 0;
+          if (status >= 500) this.#fail(`${status} ${codeOf(refusal)}`);
+          else this.#count(status, answer.complete, hangUpAfter !== undefined);
           done();
         });
       });
@@ -120,8 +125,7 @@ export class SoakTraffic {
   }
 
   #count(status: number, isWhole: boolean, mayHangUp: boolean): void {
-    if (status >= 500) this.#fail(`status ${status}`);
-    else if (status >= 400) this.counts.refused += 1;
+    if (status >= 400) this.counts.refused += 1;
     else if (isWhole) this.counts.answered += 1;
     else if (mayHangUp) this.counts.hungUp += 1;
     else this.#fail('an answer was cut off');
@@ -129,8 +133,15 @@ export class SoakTraffic {
 
   #fail(why: string): void {
     this.counts.failed += 1;
-    this.counts.firstFailure ??= why;
+    this.counts.failures.set(why, (this.counts.failures.get(why) ?? 0) + 1);
   }
+}
+
+/** The error code of a response, on whichever wire. */
+function codeOf(body: string): string {
+  return (
+    /"code":"([^"]+)"/.exec(body)?.[1] ?? /"type":"(\w+_error|\w+_unavailable)"/.exec(body)?.[1] ?? 'without a code'
+  );
 }
 
 type CallOf = (prompt: string, user: string, stream: boolean) => Asked;
