@@ -106,10 +106,7 @@ export const LIMITS = {
   postgresLockMs: 6_000,
   postgresStatementMs: 8_000,
   postgresSilenceMs: 3_000,
-  /**
-   * First and longest pause between attempts to reach a database that is unavailable; it doubles in between. The longest
-   * is no more than a heartbeat, or replicas that reconnect later would be declared dead by the others.
-   */
+  /** First and longest pause between attempts to reach an unavailable database; doubles in between. The longest is no more than a heartbeat, or others declare this process dead. */
   postgresRetryFirstMs: 100,
   postgresRetryLastMs: 1_000,
   /** How long a caller waits to learn the outcome of a commit whose answer was lost. */
@@ -136,8 +133,9 @@ export const LIMITS = {
   storeCheckpointPages: 4_000,
   /** The write-ahead log is reused and stays below this; what a long read made it grow beyond is freed. */
   storeLogBytesMax: 32 * 1024 * 1024,
-  /** How often the ledger's mark is synced, the write-ahead log checkpointed and the data folder checked. */
+  /** How often the mark is synced, the write-ahead log checkpointed and the data folder checked; how often before an idle log is emptied. */
   storeTickMs: 1_000,
+  storeLogIdleTicks: 30,
   /** Accounts, keys, windows, holds and names that the writer caches between commits. */
   storeCachedRowsMax: 50_000,
   /** Rows that one step of verifying, closing, deleting or recovering handles before other work gets a turn. */

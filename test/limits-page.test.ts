@@ -101,6 +101,7 @@ const INSIDE_BY_NAME = [
   ...['workerSharedIdsMax', 'workerWindowBytes', 'workerLogMs', 'workerPayersMs', 'workerStartMs', 'workerMetricsMs'],
   'unreadRequestBytesMax',
   'storeTickMs',
+  'storeLogIdleTicks',
   ...['frameMetadataBytesMax', 'frameExtraBytesMax', 'frameOpeningBytesMax'],
   'descriptorsAssumed',
   'socketReadBytes',

@@ -115,18 +115,18 @@ const holding: Moment = {
   }),
 };
 
-/** After this time no further write is expected: a log that was checkpointed restarts without growing. */
+/** After this time no further write is expected. */
 const TURNS_MAX = 20_000;
 
-/** Waits until the store's log has grown this often: its bytes are written, but perhaps not yet on the disk. */
+/** Waits until the store's log was written this often: its bytes are in the file, but perhaps not yet on the disk. */
 async function writes(world: World, count: number): Promise<void> {
-  let seen = world.logBytes();
+  let seen = world.logWrittenNs();
   let left = count;
   for (let turn = 0; turn < TURNS_MAX && left > 0; turn++) {
     await nextTurn();
-    const bytes = world.logBytes();
-    if (bytes !== seen) left--;
-    seen = bytes;
+    const writtenNs = world.logWrittenNs();
+    if (writtenNs !== seen) left--;
+    seen = writtenNs;
   }
 }
 

@@ -31,8 +31,8 @@ export interface World {
   readonly creditsNanousd: ReadonlyMap<string, bigint>;
   /** The current gateway process. */
   gateway: GatewayProcess;
-  /** Bytes in the store's write-ahead log. */
-  logBytes(): number;
+  /** When the store's write-ahead log was last written. */
+  logWrittenNs(): bigint;
   /** Starts the next process on the same folder. */
   restart(): Promise<void>;
   end(): Promise<void>;
@@ -77,7 +77,8 @@ async function populate(folder: string, sim: Sim, { settings, ...operator }: Pla
     keys,
     creditsNanousd,
     gateway,
-    logBytes: () => statSync(join(folder, 'tollgate.sqlite-wal'), { throwIfNoEntry: false })?.size ?? 0,
+    logWrittenNs: () =>
+      statSync(join(folder, 'tollgate.sqlite-wal'), { bigint: true, throwIfNoEntry: false })?.mtimeNs ?? 0n,
     restart: async () => {
       world.gateway = await startGatewayProcess(terms);
     },

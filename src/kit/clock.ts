@@ -26,9 +26,17 @@ export const systemClock: Clock = {
   after: (ms, run, options) => (ms <= NODE_TIMER_MS_MAX ? setTimer(ms, run, options) : setLongTimer(ms, run, options)),
 };
 
-/** When the monotonic time of this thread began, on a scale that all threads of the process share. */
+/** Monotonic time on a scale that all threads of the process share. */
+export function sharedMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
+
+/** When the monotonic time of this thread began, on that scale. */
 export function clockBaseMs(): number {
-  return Number(process.hrtime.bigint()) / 1e6 - performance.now();
+  // The first calls of both load code, for milliseconds that would be part of the difference.
+  sharedMs();
+  performance.now();
+  return sharedMs() - performance.now();
 }
 
 /** The system clock of another thread, whose monotonic time begins with that of the thread with this base. */

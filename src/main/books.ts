@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { MessagePort } from 'node:worker_threads';
 import type { Config } from '../config/config.ts';
 import { openAll } from '../kit/cleanup.ts';
 import type { Clock } from '../kit/clock.ts';
@@ -14,6 +13,7 @@ import type { BackUp } from '../store/backup.ts';
 import { refusingFaults } from '../store/sqlite/faults.ts';
 import { type Holder, lockFolder } from '../store/sqlite/lock.ts';
 import { whyMoved } from '../store/sqlite/moved.ts';
+import type { WriterPort } from '../store/sqlite/store-links.ts';
 import type { Instance, Store, StoreHealth } from '../store/store.ts';
 
 /** The open store, with this process registered in it. */
@@ -39,7 +39,7 @@ export interface Books {
 
 /** How another worker of the process that has a data folder open writes to its ledger. */
 export interface WriterTicket {
-  readonly port: MessagePort;
+  readonly writer: WriterPort;
   readonly epoch: bigint;
   readonly number: number;
   readonly lastCallId: bigint;
@@ -122,7 +122,7 @@ function openFolder(terms: BooksTerms): Promise<Books> {
       onReplaced: () => undefined,
       health: () => healthOf(store, ledger, clock),
       announce: (url) => lock.describe({ ...holder, url }),
-      ticket: () => ({ ...instance, port: store.connectWriter() }),
+      ticket: () => ({ ...instance, writer: store.connectWriter() }),
       close: () => cleanup.run(),
     };
   });
@@ -139,11 +139,17 @@ export interface JoinTerms {
 
 /** Opens the ledger in another worker of the process that has its folder open. They share one epoch and one writer. */
 export function joinBooks({ config, clock, ticket, worker, onFatal }: JoinTerms): Promise<Books> {
-  const { epoch, number, lastCallId, port } = ticket;
+  const { epoch, number, lastCallId, writer } = ticket;
   return openAll(async (cleanup) => {
     const { joinSqliteStore } = await import('../store/sqlite/sqlite-store.ts');
     const { archiveFolder } = config.retention;
-    const store = await joinSqliteStore({ folder: config.dataFolder, clock, archiveFolder, onFatal, writerPort: port });
+    const store = await joinSqliteStore({
+      folder: config.dataFolder,
+      clock,
+      archiveFolder,
+      onFatal,
+      writerPort: writer,
+    });
     cleanup.add(() => store.close());
     const ledger = new Ledger({ store, clock, epoch });
     cleanup.add(() => ledger.close());

@@ -41,7 +41,7 @@ export class WorkerThread {
     this.#onFailed = onFailed;
     this.#name = `Worker ${terms.worker + 1}`;
     const workerData: WorkerTerms = { ...terms, clockBaseMs: clockBaseMs(), forwarding: port2 };
-    const transferList = terms.ticket === null ? [port2] : [port2, terms.ticket.port];
+    const transferList = terms.ticket === null ? [port2] : [port2, terms.ticket.writer.port];
     this.#worker = startThread(import.meta.url, 'call-worker', { workerData, transferList });
     this.#worker.on('message', (report: Report) => this.#receive(report));
     this.#worker.on('error', (cause) => this.#fail(`${this.#name} failed: ${String(cause)}`, cause));

@@ -3,10 +3,11 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { aCredit, aHold, aSettle, NOON_MS } from '../../../test/store-fixtures.ts';
 import type { LedgerOperation } from '../store.ts';
 import { AccountReader } from './accounts.ts';
-import { isBroken, StoreBroken } from './batch.ts';
+import { isBroken, NO_GUARD, StoreBroken } from './batch.ts';
 import { fillBatchBuffer } from './batch-buffer.ts';
+import { fullOutcome } from './lean-outcome.ts';
 import { migrate } from './migrate.ts';
-import { fullOutcome, type WriterVerbs, writerVerbs } from './writer-verbs.ts';
+import { type WriterVerbs, writerVerbs } from './writer-verbs.ts';
 
 describe('a batch', () => {
   let database: DatabaseSync;
@@ -75,7 +76,7 @@ describe('a batch', () => {
       commits++;
       throw Object.assign(new Error('EROFS'), { code: 'EROFS', syscall: 'write' });
     };
-    const marked = writerVerbs(database, { committed, refuseIfGone: () => undefined });
+    const marked = writerVerbs(database, { ...NO_GUARD, committed });
     const error = thrownBy(() => marked.apply(fillBatchBuffer([aCredit(1n, 10n)]), NOON_MS));
     expect(error).toBeInstanceOf(StoreBroken);
     expect(String(error)).toContain('the disk is read-only');

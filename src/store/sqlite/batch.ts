@@ -11,6 +11,25 @@ export class StoreBroken extends Error {
   override readonly name = 'StoreBroken';
 }
 
+/** What is done around the writer's commits. */
+export interface CommitGuard {
+  beginning(): void;
+  committing(): void;
+  /** Called between a commit and the outcomes that report it; if it throws, nobody hears of them. */
+  committed(progress: Progress): void;
+  /** The commit has changed nothing, so there is nothing to report. */
+  committedNothing(): void;
+  refuseIfGone(): void;
+}
+
+export const NO_GUARD: CommitGuard = {
+  beginning: () => undefined,
+  committing: () => undefined,
+  committed: () => undefined,
+  committedNothing: () => undefined,
+  refuseIfGone: () => undefined,
+};
+
 /** Runs a batch in one commit. An operation that throws fails alone. */
 export class BatchRunner {
   readonly #database: DatabaseSync;
@@ -19,19 +38,13 @@ export class BatchRunner {
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
   readonly #dataVersion: StatementSync;
-  readonly #onCommit: (progress: Progress) => void;
+  readonly #guard: CommitGuard;
   #seenDataVersion: unknown;
   #committedTip = 0n;
 
-  /** `onCommit` is called between a commit and the outcomes that report it; if it throws, nobody hears of them. */
-  constructor(
-    database: DatabaseSync,
-    cache: RowCache,
-    operations: Operations,
-    onCommit: (progress: Progress) => void = () => undefined,
-  ) {
+  constructor(database: DatabaseSync, cache: RowCache, operations: Operations, guard: CommitGuard) {
     this.#database = database;
-    this.#onCommit = onCommit;
+    this.#guard = guard;
     this.#cache = cache;
     this.#operations = operations;
     this.#begin = database.prepare('BEGIN IMMEDIATE');
@@ -111,6 +124,7 @@ export class BatchRunner {
   }
 
   #beginAt(nowMs: number): void {
+    this.#guard.beginning();
     this.#begin.run();
     const version = this.#dataVersion.get()?.data_version;
     if (version !== this.#seenDataVersion) this.#cache.forget();
@@ -120,21 +134,22 @@ export class BatchRunner {
   }
 
   #commitNow(): void {
+    this.#guard.committing();
     try {
       this.#commit.run();
     } catch (error) {
       throw new StoreBroken(`The commit failed: ${describeFault(error) ?? error}`, { cause: error });
     }
     const { progress } = this.#cache;
-    if (progress.tip === this.#committedTip) return;
-    this.#committedTip = progress.tip;
-    this.#report(progress);
+    if (progress.tip === this.#committedTip) this.#guard.committedNothing();
+    else this.#report(progress);
   }
 
   /** The commit cannot be undone, so whatever fails now must not make its operations run again. */
   #report(progress: Progress): void {
+    this.#committedTip = progress.tip;
     try {
-      this.#onCommit(progress);
+      this.#guard.committed(progress);
     } catch (error) {
       if (error instanceof StoreBroken) throw error;
       throw new StoreBroken(`The mark of a commit was not written: ${describeFault(error) ?? error}`, { cause: error });

@@ -9,7 +9,7 @@ function openJobs() {
     new Promise((reply, fail) => {
       asked.push({ name, reply, fail });
     });
-  const jobs = sqliteJobs(new DatabaseSync(':memory:'), { call } as never, (run) => run());
+  const jobs = sqliteJobs(new DatabaseSync(':memory:'), { call } as never, async (run) => run());
   return { jobs, asked };
 }
 

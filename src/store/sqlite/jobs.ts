@@ -11,12 +11,12 @@ import type { WriterVerbs } from './writer-verbs.ts';
 export function sqliteJobs(
   reader: DatabaseSync,
   writer: Pick<Link<WriterVerbs>, 'call'>,
-  read: <Result>(run: () => Result) => Result,
+  read: <Result>(run: () => Result) => Promise<Result>,
 ): JobStore {
   const statements = new StatementCache(reader, LIMITS.jobStatementsKept);
   let last: Promise<unknown> = Promise.resolve();
   return jobsOver({
-    read: async (name, args) => read(() => runProgram(statements, jobProgramOf(name, args))),
+    read: (name, args) => read(() => runProgram(statements, jobProgramOf(name, args))),
     // One at a time, so that a commit of calls never waits for more than one of them.
     change: (name, args) => {
       const change = last.then(() => writer.call('changeJobs', name, args));

@@ -6,10 +6,16 @@ import { DatabaseVanished } from './file-watch.ts';
 /** Functions that one side runs for another; arguments and results are plain data. */
 export type AnyVerbs = { [name: string]: (...args: never[]) => unknown };
 
+/** Calls of one function by several clients that can be run at once. */
+export interface Together {
+  readonly verb: string;
+  /** Takes the arguments of each call, and returns a result for each. */
+  run(calls: readonly unknown[][]): unknown[];
+}
+
 export interface Served<Verbs extends AnyVerbs> {
   readonly verbs: Verbs;
-  /** A function whose calls by several clients can be run at once; it takes the arguments of each, and returns a result for each. */
-  readonly together?: { readonly verb: string; run(calls: readonly unknown[][]): unknown[] };
+  readonly together?: Together;
   /** Called once a second by a thread; a command ends too soon to need it. */
   tick?(): void;
   end(): void;

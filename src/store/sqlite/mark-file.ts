@@ -1,5 +1,6 @@
 import {
   closeSync,
+  fdatasync,
   fdatasyncSync,
   openSync,
   readFileSync,
@@ -58,6 +59,8 @@ export class MarkFile {
   #inode: number;
   #slot: number;
   #isSynced = false;
+  #isSyncing = false;
+  #syncError: Error | null = null;
 
   /** Opens the mark of this ledger, or makes one. */
   constructor(folder: string, progress: Progress) {
@@ -82,9 +85,21 @@ export class MarkFile {
     this.#isSynced = true;
   }
 
+  /** Syncs it while the thread goes on. If that fails, the next call throws. */
+  syncInBackground(): void {
+    if (this.#syncError !== null) throw this.#syncError;
+    if (this.#isSynced || this.#isSyncing) return;
+    this.#isSynced = true;
+    this.#isSyncing = true;
+    fdatasync(this.#descriptor, (error) => {
+      this.#isSyncing = false;
+      this.#syncError = error;
+    });
+  }
+
   /** If the file was deleted while it was open, creates a new one. */
   replaceIfDeleted(progress: Progress): void {
-    if (statSync(markPath(this.#folder), { throwIfNoEntry: false })?.ino === this.#inode) return;
+    if (this.#isSyncing || statSync(markPath(this.#folder), { throwIfNoEntry: false })?.ino === this.#inode) return;
     createMark(this.#folder, progress);
     closeSync(this.#descriptor);
     this.#descriptor = openSync(markPath(this.#folder), 'r+');

@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { aCredit, aHold, aSettle, NOON_MS } from '../../../test/store-fixtures.ts';
 import type { LedgerOperation } from '../store.ts';
+import { NO_GUARD } from './batch.ts';
 import { fillBatchBuffer } from './batch-buffer.ts';
 import { migrate } from './migrate.ts';
 import { type Progress, readProgress } from './progress.ts';
@@ -18,9 +19,9 @@ describe('the progress of a ledger', () => {
     migrate(database);
     committed = [];
     verbs = writerVerbs(database, {
+      ...NO_GUARD,
       committed: ({ booksId, generation, tip, receipts, spentNanousd }) =>
         committed.push({ booksId, generation, tip, receipts, spentNanousd }),
-      refuseIfGone: () => undefined,
     });
     verbs.createAccount({ id: 1n, name: 'a', kind: 'prepaid', createdMs: NOON_MS });
     verbs.registerPrices(NOON_MS, 'p', '{}');

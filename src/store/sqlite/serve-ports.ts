@@ -1,8 +1,11 @@
+import { flushCompileCache } from 'node:module';
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
+import type { Bell } from '../../kit/bell.ts';
 import { systemClock } from '../../kit/clock.ts';
+import { giveBackWhenIdle, IdleMemory } from '../../kit/idle-memory.ts';
 import { LIMITS } from '../../limits.ts';
 import { isBroken } from './batch.ts';
-import { type AnyVerbs, type Fault, faultOf, type Served } from './link.ts';
+import { type AnyVerbs, type Fault, faultOf, type Served, type Together } from './link.ts';
 
 export type Request = { readonly verb: string; readonly args: unknown[]; readonly port?: MessagePort };
 export type Reply = { result: unknown } | { error: string } | { broken: Fault };
@@ -11,10 +14,24 @@ export type Reply = { result: unknown } | { error: string } | { broken: Fault };
 export const END = 'end';
 export const CONNECT = 'connect';
 
+/** Disconnects such a client, which sends it itself. */
+export const LEAVE = 'leave';
+
 /** The serving side, called once by a thread's entry file. */
 export function serve(served: Served<AnyVerbs>): void {
+  new PortServer(served, parent()).listen();
+}
+
+/** The same for a thread that sleeps between requests; whoever sends one rings the bell. */
+export function serveByBell(served: Served<AnyVerbs>, bell: Bell): void {
+  new PortServer(served, parent()).sleep(bell);
+}
+
+/** Also keeps the compiled form of the files that only this thread has loaded, for its next start: Node does so when a process ends. */
+function parent(): MessagePort {
+  setImmediate(flushCompileCache);
   if (parentPort === null) throw new Error('This file is the entry point of a thread and cannot be run directly.');
-  new PortServer(served, parentPort).start();
+  return parentPort;
 }
 
 interface Received {
@@ -22,45 +39,65 @@ interface Received {
   readonly request: Request;
 }
 
-/** Answers the requests of one or several ports, each in the order of its requests. */
+/** Answers the requests of one or several clients, each in the order of its requests. */
 class PortServer {
   readonly #served: Served<AnyVerbs>;
-  readonly #parent: MessagePort;
   readonly #ports: MessagePort[] = [];
+  readonly #memory = new IdleMemory();
+  #isEnded = false;
 
   constructor(served: Served<AnyVerbs>, parent: MessagePort) {
     this.#served = served;
-    this.#parent = parent;
+    this.#ports.push(parent);
   }
 
-  start(): void {
-    this.#listen(this.#parent);
-    const { tick } = this.#served;
-    if (tick !== undefined) repeatTick(tick, (fault) => this.#tellAll(fault));
+  /** Answers requests as the event loop delivers them. */
+  listen(): void {
+    const [port] = this.#ports;
+    port!.on('message', (request: Request) => this.#answer({ port: port!, request }));
+    giveBackWhenIdle();
   }
 
-  #listen(port: MessagePort): void {
-    this.#ports.push(port);
-    port.on('message', (request: Request) => this.#receive({ port, request }));
-    port.on('close', () => void this.#ports.splice(this.#ports.indexOf(port), 1));
+  /**
+   * Sleeps until the bell rings, and takes the requests itself. The event loop gets a turn with every tick, which is
+   * also when files are synced in the background.
+   */
+  sleep(bell: Bell): void {
+    const tickAtMs = systemClock.monotonicMs() + LIMITS.storeTickMs;
+    let requests = 0;
+    for (;;) {
+      const { rings } = bell;
+      const received = this.#ports.flatMap(takeFrom);
+      this.#answerAll(received);
+      requests += received.length;
+      if (this.#isEnded) return;
+      const leftMs = tickAtMs - systemClock.monotonicMs();
+      if (leftMs <= 0) break;
+      if (received.length === 0) bell.sleep(rings, leftMs);
+    }
+    this.#tick();
+    this.#memory.look(requests === 0);
+    setImmediate(() => this.sleep(bell));
   }
 
-  /** Takes what other ports have sent meanwhile, so that their batches share a commit. */
-  #receive(first: Received): void {
-    const received = [first];
-    if (this.#ports.length > 1)
-      for (const port of this.#ports) {
-        const next = port === first.port ? undefined : receiveMessageOnPort(port);
-        if (next !== undefined) received.push({ port, request: next.message as Request });
-      }
+  #tick(): void {
+    try {
+      this.#served.tick?.();
+    } catch (error) {
+      this.#tellAll(faultOf(error));
+    }
+  }
+
+  /** Batches of several clients share a commit. */
+  #answerAll(received: readonly Received[]): void {
     const { together } = this.#served;
     const joined = received.filter(({ request }) => request.verb === together?.verb);
-    if (together !== undefined && joined.length > 1) this.#answerTogether(together.run, joined);
+    if (together !== undefined && joined.length > 1) this.#answerTogether(together, joined);
     else for (const one of joined) this.#answer(one);
     for (const one of received) if (!joined.includes(one)) this.#answer(one);
   }
 
-  #answerTogether(run: (calls: readonly unknown[][]) => unknown[], received: readonly Received[]): void {
+  #answerTogether({ run }: Together, received: readonly Received[]): void {
     try {
       const results = run(received.map(({ request }) => request.args));
       received.forEach(({ port }, index) => void port.postMessage({ result: results[index] } satisfies Reply));
@@ -72,7 +109,8 @@ class PortServer {
   #answer({ port, request }: Received): void {
     const { verb, args } = request;
     if (verb === END) this.#end();
-    else if (verb === CONNECT) this.#listen(request.port!);
+    else if (verb === CONNECT) this.#ports.push(request.port!);
+    else if (verb === LEAVE) this.#leave(port);
     else
       try {
         port.postMessage({ result: this.#served.verbs[verb]!(...(args as never[])) } satisfies Reply);
@@ -91,20 +129,19 @@ class PortServer {
     for (const port of this.#ports) port.postMessage({ broken: fault } satisfies Reply);
   }
 
+  #leave(port: MessagePort): void {
+    this.#ports.splice(this.#ports.indexOf(port), 1);
+    port.close();
+  }
+
   #end(): void {
+    this.#isEnded = true;
     this.#served.end();
-    for (const port of [...this.#ports]) port.close();
+    for (const port of this.#ports) port.close();
   }
 }
 
-function repeatTick(tick: () => void, onBroken: (fault: Fault) => void): void {
-  const run = (): void => {
-    try {
-      tick();
-      systemClock.after(LIMITS.storeTickMs, run, { unref: true });
-    } catch (error) {
-      onBroken(faultOf(error));
-    }
-  };
-  systemClock.after(LIMITS.storeTickMs, run, { unref: true });
+function takeFrom(port: MessagePort): Received[] {
+  const next = receiveMessageOnPort(port);
+  return next === undefined ? [] : [{ port, request: next.message as Request }];
 }

@@ -1,5 +1,4 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { MessagePort } from 'node:worker_threads';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { findArchived, openArchive } from '../archive/open-archive.ts';
@@ -48,7 +47,6 @@ import type { UsageStore } from '../usage-store.ts';
 import { acceptedLosses } from './accepted-losses.ts';
 import { AccountReader } from './accounts.ts';
 import { ArchiveTurn, sqliteArchive } from './archive.ts';
-import { isBroken } from './batch.ts';
 import { fillBatchBuffer } from './batch-buffer.ts';
 import { closeBooks, PACES } from './close-books.ts';
 import { createFiles, openToRead, openToWrite } from './database.ts';
@@ -57,7 +55,8 @@ import { diskHealth } from './disk-health.ts';
 import { lastCallId } from './instances.ts';
 import { sqliteJobs } from './jobs.ts';
 import { KeyReader } from './keys.ts';
-import { faultOf, type Link, unavailable } from './link.ts';
+import { fullOutcome } from './lean-outcome.ts';
+import type { Link } from './link.ts';
 import { checkMark } from './lost-commits.ts';
 import { readMeta } from './meta.ts';
 import { migrate } from './migrate.ts';
@@ -66,17 +65,21 @@ import { ProviderKeyReader } from './provider-keys.ts';
 import { ReceiptReader } from './receipts.ts';
 import { finishReplacement } from './replace-ledger.ts';
 import type { ScannerVerbs } from './scanner-verbs.ts';
-import { openLinks, type SqliteStoreOptions, type StoreLinks } from './store-links.ts';
+import { openLinks, type SqliteStoreOptions, type StoreLinks, type WriterPort } from './store-links.ts';
+import { SyncedReads } from './synced-reads.ts';
 import { sqliteUsage } from './usage.ts';
 import { withViolations } from './verification.ts';
 import { verifyLedger } from './verify.ts';
-import { fullOutcome, type WriterVerbs } from './writer-verbs.ts';
+import type { CommitTimes } from './writer-memory.ts';
+import type { WriterVerbs } from './writer-verbs.ts';
 
 export type { SqliteStoreOptions } from './store-links.ts';
 
 /** A store whose writer other threads can share. */
 export interface SqliteStore extends Store {
-  connectWriter(): MessagePort;
+  connectWriter(): WriterPort;
+  /** Of the batch of this thread that ended last. */
+  readonly lastCommit: CommitTimes;
 }
 
 /** Opens or creates the store in that folder, unless commits are missing. The caller holds the folder's lock. */
@@ -97,7 +100,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
 
 /** The store in another thread of a process that has opened it, or what remains to be done to open it. */
 export async function joinSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
-  const store = new ThreadedStore(options);
+  const store = new ThreadedStore(options, await openLinks(options));
   try {
     await store.ready();
     return store;
@@ -113,6 +116,7 @@ class ThreadedStore implements SqliteStore {
   readonly #clock: Clock;
   readonly #links: StoreLinks;
   readonly #writer: Link<WriterVerbs>;
+  readonly #reads: SyncedReads;
   readonly #reader: DatabaseSync;
   readonly #accounts: AccountReader;
   readonly #keys: KeyReader;
@@ -133,7 +137,7 @@ class ThreadedStore implements SqliteStore {
   #epoch = 0n;
   #closed = false;
 
-  constructor(options: SqliteStoreOptions) {
+  constructor(options: SqliteStoreOptions, links: StoreLinks) {
     const { folder, clock, threads = true, archiveFolder = null } = options;
     this.#folder = folder;
     this.#clock = clock;
@@ -144,7 +148,7 @@ class ThreadedStore implements SqliteStore {
     this.#receipts = new ReceiptReader(this.#reader);
     this.#providerKeys = new ProviderKeyReader(this.#reader);
     this.directory = directoryOver({
-      read: async (name, args) => runProgram(this.#reader, programOf(name, args)),
+      read: (name, args) => this.#read(() => runProgram(this.#reader, programOf(name, args))),
       change: (name, args) => this.#writer.call('changeDirectory', name, args),
     });
     this.callFeed = {
@@ -153,8 +157,9 @@ class ThreadedStore implements SqliteStore {
       endedReceipts: (ids) => this.#scan('endedReceipts', ids),
     };
     this.usage = sqliteUsage({ scan: this.#scan, writer: () => this.#writer }, clock);
-    this.#links = openLinks(options);
-    this.#writer = this.#links.writer;
+    this.#links = links;
+    this.#writer = links.writer;
+    this.#reads = new SyncedReads(links.memory, links.writer);
     this.jobs = sqliteJobs(this.#reader, this.#writer, (run) => this.#read(run));
     const engine = sqliteArchive({
       directory: this.directory,
@@ -173,8 +178,12 @@ class ThreadedStore implements SqliteStore {
     await this.#writer.call('ping');
   }
 
-  connectWriter(): MessagePort {
+  connectWriter(): WriterPort {
     return this.#links.connectWriter();
+  }
+
+  get lastCommit(): CommitTimes {
+    return this.#links.memory.lastCommit;
   }
 
   async apply(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]> {
@@ -302,7 +311,7 @@ class ThreadedStore implements SqliteStore {
   }
 
   async findReceipt(id: bigint, accountId: bigint | null): Promise<Receipt | null> {
-    const kept = this.#read(() => this.#receipts.find(id, accountId));
+    const kept = await this.#read(() => this.#receipts.find(id, accountId));
     return kept ?? findArchived(this.archive, id, accountId);
   }
 
@@ -365,18 +374,15 @@ class ThreadedStore implements SqliteStore {
     await this.#writer.end();
   }
 
-  #read<Result>(run: () => Result): Result {
-    try {
-      return run();
-    } catch (error) {
-      throw isBroken(error) ? unavailable(faultOf(error)) : error;
-    }
+  #read<Result>(run: () => Result): Promise<Result> {
+    return this.#reads.read(run);
   }
 
-  #scan: Link<ScannerVerbs>['call'] = (verb, ...args) => {
-    if (this.#closed) return Promise.reject(new StoreUnavailable('The store is closed.'));
+  #scan: Link<ScannerVerbs>['call'] = async (verb, ...args) => {
+    if (this.#closed) throw new StoreUnavailable('The store is closed.');
     this.#scanner ??= this.#links.openScanner();
-    return this.#scanner.call(verb, ...args);
+    const scanner = this.#scanner;
+    return this.#reads.read(() => scanner.call(verb, ...args));
   };
 
   #inTurn<Result>(run: () => Promise<Result>): Promise<Result> {

@@ -1,10 +1,11 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { Clock } from '../../kit/clock.ts';
 import type { StoreUnavailable } from '../store.ts';
-import { InlineLink, type Link } from './link.ts';
-import { openScanner, type ScannerVerbs } from './scanner-verbs.ts';
+import type { Link } from './link.ts';
+import type { ScannerVerbs } from './scanner-verbs.ts';
 import { SharedThread, Thread } from './thread.ts';
-import { openWriter, type WriterVerbs } from './writer-verbs.ts';
+import { WriterMemory } from './writer-memory.ts';
+import type { WriterVerbs } from './writer-verbs.ts';
 
 export interface SqliteStoreOptions {
   readonly folder: string;
@@ -20,36 +21,50 @@ export interface SqliteStoreOptions {
   readonly onFatal?: (error: Error) => void;
   /** Something that an operator should know, in one sentence. */
   readonly onNotice?: (notice: string) => void;
-  /** For another thread of a process that has the store open: a port of its writer, from `connectWriter`. */
-  readonly writerPort?: MessagePort;
+  /** For another thread of a process that has the store open: from `connectWriter`. */
+  readonly writerPort?: WriterPort;
+}
+
+/** A port of the writer, and the memory that it shares with all who call it. */
+export interface WriterPort {
+  readonly port: MessagePort;
+  readonly memory: SharedArrayBuffer;
+}
+
+/** What the writer's thread is started with. */
+export interface WriterTerms {
+  readonly folder: string;
+  readonly memory: SharedArrayBuffer;
 }
 
 /** Where writes and long reads are done. */
 export interface StoreLinks {
   readonly writer: Link<WriterVerbs>;
-  openScanner(): Link<ScannerVerbs>;
+  readonly memory: WriterMemory;
+  readonly openScanner: () => Link<ScannerVerbs>;
   /** A thread for long reads, also where the others are done in this one. */
   readonly openThread: () => Link<ScannerVerbs>;
-  connectWriter(): MessagePort;
+  connectWriter(): WriterPort;
 }
 
-export function openLinks({ folder, onFatal, threads = true, writerPort }: SqliteStoreOptions): StoreLinks {
+export async function openLinks(options: SqliteStoreOptions): Promise<StoreLinks> {
+  const { folder, onFatal, threads = true, writerPort } = options;
   const onBroken = (error: StoreUnavailable) => onFatal?.(error);
   const openThread = () => new Thread<ScannerVerbs>('scanner', folder, onBroken);
+  const memory = new WriterMemory(writerPort?.memory);
+  const { bell, buffer } = memory;
   if (writerPort !== undefined) {
-    const writer = new SharedThread<WriterVerbs>('writer', writerPort, onBroken);
-    return { writer, openScanner: openThread, openThread, connectWriter: refuseToConnect };
+    const writer = new SharedThread<WriterVerbs>('writer', writerPort.port, onBroken, bell);
+    return { writer, memory, openScanner: openThread, openThread, connectWriter: refuseToConnect };
   }
   if (threads) {
-    const writer = new Thread<WriterVerbs>('writer', folder, onBroken);
-    return { writer, openScanner: openThread, openThread, connectWriter: () => writer.connect() };
+    const writer = new Thread<WriterVerbs>('writer', { folder, memory: buffer } satisfies WriterTerms, onBroken, bell);
+    const connectWriter = () => ({ port: writer.connect(), memory: buffer });
+    return { writer, memory, openScanner: openThread, openThread, connectWriter };
   }
-  return {
-    writer: new InlineLink(openWriter(folder), onBroken),
-    openScanner: () => new InlineLink(openScanner(folder), onBroken),
-    openThread,
-    connectWriter: refuseToConnect,
-  };
+  // Loaded on demand: what threads run needs no memory here.
+  const { openInline } = await import('./inline-links.ts');
+  return { ...openInline(folder, memory, onBroken), memory, openThread, connectWriter: refuseToConnect };
 }
 
 function refuseToConnect(): never {

@@ -1,9 +1,10 @@
 import { MessageChannel, type MessagePort, type TransferListItem, type Worker } from 'node:worker_threads';
+import type { Bell } from '../../kit/bell.ts';
 import { startThread } from '../../kit/start-thread.ts';
 import { StoreUnavailable } from '../store.ts';
 import { describeFault } from './faults.ts';
 import { type AnyVerbs, type Link, unavailable } from './link.ts';
-import { CONNECT, END, type Reply, type Request } from './serve-ports.ts';
+import { CONNECT, END, LEAVE, type Reply, type Request } from './serve-ports.ts';
 
 interface Waiting {
   resolve(result: never): void;
@@ -65,10 +66,17 @@ abstract class PortLink<Verbs extends AnyVerbs> implements Link<Verbs> {
 /** A thread that this one has started. */
 export class Thread<Verbs extends AnyVerbs> extends PortLink<Verbs> {
   readonly #worker: Worker;
+  readonly #bell: Bell | null;
 
-  /** `entry` is a file in this folder, without its extension. */
-  constructor(entry: string, workerData: unknown, onBroken: (error: StoreUnavailable) => void) {
+  /** `entry` is a file in this folder, without its extension. `bell`: wakes the thread, if it sleeps between requests. */
+  constructor(
+    entry: string,
+    workerData: unknown,
+    onBroken: (error: StoreUnavailable) => void,
+    bell: Bell | null = null,
+  ) {
     super(onBroken);
+    this.#bell = bell;
     this.#worker = startThread(import.meta.url, entry, { workerData });
     this.#worker.on('message', (reply: Reply) => this.receive(reply));
     this.#worker.on('error', (error) =>
@@ -102,22 +110,26 @@ export class Thread<Verbs extends AnyVerbs> extends PortLink<Verbs> {
 
   #send(request: Request, transferred: readonly TransferListItem[] = []): void {
     this.#worker.postMessage(request, transferred);
+    this.#bell?.ring();
   }
 }
 
 /** A thread that another one has started and connected to this one. */
 export class SharedThread<Verbs extends AnyVerbs> extends PortLink<Verbs> {
   readonly #port: MessagePort;
+  readonly #bell: Bell;
 
-  constructor(name: string, port: MessagePort, onBroken: (error: StoreUnavailable) => void) {
+  constructor(name: string, port: MessagePort, onBroken: (error: StoreUnavailable) => void, bell: Bell) {
     super(onBroken);
     this.#port = port;
+    this.#bell = bell;
     port.on('message', (reply: Reply) => this.receive(reply));
     port.on('close', () => this.break(new StoreUnavailable(`The ${name} thread ended.`)));
   }
 
   protected override post(request: Request): void {
     this.#port.postMessage(request);
+    this.#bell.ring();
   }
 
   protected override drop(): void {
@@ -125,7 +137,9 @@ export class SharedThread<Verbs extends AnyVerbs> extends PortLink<Verbs> {
   }
 
   override async end(): Promise<void> {
+    if (this.isEnding) return;
     this.isEnding = true;
+    this.post({ verb: LEAVE, args: [] });
     this.#port.close();
   }
 }

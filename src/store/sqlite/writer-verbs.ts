@@ -9,17 +9,9 @@ import { rotateKey } from '../programs/key-rotation.ts';
 import { noteKeyUses } from '../programs/key-uses.ts';
 import { noteRefusals } from '../programs/refusals.ts';
 import type { RefusalBatch } from '../refusals.ts';
-import type {
-  ChangedKey,
-  KeyChange,
-  LedgerOutcome,
-  NewAccount,
-  NewKey,
-  NewProviderKey,
-  ProviderKeyUse,
-} from '../store.ts';
+import type { ChangedKey, KeyChange, NewAccount, NewKey, NewProviderKey, ProviderKeyUse } from '../store.ts';
 import { createAccount } from './accounts.ts';
-import { BatchRunner } from './batch.ts';
+import { BatchRunner, type CommitGuard, NO_GUARD } from './batch.ts';
 import type { BatchBuffer } from './batch-buffer.ts';
 import { forgetTable } from './cached-tables.ts';
 import { addToTrees, closeSlice, deleteSlice } from './closing.ts';
@@ -29,20 +21,21 @@ import { runProgram, writtenTable } from './directory.ts';
 import { sweepSlice } from './idempotency-keys.ts';
 import { beginEpoch, registerPrices, voidSlice } from './instances.ts';
 import { createKey, updateKey } from './keys.ts';
+import { type LeanOutcome, leanOutcome } from './lean-outcome.ts';
 import { LedgerKeeper } from './ledger-keeper.ts';
 import type { Served } from './link.ts';
 import { Operations } from './operations.ts';
-import type { Progress } from './progress.ts';
 import { deleteProviderKey, noteProviderKeyUse, putProviderKey, resealProviderKey } from './provider-keys.ts';
 import { RowCache } from './row-cache.ts';
 import { StatementCache } from './statement-cache.ts';
 import { writeUsage } from './usage-sums.ts';
+import { WriterMemory } from './writer-memory.ts';
 
 export type WriterVerbs = ReturnType<typeof writerVerbs>;
 
-export function openWriter(folder: string): Served<WriterVerbs> {
+export function openWriter(folder: string, memory = new WriterMemory()): Served<WriterVerbs> {
   const database = openToWrite(folder);
-  const keeper = new LedgerKeeper(database, folder);
+  const keeper = new LedgerKeeper(database, folder, memory);
   const verbs = writerVerbs(database, keeper);
   return {
     verbs,
@@ -66,19 +59,11 @@ function applyTogether(verbs: WriterVerbs, calls: readonly ApplyArgs[]): LeanOut
   );
 }
 
-/** What is done around the writer's commits. */
-export interface CommitGuard {
-  committed(progress: Progress): void;
-  refuseIfGone(): void;
-}
-
-const NO_GUARD: CommitGuard = { committed: () => undefined, refuseIfGone: () => undefined };
-
 /** All functions that change the store, for its only writing connection. Each change raises the ledger's tip. */
 export function writerVerbs(database: DatabaseSync, guard: CommitGuard = NO_GUARD) {
   const cache = new RowCache(database);
   const operations = new Operations(database, cache);
-  const runner = new BatchRunner(database, cache, operations, (progress) => guard.committed(progress));
+  const runner = new BatchRunner(database, cache, operations, guard);
   const jobStatements = new StatementCache(database, LIMITS.jobStatementsKept);
   const change = <Result>(run: () => Result): Result => runner.transaction(0, run);
   return {
@@ -149,18 +134,4 @@ function audited<Result>(
 ): Result {
   if (audit !== undefined && isMade(result)) runProgram(database, writeAudit(audit));
   return result;
-}
-
-/** Common outcomes are passed as small numbers. */
-export type LeanOutcome = number | LedgerOutcome;
-const USUAL: readonly LedgerOutcome[] = [{ kind: 'held' }, { kind: 'settled' }, { kind: 'voided' }];
-
-function leanOutcome(outcome: LedgerOutcome): LeanOutcome {
-  if (outcome.kind === 'held' && outcome.lostNanousd === undefined) return 0;
-  if (outcome.kind === 'settled') return 1;
-  return outcome.kind === 'voided' ? 2 : outcome;
-}
-
-export function fullOutcome(lean: LeanOutcome): LedgerOutcome {
-  return typeof lean === 'number' ? USUAL[lean]! : lean;
 }

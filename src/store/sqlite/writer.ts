@@ -1,6 +1,10 @@
 import { workerData } from 'node:worker_threads';
-import { serve } from './serve-ports.ts';
+import { serveByBell } from './serve-ports.ts';
+import type { WriterTerms } from './store-links.ts';
+import { WriterMemory } from './writer-memory.ts';
 import { openWriter } from './writer-verbs.ts';
 
 /** Entry point of the writer thread. */
-serve(openWriter(workerData as string));
+const { folder, memory: buffer } = workerData as WriterTerms;
+const memory = new WriterMemory(buffer);
+serveByBell(openWriter(folder, memory), memory.bell);
