@@ -8,7 +8,9 @@ import { systemClock } from '../src/kit/clock.ts';
 import { createLog } from '../src/kit/log.ts';
 import { keepYoungObjectsYoung } from '../src/main/heap.ts';
 import { startGateway } from '../src/main/start.ts';
+import type { SqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { announce, readTerms } from './child.ts';
+import { CommitTimer } from './commit-times.ts';
 import { CATALOG_MODEL, UPSTREAM_MODEL } from './traffic.ts';
 
 /** The gateway as it is run for others: hosted, every call with a key, a log line and durable money. */
@@ -32,15 +34,6 @@ export interface BooksReport {
   readonly receipts: number;
   readonly openHolds: number;
   readonly violations: readonly string[];
-}
-
-/** What the ledger asked of the store since the last question: each batch is one commit. */
-export interface BatchReport {
-  readonly batches: number;
-  readonly operations: number;
-  /** From handing a batch to the writer until its outcomes are back. */
-  readonly p50Ms: number;
-  readonly p99Ms: number;
 }
 
 const { folder, upstreamPort, transport, workers = 1, tracesTo, timesBatches = false } = readTerms<TollgateTerms>();
@@ -100,33 +93,11 @@ function model(): ModelRow {
   };
 }
 
-const batchTimesMs: number[] = [];
-let batchedOperations = 0;
-if (timesBatches) timeBatches();
-
-function timeBatches(): void {
-  const { store } = running.books;
-  const apply = store.apply.bind(store);
-  store.apply = async (operations) => {
-    const startMs = performance.now();
-    const outcomes = await apply(operations);
-    batchTimesMs.push(performance.now() - startMs);
-    batchedOperations += operations.length;
-    return outcomes;
-  };
-}
-
-function batchReport(): BatchReport {
-  const sorted = batchTimesMs.splice(0).sort((a, b) => a - b);
-  const at = (part: number): number => sorted[Math.floor((sorted.length - 1) * part)] ?? Number.NaN;
-  const report = { batches: sorted.length, operations: batchedOperations, p50Ms: at(0.5), p99Ms: at(0.99) };
-  batchedOperations = 0;
-  return report;
-}
+const timer = timesBatches ? new CommitTimer(running.books.ledger, running.books.store as SqliteStore) : null;
 
 process.on('message', (question: 'verify' | 'batches') => {
   if (question === 'batches') {
-    process.send!(batchReport());
+    process.send!(timer!.report());
     return;
   }
   void running.books.ledger.verify(undefined, null, false).then(({ receipts, openHolds, violations }) => {
