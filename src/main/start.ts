@@ -21,7 +21,7 @@ import { type Cleanup, openAll } from '../kit/cleanup.ts';
 import { errorFields } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
 import { commandLine } from '../operator/actor.ts';
-import { answerOperator, type OperatorServices } from '../operator/operator.ts';
+import type { OperatorServices } from '../operator/operator.ts';
 import type { ReceiptSigner } from '../signing/receipt-signer.ts';
 import { refusingFaults } from '../store/sqlite/faults.ts';
 import { StoreVanished } from '../store/store.ts';
@@ -281,10 +281,17 @@ async function openListeners(
     const consoleUrl = (await management.server?.listen({ host, port: consolePort ?? 0 })) ?? null;
     listening = { url, manageUrl: consoleUrl ?? url, startedMs: terms.clock.nowMs() };
     const operator = { ...operatorServices(terms, books, core, gate, jobs, listening), actor: commandLine() };
-    const runVerb: RunVerb = (verb, input) => answerOperator(operator, verb, input);
-    if (socketPath !== null) control = await openControlSocket(socketPath, runVerb);
+    if (socketPath !== null) control = await openControlSocket(socketPath, verbsFor(operator));
     return { url, operationsUrl, consoleUrl, close };
   });
+}
+
+/** Loaded on demand, as the management API is: most requests are calls. */
+function verbsFor(operator: OperatorServices): RunVerb {
+  return async (verb, input) => {
+    const { answerOperator } = await import('../operator/operator.ts');
+    return answerOperator(operator, verb, input);
+  };
 }
 
 function operationsServer(config: Config, answers: OperationsAnswers): HttpServer {

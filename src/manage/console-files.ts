@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { headerLines } from '../http1/headers.ts';
 import type { InboundRequest, OutboundResponse } from '../http1/server.ts';
+import { CONSOLE_PREFIX } from './paths.ts';
 
-const PREFIX = '/console';
 const FOLDER = new URL('../../dist/console/', import.meta.url);
 const TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
@@ -39,13 +39,9 @@ export class ConsoleFiles {
     this.#folder = folder;
   }
 
-  has(path: string): boolean {
-    return path === PREFIX || path.startsWith(`${PREFIX}/`);
-  }
-
   answer(request: InboundRequest, response: OutboundResponse, path: string, requestId: string): void {
     if (!request.complete) response.closes = true;
-    const name = path.slice(PREFIX.length + 1);
+    const name = path.slice(CONSOLE_PREFIX.length + 1);
     const file = name.startsWith('assets/') ? this.#file(name) : null;
     if (file !== null) sendFile(request, response, file, requestId);
     else if (name.startsWith('assets/')) sendText(response, 404, 'There is no such file.\n', requestId);

@@ -28,15 +28,12 @@ import { meView } from './me-view.ts';
 import { inputSchema } from './openapi/schema-book.ts';
 import { refuseForeignPage, requireOwnPage } from './own-page.ts';
 import { PublicPages } from './pages.ts';
+import { MANAGE_PREFIX } from './paths.ts';
 import { readInput } from './request-input.ts';
 import { inputSchemaOf } from './route.ts';
 import { findRoute, MANAGE_ROUTES, type ManageRoute } from './routes.ts';
 import { answerSignIn } from './sign-in/answer-sign-in.ts';
 import { SIGN_IN_ROUTES } from './sign-in/routes.ts';
-
-export const MANAGE_PREFIX = '/manage/v1';
-/** Nearly every request goes there, so it is the first thing to look for. */
-const CALLS_PREFIX = '/v1/';
 
 export interface ManageTerms extends ManagerTerms {
   /** The verbs' services for whoever acts. */
@@ -66,11 +63,6 @@ export class ManageHandler {
   constructor(terms: ManageTerms) {
     this.#terms = terms;
     this.#pages = new PublicPages(terms.version, MANAGE_PREFIX);
-  }
-
-  serves(url: string): boolean {
-    if (url.startsWith(CALLS_PREFIX)) return false;
-    return url.startsWith('/manage/') || this.#pages.has(url);
   }
 
   /** Ends the responses that would go on for ever. */

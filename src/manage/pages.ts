@@ -4,6 +4,7 @@ import { headerLines } from '../http1/headers.ts';
 import type { InboundRequest, OutboundResponse } from '../http1/server.ts';
 import { ConsoleFiles } from './console-files.ts';
 import { openapiDocument } from './openapi/document.ts';
+import { DOCS_FILES, DOCUMENT_PATH, isConsolePath } from './paths.ts';
 
 /** A file that anybody may read: it holds nothing secret. */
 interface Page {
@@ -13,16 +14,6 @@ interface Page {
 }
 
 const FOLDER = new URL('../../public/docs/', import.meta.url);
-
-const DOCUMENT = '/openapi.json';
-const HTML = 'text/html; charset=utf-8';
-const FILES: Readonly<Record<string, { readonly file: string; readonly type: string }>> = {
-  '/docs': { file: 'index.html', type: HTML },
-  '/docs/': { file: 'index.html', type: HTML },
-  '/docs/icon.svg': { file: 'icon.svg', type: 'image/svg+xml' },
-  '/docs/page.css': { file: 'page.css', type: 'text/css; charset=utf-8' },
-  '/docs/page.js': { file: 'page.js', type: 'text/javascript; charset=utf-8' },
-};
 
 /** The page loads nothing from elsewhere and runs no script but its own. */
 const SAFETY = {
@@ -43,16 +34,11 @@ export class PublicPages {
     this.#managePrefix = managePrefix;
   }
 
-  has(url: string): boolean {
-    const path = url.split('?', 1)[0]!;
-    return path === DOCUMENT || Object.hasOwn(FILES, path) || this.#console.has(path);
-  }
-
   /** False, without an answer, if there is no such page. */
   answer(request: InboundRequest, response: OutboundResponse, requestId: string): boolean {
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     const path = request.url.split('?', 1)[0]!;
-    if (isRead && this.#console.has(path)) {
+    if (isRead && isConsolePath(path)) {
       this.#console.answer(request, response, path, requestId);
       return true;
     }
@@ -82,9 +68,9 @@ export class PublicPages {
   }
 
   #make(path: string): Page | null {
-    if (path === DOCUMENT)
+    if (path === DOCUMENT_PATH)
       return pageOf('application/json', Buffer.from(openapiDocument(this.#version, this.#managePrefix)));
-    const found = Object.hasOwn(FILES, path) ? FILES[path]! : null;
+    const found = Object.hasOwn(DOCS_FILES, path) ? DOCS_FILES[path]! : null;
     return found === null ? null : pageOf(found.type, readFileSync(new URL(found.file, FOLDER)));
   }
 }
