@@ -29,6 +29,8 @@ const WARM_UP_CONNECTIONS = 64;
 const WARM_UP_CALLS = 5_000;
 const SHAPE = 'buffered';
 const NAME_CHARS = 44;
+/** About as long as between two commits of one connection. */
+const PAUSE_MS = 10;
 /** A hold and a settlement are two commits. What is allowed beside them, in milliseconds. */
 const BAR = { syncs: 2, p50Ms: 0.5, p99Ms: 3 };
 
@@ -38,6 +40,7 @@ interface Round {
   readonly gateway: Times;
   readonly batches: BatchReport;
   readonly disk: SyncTimes;
+  readonly pausedDisk: SyncTimes;
 }
 
 async function main(folder: string): Promise<void> {
@@ -80,10 +83,11 @@ async function runRound(folder: string, around: Surroundings, contenders: Conten
   const host = await measure(around, contenders.host, SHAPE, seconds);
   const proxy = await measure(around, contenders.proxy, SHAPE, seconds);
   const disk = measureSync(folder, fsyncSync);
+  const pausedDisk = measureSync(folder, fsyncSync, PAUSE_MS);
   await contenders.gateway.child.ask<BatchReport>('batches', 5_000);
   const gateway = await measure(around, contenders.gateway, SHAPE, seconds);
   const batches = await contenders.gateway.child.ask<BatchReport>('batches', 5_000);
-  return { host, proxy, gateway, batches, disk };
+  return { host, proxy, gateway, batches, disk, pausedDisk };
 }
 
 function report(connections: number, rounds: readonly Round[]): void {
@@ -109,6 +113,11 @@ function report(connections: number, rounds: readonly Round[]): void {
     'one sync of the disk',
     of(({ disk }) => disk.p50),
     of(({ disk }) => disk.p99),
+  );
+  row(
+    `the same, ${PAUSE_MS} ms after the last one`,
+    of(({ pausedDisk }) => pausedDisk.p50),
+    of(({ pausedDisk }) => pausedDisk.p99),
   );
   row('the bar', bars.p50, bars.p99);
   say('\nwhat the time goes to (medians of the rounds)');

@@ -55,12 +55,14 @@ export interface SyncTimes {
   readonly p99: number;
 }
 
-/** Milliseconds, each time after a page more, as a log grows. */
-export function measureSync(folder: string, sync: (descriptor: number) => void): SyncTimes {
+/** Milliseconds, each time after a page more, as a log grows. A disk that had a pause before may take longer. */
+export function measureSync(folder: string, sync: (descriptor: number) => void, pauseMs = 0): SyncTimes {
   const file = join(folder, 'sync.probe');
   const descriptor = openSync(file, 'w');
   const page = Buffer.alloc(4096, 1);
+  const sleeping = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   const times = Array.from({ length: 200 }, () => {
+    if (pauseMs > 0) Atomics.wait(sleeping, 0, 0, pauseMs);
     writeSync(descriptor, page);
     const start = performance.now();
     sync(descriptor);
