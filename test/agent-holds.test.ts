@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadCatalogFile } from '../src/catalog/load.ts';
 import type { ModelRow } from '../src/catalog/schema.ts';
@@ -40,6 +42,30 @@ test('the key of the README carries eight agents at once', async () => {
   const held = answers.reduce((sum, receipt) => sum + BigInt(receipt.held_nanousd), 0n);
   expect(held).toBeLessThanOrEqual(capNanousd);
   for (const { cost_nanousd, held_nanousd } of answers) expect(cost_nanousd).toBeLessThanOrEqual(held_nanousd);
+});
+
+test('long requests in many pieces, one behind the other on a connection, are counted and reach their host whole', async () => {
+  const { secret } = await harness.mint({ creditNanousd: 25_000_000_000n });
+  const contents = ['first', 'second'].map((name) => `${name} turn of a long conversation. `.repeat(4_000));
+  const requests = contents.map((content) => {
+    const body = JSON.stringify({ model: SONNET, max_tokens: 20, messages: [{ role: 'user', content }] });
+    const close = content === contents.at(-1) ? 'connection: close\r\n' : '';
+    const head = `host: localhost\r\nx-api-key: ${secret}\r\ncontent-type: application/json\r\n${close}`;
+    return `POST /v1/messages HTTP/1.1\r\n${head}content-length: ${body.length}\r\n\r\n${body}`;
+  });
+  const nanousdPerToken = simulated(SONNET).price!.input / 1_000_000;
+  harness.sim.reset();
+  const { hostname, port } = new URL(harness.url);
+  const socket = connect(Number(port), hostname);
+  socket.write(requests.join(''));
+  const answers = await text(socket);
+  expect(answers.match(/HTTP\/1\.1 200/g)).toHaveLength(2);
+  expect(harness.sim.calls.map(({ body }) => JSON.parse(body).messages[0].content)).toEqual(contents);
+  for (const [, id] of answers.matchAll(/^x-gateway-request-id: (.+)\r$/gm)) {
+    const { held_nanousd } = await harness.receipt(id!, secret);
+    // A hold by bytes would be for as many tokens as the text has bytes.
+    expect(Number(held_nanousd)).toBeLessThan((contents[0]!.length / 2) * nanousdPerToken);
+  }
 });
 
 test('a quote shows how much closer the counted bound of an agent’s request is', async () => {

@@ -30,8 +30,15 @@ export const COUNTING_MUTANTS: readonly Mutant[] = [
   mutant(
     'the rest of an earlier body read with the next one',
     'src/gateway/counting/count-thread.ts',
-    'Buffer.from(buffer, 0, bytes)',
-    'Buffer.from(buffer)',
+    'Buffer.from(buffer, start, bytes)',
+    'Buffer.from(buffer, start)',
+    'src/gateway/counting/token-counter.test.ts',
+  ),
+  mutant(
+    'memory moved to the thread although another request is in it',
+    'src/kit/joined-pieces.ts',
+    'return fillsMemory(piece) || behindHeads.has(piece);',
+    'return true;',
     'src/gateway/counting/token-counter.test.ts',
   ),
   mutant(

@@ -1,5 +1,6 @@
 import type { Settlement } from '../canonical/receipt.ts';
 import { inputTokens, ZERO_USAGE } from '../canonical/usage.ts';
+import { dropPieces } from '../kit/joined-pieces.ts';
 import type { HoldRequest, HoldResult, SettleResult } from '../ledger/ledger.ts';
 import { costOf } from '../money/cost.ts';
 import { usdNumber } from '../money/nanousd.ts';
@@ -29,6 +30,8 @@ export async function exchange(gateway: Gateway, call: Call, sink: ClientSink): 
   try {
     const understood = understandOrRepeat(gateway, call, record);
     const admitted = understood instanceof Promise ? await understood : understood;
+    // The prompt was counted, or is not: while the call waits and runs, its body is in memory once.
+    dropPieces(call.body);
     if ('body' in admitted) sendStored(admitted, record, sink);
     else await exchangeInSlot(gateway, admitted, sink);
   } catch (error) {

@@ -1,6 +1,7 @@
 import { GatewayError } from '../canonical/errors.ts';
 import { overloaded } from '../gateway/guards/load.ts';
 import type { InboundRequest } from '../http1/server.ts';
+import { joinPieces } from '../kit/joined-pieces.ts';
 
 const NO_BODY = Buffer.alloc(0);
 const JSON_TYPE = /^application\/json[ \t]*(?:;.*)?$/i;
@@ -67,7 +68,7 @@ function collect(
     pieces.length = 0;
     finish(error);
   };
-  const end = (): void => finish(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces));
+  const end = (): void => finish(joinPieces(pieces));
   request.read({ data, end, failed: () => finish(unreadable()) });
 }
 

@@ -14,10 +14,16 @@ export interface CountRequest extends CountOrder {
 /** A request body that the main thread has accepted. */
 export interface SentBody {
   readonly wire: WireName;
-  /** Goes back with the answer. */
+  readonly parts: readonly SentPart[];
+}
+
+export interface SentPart {
   readonly buffer: ArrayBuffer;
-  /** The length of the body; what follows it in the buffer is left from an earlier one. */
+  /** Where the part is in the buffer: there may be the head of its request before it, or an earlier body behind it. */
+  readonly start: number;
   readonly bytes: number;
+  /** It goes back with the answer, to be used again. */
+  readonly isSpare: boolean;
 }
 
 /** Ends a request early; it is answered with null. */
@@ -29,12 +35,12 @@ export interface CountAnswer {
   readonly id: number;
   /** Null if no count was possible. */
   readonly count: PromptCount | null;
-  /** The buffer that came with the request. */
-  readonly buffer: ArrayBuffer | null;
+  /** Buffers that came with the request. */
+  readonly spare: readonly ArrayBuffer[];
 }
 
-/** The buffers of requests that are not answered yet. */
-const buffers = new Map<number, ArrayBuffer>();
+/** The spare buffers of requests that are not answered yet. */
+const buffers = new Map<number, ArrayBuffer[]>();
 const tasks = new CountTasks(answer);
 
 parentPort?.on('message', (message: CountRequest | CountCancellation) => {
@@ -43,16 +49,22 @@ parentPort?.on('message', (message: CountRequest | CountCancellation) => {
     return;
   }
   const { id, prompt } = message;
-  if ('buffer' in prompt) buffers.set(id, prompt.buffer);
-  tasks.add({ ...message, readTexts: () => ('buffer' in prompt ? textsOf(prompt) : prompt) });
+  const isBody = 'parts' in prompt;
+  if (isBody)
+    buffers.set(
+      id,
+      prompt.parts.flatMap(({ buffer, isSpare }) => (isSpare ? [buffer] : [])),
+    );
+  tasks.add({ ...message, readTexts: () => (isBody ? textsOf(prompt) : prompt) });
 });
 
-function textsOf({ wire, buffer, bytes }: SentBody): PromptTexts {
-  return promptTexts(wire, readBody(Buffer.from(buffer, 0, bytes)));
+function textsOf({ wire, parts }: SentBody): PromptTexts {
+  const pieces = parts.map(({ buffer, start, bytes }) => Buffer.from(buffer, start, bytes));
+  return promptTexts(wire, readBody(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)));
 }
 
 function answer(id: number, count: PromptCount | null): void {
-  const buffer = buffers.get(id) ?? null;
+  const spare = buffers.get(id) ?? [];
   buffers.delete(id);
-  parentPort?.postMessage({ id, count, buffer } satisfies CountAnswer, buffer === null ? [] : [buffer]);
+  parentPort?.postMessage({ id, count, spare } satisfies CountAnswer, spare);
 }

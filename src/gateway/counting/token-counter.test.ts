@@ -1,6 +1,7 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, expect, it } from 'vitest';
 import { ManualClock } from '../../kit/clock.ts';
+import { joinPieces, pieceBehindHead } from '../../kit/joined-pieces.ts';
 import { LIMITS } from '../../limits.ts';
 import type { CountOrder } from '../../money/count-tasks.ts';
 import type { PromptCount } from '../../money/counted-bound.ts';
@@ -94,6 +95,28 @@ it('reads the texts from a body, and leaves the body as it is', async () => {
   const counted = await counter.count(EXACT, { wire: 'chat', bytes, chars: content.length });
   expect(counted?.textTokens).toBe(countTokens(content));
   expect(whole.toString()).toBe(`before ${json} after`);
+});
+
+it('moves the pieces that a large body arrived in, copies what is not theirs alone, and leaves the body as it is', async () => {
+  const content = 'Zwölf Boxkämpfer jagen Viktor. '.repeat(4_000);
+  const json = Buffer.from(JSON.stringify({ messages: [{ role: 'user', content }] }));
+  const cuts = [0, 30_000, 60_000, 90_000, json.length];
+  /** Alone in its memory, with so many bytes around it. */
+  const pieceOf = (part: number, before: number, behind: number): Buffer => {
+    const bytes = json.subarray(cuts[part], cuts[part + 1]);
+    const read = Buffer.from(new ArrayBuffer(before + bytes.length + behind)).fill('-');
+    read.set(bytes, before);
+    return part === 0 ? pieceBehindHead(read, before, json.length) : read.subarray(before, before + bytes.length);
+  };
+  const pieces = [pieceOf(0, 300, 0), pieceOf(1, 0, 0), pieceOf(2, 7, 0), pieceOf(3, 0, 7)];
+  const bytes = joinPieces(pieces);
+  const counted = await counter.count(EXACT, { wire: 'chat', bytes, chars: content.length });
+  expect(counted?.textTokens).toBe(countTokens(content));
+  expect(bytes.equals(json)).toBe(true);
+  expect(pieces.map(({ length }) => length)).toEqual([0, 0, 30_000, json.length - 90_000]);
+  // The pieces are gone, so the next count copies the body.
+  expect(await counter.count(EXACT, { wire: 'chat', bytes, chars: content.length })).toEqual(counted);
+  expect(bytes.equals(json)).toBe(true);
 });
 
 it('reads no rest of an earlier body from a buffer that is used again', async () => {

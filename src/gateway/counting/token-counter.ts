@@ -2,12 +2,13 @@ import type { Worker } from 'node:worker_threads';
 import type { PromptTexts } from '../../canonical/prompt-size.ts';
 import type { WireName } from '../../canonical/wire-names.ts';
 import type { Clock, Timer } from '../../kit/clock.ts';
+import { isMovable, takePieces } from '../../kit/joined-pieces.ts';
 import { startThread } from '../../kit/start-thread.ts';
 import { LIMITS } from '../../limits.ts';
 import type { CountOrder } from '../../money/count-tasks.ts';
 import type { PromptCount } from '../../money/counted-bound.ts';
 import { BodyBuffers } from './body-buffers.ts';
-import type { CountAnswer, CountCancellation, CountRequest, SentBody } from './count-thread.ts';
+import type { CountAnswer, CountCancellation, CountRequest, SentBody, SentPart } from './count-thread.ts';
 
 /** A request body that its wire has accepted. The counting thread finds the texts in it. */
 export interface PromptBody {
@@ -74,7 +75,7 @@ export class TokenCounter {
     await worker?.terminate();
   }
 
-  /** A body is copied, because the call still needs its own. */
+  /** The call still needs its body. So the pieces that it arrived in are moved to the thread, or it is copied. */
   #send(worker: Worker, order: Omit<CountRequest, 'prompt'>, prompt: PromptTexts | PromptBody): void {
     if (!('bytes' in prompt)) {
       const { texts, toolTexts } = prompt;
@@ -82,8 +83,22 @@ export class TokenCounter {
       return;
     }
     const { wire, bytes } = prompt;
-    const sent: SentBody = { wire, buffer: this.#buffers.copy(bytes), bytes: bytes.length };
-    worker.postMessage({ ...order, prompt: sent } satisfies CountRequest, [sent.buffer]);
+    const parts = this.#partsOf(bytes);
+    const sent: SentBody = { wire, parts };
+    worker.postMessage(
+      { ...order, prompt: sent } satisfies CountRequest,
+      parts.map(({ buffer }) => buffer),
+    );
+  }
+
+  #partsOf(bytes: Buffer): SentPart[] {
+    const pieces = takePieces(bytes);
+    if (pieces === null) return [this.#copyOf(bytes)];
+    return pieces.map((piece) => (isMovable(piece) ? movedPart(piece) : this.#copyOf(piece)));
+  }
+
+  #copyOf(bytes: Buffer): SentPart {
+    return { buffer: this.#buffers.copy(bytes), start: 0, bytes: bytes.length, isSpare: true };
   }
 
   #hasRoom(account: string, chars: number): boolean {
@@ -125,9 +140,9 @@ export class TokenCounter {
     const giveUp = () => {
       if (this.#worker === worker) void this.close();
     };
-    worker.on('message', ({ id, count, buffer }: CountAnswer) => {
+    worker.on('message', ({ id, count, spare }: CountAnswer) => {
       if (this.#worker !== worker) return;
-      if (buffer !== null) this.#buffers.giveBack(buffer);
+      for (const buffer of spare) this.#buffers.giveBack(buffer);
       this.#settle(id, count);
     });
     worker.on('error', giveUp);
@@ -146,6 +161,10 @@ export class TokenCounter {
     if (this.#pending.size > 0 || this.#worker === null) return;
     this.#idle = this.#clock.after(LIMITS.tokenCounterIdleMs, () => void this.close(), { unref: true });
   }
+}
+
+function movedPart({ buffer, byteOffset, byteLength }: Buffer): SentPart {
+  return { buffer: buffer as ArrayBuffer, start: byteOffset, bytes: byteLength, isSpare: false };
 }
 
 function charsIn(prompt: PromptTexts | PromptBody): number {

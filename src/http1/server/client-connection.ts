@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../../kit/clock.ts';
+import { pieceBehindHead } from '../../kit/joined-pieces.ts';
 import { LIMITS } from '../../limits.ts';
 import { Http1Body } from '../body.ts';
 import type { ConnectionLimit, ConnectionSlot } from '../connection-limit.ts';
@@ -159,7 +160,12 @@ export class ClientConnection {
     this.#isBehind = false;
     this.#skippedBytes = 0;
     this.#body = new Http1Body(lines.framing ?? 0, LIMITS.requestHeaderBytesMax);
-    this.#readBody(request, this.#body, bodyStart === bytes.length ? NOTHING : bytes.subarray(bodyStart));
+    const bodyBytes = typeof lines.framing === 'number' ? lines.framing : 0;
+    this.#readBody(
+      request,
+      this.#body,
+      bodyStart === bytes.length ? NOTHING : pieceBehindHead(bytes, bodyStart, bodyBytes),
+    );
     if (this.#isEnding) return;
     this.#terms.connections.enter(request.complete ? 'working' : 'receiving', this.#slot);
     this.#terms.answer(request, response);

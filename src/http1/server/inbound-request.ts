@@ -1,3 +1,4 @@
+import { joinPieces } from '../../kit/joined-pieces.ts';
 import { LIMITS } from '../../limits.ts';
 import type { BodyReader, InboundRequest } from '../server.ts';
 import type { RequestLines } from './request-lines.ts';
@@ -48,7 +49,7 @@ export class OwnRequest implements InboundRequest {
     if (!this.#isComplete || this.#reader !== null) return null;
     const pieces = this.#unread;
     this.#unread = [];
-    return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+    return joinPieces(pieces);
   }
 
   read(reader: BodyReader): void {
