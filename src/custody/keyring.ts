@@ -1,11 +1,11 @@
 import { addOwnKey, MasterKeyError, type MasterKeySource, readMasterKeys } from './master-keys.ts';
-import { MasterSealer } from './seal.ts';
+import { type MasterKeys, MasterSealer } from './seal.ts';
 
 /** The current master keys and their source. */
 export class MasterKeyring {
   readonly sealer: MasterSealer;
-  /** Called after a new key was made. */
-  onNewKey: (() => void) | null = null;
+  /** Called with the keys that are used from now on, when they were read again or one was added. */
+  onKeys: ((keys: MasterKeys) => void) | null = null;
   #from: MasterKeySource;
 
   /** Throws a MasterKeyError. */
@@ -21,7 +21,13 @@ export class MasterKeyring {
 
   /** Reads the keys again. If that fails, it throws and the old keys stay in use. */
   reload(from = this.#from): void {
-    this.sealer.useKeys(readMasterKeys(from));
+    this.use(readMasterKeys(from), from);
+    this.onKeys?.(this.sealer.keys);
+  }
+
+  /** Uses keys that were read before. */
+  use(keys: MasterKeys, from = this.#from): void {
+    this.sealer.useKeys(keys);
     this.#from = from;
   }
 
@@ -32,7 +38,7 @@ export class MasterKeyring {
         `The master keys come from ${this.source}: add the new one there, before the old one, and rotate again without --new-key.`,
       );
     }
-    this.sealer.useKeys(addOwnKey(this.#from.path));
-    this.onNewKey?.();
+    this.use(addOwnKey(this.#from.path));
+    this.onKeys?.(this.sealer.keys);
   }
 }

@@ -62,6 +62,10 @@ export class MasterSealer implements Sealer {
     return this.#keys[0].id;
   }
 
+  get keys(): MasterKeys {
+    return this.#keys;
+  }
+
   get keyIds(): string[] {
     return this.#keys.map(({ id }) => id);
   }

@@ -4,19 +4,23 @@ import type { HttpServer } from '../http1/server.ts';
 import type { Log } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
 
-/** Accepts no new connection, waits for running calls, cuts off the rest, and waits until the last one is settled. */
+/**
+ * Accepts no new connection, waits for running calls, cuts off the rest, and waits until the last one is settled.
+ * `runElsewhere` resolves when another worker has ended the calls that arrived here and that it runs.
+ */
 export async function drain(
   servers: readonly HttpServer[],
-  { clock, shutdown }: Gateway,
+  { clock, shutdown }: Pick<Gateway, 'clock' | 'shutdown'>,
   waitMs: number,
   log: Log,
+  runElsewhere: () => Promise<void> = async () => {},
 ): Promise<void> {
   const closed = Promise.all(servers.map((server) => server.close()));
   const deadline = clock.after(waitMs, () => {
     log.warn({ calls: shutdown.callsUnderWay }, 'Time is up: running calls are cut off.');
     shutdown.cutShort();
   });
-  await shutdown.idle();
+  await Promise.all([shutdown.idle(), runElsewhere()]);
   deadline.cancel();
   const lastWrites = clock.after(LIMITS.lastWordMs, () => {
     for (const server of servers) server.cutAll();

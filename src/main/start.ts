@@ -6,7 +6,6 @@ import type { AlertWatch } from '../alerts/watch.ts';
 import type { Config } from '../config/config.ts';
 import type { Gateway, PricedCatalog } from '../gateway/gateway.ts';
 import { hangupFacts } from '../gateway/hangup-facts.ts';
-import { HostDirectory } from '../hosts/directory.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
 import { HostsHealth } from '../hosts/hosts-health.ts';
 import type { BodyMemory } from '../http/body-memory.ts';
@@ -39,6 +38,7 @@ import { logInstanceEvent } from './instance-events.ts';
 import { type OpenJobs, openJobs } from './jobs.ts';
 import { openManagement } from './manage.ts';
 import { catalogFor, rememberPrices } from './prices.ts';
+import { directoryOf, Reloads } from './reload.ts';
 import { routeTable } from './routes.ts';
 import { shareRequests } from './share-requests.ts';
 import { mismatchAlarm, openSigner } from './signing.ts';
@@ -109,7 +109,6 @@ async function serveBooks(
   const callsPerHost = workers.shareOf(config.limits.callsPerHost);
   const egress = new HostSenders(config.transport, callsPerHost);
   cleanup.add(() => egress.close());
-  const senderFor = (host: ConfiguredHost) => egress.senderFor(host);
   const health = new HostsHealth(
     config.health,
     clock,
@@ -118,12 +117,13 @@ async function serveBooks(
   );
   const inForce: InForce = {
     prices: await rememberPrices(books.store, catalogFor(config, terms.hosts)),
-    hosts: new HostDirectory(terms.hosts, senderFor, health),
+    hosts: directoryOf(terms.hosts, egress, health),
   };
   const tracing = await openTracing(terms);
   cleanup.add(async () => tracing?.close());
   const core = buildCore({ terms, books, inForce, egress, health, tracing, ...workers.partsOfCore });
-  core.entrusted.keyring.onNewKey = () => workers.tell({ kind: 'read_keys' });
+  const { keyring } = core.entrusted;
+  keyring.onKeys = (keys) => workers.tell({ kind: 'use_keys', keys });
   cleanup.add(() => core.close());
   cleanup.add(() => core.webhooks.deliverer.stop());
   cleanup.add(() => core.alerts.watch.stop());
@@ -146,6 +146,7 @@ async function serveBooks(
   workers.tell({ kind: 'own_ports', ports });
   books.announce(urls.url);
   startBackground(terms, books, core, signer, jobs, cleanup);
+  const reloads = new Reloads({ store: books.store, keyring, inForce, egress, health }, workers);
   return {
     ...urls,
     get catalog() {
@@ -158,12 +159,7 @@ async function serveBooks(
     bodyMemory: core.bodyMemory,
     alerts: core.alerts.watch,
     voidedHolds: books.voidedHolds,
-    reload: async (changed, hosts) => {
-      core.entrusted.keyring.reload(changed.masterKey);
-      inForce.prices = await rememberPrices(books.store, catalogFor(changed, hosts));
-      inForce.hosts = new HostDirectory(hosts, senderFor, health);
-      await workers.reload(changed, hosts);
-    },
+    reload: (changed, hosts) => reloads.reload({ config: changed, hosts }),
     stop: () => cleanup.run(),
   };
 }

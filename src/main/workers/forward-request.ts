@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
+import { Shutdown } from '../../gateway/guards/shutdown.ts';
 import type { InboundRequest, OutboundResponse } from '../../http1/server.ts';
 import { LIMITS } from '../../limits.ts';
 import { asBuffer, type FromFirst, lengthOf, sendTo, type ToFirst } from './forwarded.ts';
@@ -7,6 +8,8 @@ import { asBuffer, type FromFirst, lengthOf, sendTo, type ToFirst } from './forw
 export class Forwarder {
   readonly #send: (message: ToFirst) => void;
   readonly #open = new Map<number, ForwardedExchange>();
+  /** The calls among them. */
+  readonly #calls = new Shutdown();
   #lastId = 0;
 
   constructor(port: MessagePort) {
@@ -14,13 +17,20 @@ export class Forwarder {
     port.on('message', (message: FromFirst) => this.#open.get(message.id)?.receive(message));
   }
 
-  forward(request: InboundRequest, response: OutboundResponse): void {
+  /** Resolves when no call is open that the first worker runs. */
+  callsEnded(): Promise<void> {
+    return this.#calls.idle();
+  }
+
+  forward(request: InboundRequest, response: OutboundResponse, isCall = false): void {
     const id = ++this.#lastId;
+    if (isCall) this.#calls.callBegins();
     const exchange = new ForwardedExchange(id, request, response, this.#send);
     this.#open.set(id, exchange);
     response.onClose = () => {
       this.#open.delete(id);
       this.#send({ id, kind: 'closed' });
+      if (isCall) this.#calls.callEnds();
     };
     exchange.begin();
   }

@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ChangedKey } from '../../alerts/changed-payers.ts';
 import type { Config } from '../../config/config.ts';
+import type { MasterKeys } from '../../custody/seal.ts';
 import type { ConfiguredHost } from '../../hosts/host.ts';
 import type { HostNews } from '../../hosts/host-sign.ts';
 import type { MetricsPart } from '../../http/metrics.ts';
@@ -38,9 +39,11 @@ export type Order =
   | { readonly kind: 'listen'; readonly host: string; readonly port: number }
   /** All ports of the gateway, to which no caller's URL may lead. */
   | { readonly kind: 'own_ports'; readonly ports: readonly number[] }
-  | { readonly kind: 'reload'; readonly settings: Packed }
+  /** Get ready to use these `Settings`; the old ones stay in effect until `finish_reload`. */
+  | { readonly kind: 'prepare_reload'; readonly settings: Packed; readonly keys: MasterKeys }
+  | { readonly kind: 'finish_reload' }
   /** The master keys have changed. */
-  | { readonly kind: 'read_keys' }
+  | { readonly kind: 'use_keys'; readonly keys: MasterKeys }
   | { readonly kind: 'news'; readonly news: HostNews }
   | { readonly kind: 'metrics'; readonly number: number }
   /** Finish the calls within the time for it, close everything, and end. */
@@ -48,9 +51,9 @@ export type Order =
 
 /** To the first worker. */
 export type Report =
-  | { readonly kind: 'composed' | 'listening' | 'drained' }
-  /** `problem`: why the old settings stay in effect; null if they do not. */
-  | { readonly kind: 'reloaded'; readonly problem: string | null }
+  | { readonly kind: 'composed' | 'listening' | 'reloaded' | 'drained' }
+  /** `problem`: why the new settings cannot be used; null if they can. */
+  | { readonly kind: 'prepared'; readonly problem: string | null }
   | { readonly kind: 'news'; readonly news: HostNews }
   | { readonly kind: 'metrics'; readonly number: number; readonly part: MetricsPart }
   | { readonly kind: 'log'; readonly lines: readonly string[] }

@@ -2,8 +2,6 @@ import { authenticate, type Gate } from '../../accounts/authenticate.ts';
 import { KEY_CHOICE } from '../../accounts/authenticate-page.ts';
 import { KeyDirectory } from '../../accounts/key-directory.ts';
 import type { Config } from '../../config/config.ts';
-import { HostDirectory } from '../../hosts/directory.ts';
-import type { ConfiguredHost } from '../../hosts/host.ts';
 import { HostsHealth } from '../../hosts/hosts-health.ts';
 import { pathOf, Router } from '../../http/router.ts';
 import { buildServer } from '../../http/server.ts';
@@ -22,6 +20,7 @@ import { HostSenders } from '../host-senders.ts';
 import { HTTP_SERVERS } from '../http-servers.ts';
 import { logInstanceEvent } from '../instance-events.ts';
 import { catalogFor, rememberPrices } from '../prices.ts';
+import { directoryOf, prepareReload, type ReloadParts, type UseSettings } from '../reload.ts';
 import { openTracing } from '../trace-exporter.ts';
 import { Forwarder } from './forward-request.ts';
 import { LineRelay } from './line-relay.ts';
@@ -74,7 +73,6 @@ async function serveCalls(parts: WorkerParts): Promise<OpenWorker> {
   const { terms, config, clock, log, books, report, cleanup } = parts;
   const egress = new HostSenders(config.transport, shareOf(config.limits.callsPerHost, terms));
   cleanup.add(() => egress.close());
-  const senderFor = (host: ConfiguredHost) => egress.senderFor(host);
   const health = new HostsHealth(
     config.health,
     clock,
@@ -83,7 +81,7 @@ async function serveCalls(parts: WorkerParts): Promise<OpenWorker> {
   );
   const inForce: InForce = {
     prices: await rememberPrices(books.store, catalogFor(config, parts.hosts)),
-    hosts: new HostDirectory(parts.hosts, senderFor, health),
+    hosts: directoryOf(parts.hosts, egress, health),
   };
   const tracing = await openTracing({ config, clock, log });
   cleanup.add(async () => tracing?.close());
@@ -94,17 +92,16 @@ async function serveCalls(parts: WorkerParts): Promise<OpenWorker> {
   const core = buildCallCore({ ...call, terms: { config, clock, log }, notePayer: (record) => payers.note(record) });
   cleanup.add(() => core.close());
   const listener = await openPort(parts, core);
-  const reload = async (changed: Settings): Promise<void> => {
-    core.entrusted.keyring.reload(changed.config.masterKey);
-    inForce.prices = await rememberPrices(books.store, catalogFor(changed.config, changed.hosts));
-    inForce.hosts = new HostDirectory(changed.hosts, senderFor, health);
-  };
+  const { keyring } = core.entrusted;
+  const reload = new PreparedReload({ store: books.store, keyring, inForce, egress, health });
   return { obey: (order) => obey(order, { parts, core, health, listener, reload }) };
 }
 
 /** The callers' port as this worker serves it. */
 interface CallersPort {
   readonly server: HttpServer;
+  /** Resolves when the first worker has ended the calls that arrived here and that it runs. */
+  callsElsewhere(): Promise<void>;
   /** Connections end after their response from now on. */
   startDraining(): void;
 }
@@ -122,9 +119,10 @@ async function openPort(
     page: null,
   };
   books.onReplaced(() => forgetCallers({ config, clock, log }, books, gate));
+  const forwarder = new Forwarder(terms.forwarding);
   let draining = false;
   const server = buildServer({
-    createHttpServer: forwardingOthers(HTTP_SERVERS[config.transport], new Forwarder(terms.forwarding)),
+    createHttpServer: forwardingOthers(HTTP_SERVERS[config.transport], forwarder),
     gateway: core.gateway,
     routes: callRoutes(),
     operations: new Map(),
@@ -140,6 +138,7 @@ async function openPort(
   });
   return {
     server,
+    callsElsewhere: () => forwarder.callsEnded(),
     startDraining: () => {
       draining = true;
     },
@@ -155,9 +154,29 @@ function forwardingOthers(create: CreateHttpServer, forwarder: Forwarder): Creat
       answer: (request, response) => {
         const isCall = router.find(request.method, pathOf(request.url)) !== null;
         if (isCall && request.headers[KEY_CHOICE] === undefined) terms.answer(request, response);
-        else forwarder.forward(request, response);
+        else forwarder.forward(request, response, isCall);
       },
     });
+}
+
+/** A reload in this worker, which takes effect only when every other worker is ready for it, too. */
+class PreparedReload {
+  readonly #parts: ReloadParts;
+  #use: UseSettings | null = null;
+
+  constructor(parts: ReloadParts) {
+    this.#parts = parts;
+  }
+
+  async prepare({ settings, keys }: Extract<Order, { kind: 'prepare_reload' }>): Promise<void> {
+    this.#use = null;
+    this.#use = await prepareReload(this.#parts, unpackSecrets<Settings>(settings), keys);
+  }
+
+  finish(): void {
+    this.#use?.();
+    this.#use = null;
+  }
 }
 
 interface Obeying {
@@ -165,7 +184,7 @@ interface Obeying {
   readonly core: CallCore;
   readonly health: HostsHealth;
   readonly listener: CallersPort;
-  reload(settings: Settings): Promise<void>;
+  readonly reload: PreparedReload;
 }
 
 async function obey(order: Order, { parts, core, health, listener, reload }: Obeying): Promise<void> {
@@ -178,14 +197,18 @@ async function obey(order: Order, { parts, core, health, listener, reload }: Obe
     case 'own_ports':
       for (const port of order.ports) core.entrusted.ownPorts.add(port);
       return;
-    case 'reload':
-      await reload(unpackSecrets<Settings>(order.settings)).then(
-        () => report({ kind: 'reloaded', problem: null }),
-        (error: unknown) => report({ kind: 'reloaded', problem: errorFields(error).error.message }),
+    case 'prepare_reload':
+      await reload.prepare(order).then(
+        () => report({ kind: 'prepared', problem: null }),
+        (error: unknown) => report({ kind: 'prepared', problem: errorFields(error).error.message }),
       );
       return;
-    case 'read_keys':
-      core.entrusted.keyring.reload();
+    case 'finish_reload':
+      reload.finish();
+      report({ kind: 'reloaded' });
+      return;
+    case 'use_keys':
+      core.entrusted.keyring.use(order.keys);
       return;
     case 'news':
       health.adopt(order.news);
@@ -195,7 +218,7 @@ async function obey(order: Order, { parts, core, health, listener, reload }: Obe
       return;
     case 'drain':
       listener.startDraining();
-      await drain([listener.server], core.gateway, config.limits.shutdownMs, log);
+      await drain([listener.server], core.gateway, config.limits.shutdownMs, log, listener.callsElsewhere);
       await cleanup.run();
       report({ kind: 'drained' });
   }

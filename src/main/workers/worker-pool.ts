@@ -1,15 +1,13 @@
-import type { Config } from '../../config/config.ts';
-import type { ConfiguredHost } from '../../hosts/host.ts';
+import type { MasterKeys } from '../../custody/seal.ts';
 import type { HostNews } from '../../hosts/host-sign.ts';
 import type { HostsHealth } from '../../hosts/hosts-health.ts';
 import type { MetricsPart } from '../../http/metrics.ts';
 import type { Answer } from '../../http1/server.ts';
-import type { Clock } from '../../kit/clock.ts';
-import { LIMITS } from '../../limits.ts';
 import type { WriterTicket } from '../books.ts';
 import type { StartTerms } from '../start-terms.ts';
 import { answerForwarded } from './answer-forwarded.ts';
-import type { Order, Payers, Report } from './messages.ts';
+import { GatheredMetrics } from './gathered-metrics.ts';
+import type { Order, Payers, Report, Settings } from './messages.ts';
 import { packSecrets } from './pack-secrets.ts';
 import type { SharedMemory } from './thread-state.ts';
 import { WorkerThread } from './worker-thread.ts';
@@ -27,15 +25,12 @@ export interface PoolTerms {
 /** The other workers, seen from the first one, which is the thread that started them. */
 export class WorkerPool {
   readonly #terms: PoolTerms;
-  readonly #clock: Clock;
   readonly #threads: readonly WorkerThread[];
-  readonly #gathering = new Map<number, Gathering>();
-  #scrapes = 0;
+  readonly #metrics: GatheredMetrics;
 
   private constructor(terms: PoolTerms) {
     const { start, workers, memory, localAccountId } = terms;
     this.#terms = terms;
-    this.#clock = start.clock;
     const settings = packSecrets({ config: start.config, hosts: start.hosts });
     this.#threads = Array.from({ length: workers - 1 }, (_, index) => {
       const worker = index + 1;
@@ -46,6 +41,11 @@ export class WorkerPool {
         onReport: (report) => this.#receive(index, report),
         onFailed: start.onFatal,
       });
+    });
+    this.#metrics = new GatheredMetrics({
+      clock: start.clock,
+      workers: this.#threads.length,
+      ask: (index, number) => this.#threads[index]!.post({ kind: 'metrics', number }),
     });
   }
 
@@ -70,34 +70,24 @@ export class WorkerPool {
     await Promise.all(this.#threads.map((thread) => thread.listen(host, port)));
   }
 
-  tell(order: Extract<Order, { kind: 'own_ports' | 'read_keys' | 'news' }>): void {
+  tell(order: Extract<Order, { kind: 'own_ports' | 'use_keys' | 'news' }>): void {
     for (const thread of this.#threads) thread.post(order);
   }
 
   /** Throws if a worker cannot use the new settings. */
-  async reload(config: Config, hosts: readonly ConfiguredHost[]): Promise<void> {
-    const order: Order = { kind: 'reload', settings: packSecrets({ config, hosts }) };
-    const problems = await Promise.all(this.#threads.map((thread) => thread.reload(order)));
+  async prepareReload(settings: Settings, keys: MasterKeys): Promise<void> {
+    const order: Order = { kind: 'prepare_reload', settings: packSecrets(settings), keys };
+    const problems = await Promise.all(this.#threads.map((thread) => thread.prepareReload(order)));
     const problem = problems.find((each) => each !== null);
     if (problem !== undefined) throw new Error(`A worker cannot use the new config: ${problem}`);
   }
 
-  /** The metrics of each worker that answers in time. */
+  async finishReload(): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.finishReload()));
+  }
+
   metrics(): Promise<readonly MetricsPart[]> {
-    const asked = this.#threads.filter(({ isEnding }) => !isEnding);
-    if (asked.length === 0) return Promise.resolve([]);
-    const number = ++this.#scrapes;
-    return new Promise((resolve) => {
-      const finish = (parts: readonly MetricsPart[]): void => {
-        timer.cancel();
-        this.#gathering.delete(number);
-        resolve(parts);
-      };
-      const gathering: Gathering = { parts: [], asked: asked.length, finish };
-      const timer = this.#clock.after(LIMITS.workerMetricsMs, () => finish(gathering.parts), { unref: true });
-      this.#gathering.set(number, gathering);
-      for (const thread of asked) thread.post({ kind: 'metrics', number });
-    });
+    return this.#metrics.gather();
   }
 
   /** Every worker finishes its calls within the time for it. */
@@ -115,24 +105,11 @@ export class WorkerPool {
     if (report.kind === 'log') start.log.writeLines?.(report.lines);
     else if (report.kind === 'payers') notePayers(report.payers);
     else if (report.kind === 'news') this.#pass(from, report.news);
-    else if (report.kind === 'metrics') this.#gather(report.number, report.part);
+    else if (report.kind === 'metrics') this.#metrics.receive(from, report.number, report.part);
   }
 
   #pass(from: number, news: HostNews): void {
     this.#terms.health.adopt(news);
     for (const [index, thread] of this.#threads.entries()) if (index !== from) thread.post({ kind: 'news', news });
   }
-
-  #gather(number: number, part: MetricsPart): void {
-    const gathering = this.#gathering.get(number);
-    gathering?.parts.push(part);
-    if (gathering !== undefined && gathering.parts.length === gathering.asked) gathering.finish(gathering.parts);
-  }
-}
-
-/** Parts of one scrape. */
-interface Gathering {
-  readonly parts: MetricsPart[];
-  readonly asked: number;
-  finish(parts: readonly MetricsPart[]): void;
 }

@@ -10,7 +10,7 @@ export class WorkerFailed extends Error {
 }
 
 /** Reports that answer an order, or tell that a step is done. */
-type Awaited = 'composed' | 'listening' | 'reloaded' | 'drained';
+type Awaited = 'composed' | 'listening' | 'prepared' | 'reloaded' | 'drained';
 type AwaitedReport = Extract<Report, { kind: Awaited }>;
 
 export interface WorkerThreadTerms {
@@ -52,8 +52,11 @@ export class WorkerThread {
     return this.#isEnding || this.#failure !== null;
   }
 
-  post(order: Order): void {
-    if (!this.isEnding) this.#worker.postMessage(order);
+  /** Returns false if the worker is ending, so that nothing was sent. */
+  post(order: Order): boolean {
+    if (this.isEnding) return false;
+    this.#worker.postMessage(order);
+    return true;
   }
 
   /** A worker that does not start in time has failed. */
@@ -71,12 +74,18 @@ export class WorkerThread {
     await this.#expect('listening');
   }
 
-  /** Why it keeps its old settings; null if it has the new ones. */
-  async reload(order: Extract<Order, { kind: 'reload' }>): Promise<string | null> {
+  /** Why it cannot use the new settings; null if it can. */
+  async prepareReload(order: Extract<Order, { kind: 'prepare_reload' }>): Promise<string | null> {
     if (this.isEnding) return null;
     this.post(order);
-    const report = await this.#expect('reloaded');
-    return report.kind === 'reloaded' ? report.problem : null;
+    const report = await this.#expect('prepared');
+    return report.kind === 'prepared' ? report.problem : null;
+  }
+
+  async finishReload(): Promise<void> {
+    if (this.isEnding) return;
+    this.post({ kind: 'finish_reload' });
+    await this.#expect('reloaded');
   }
 
   /** Resolves when its calls have ended and everything it has opened is closed. */

@@ -1,20 +1,20 @@
 import type { AlertWatch } from '../../alerts/watch.ts';
-import type { Config } from '../../config/config.ts';
-import type { ConfiguredHost } from '../../hosts/host.ts';
+import type { MasterKeys } from '../../custody/seal.ts';
 import type { HostNews } from '../../hosts/host-sign.ts';
 import type { HostsHealth } from '../../hosts/hosts-health.ts';
 import type { MetricsPart } from '../../http/metrics.ts';
 import type { CreateHttpServer } from '../../http1/server.ts';
 import type { Books } from '../books.ts';
 import type { CallParts } from '../call-core.ts';
+import type { OtherWorkers } from '../reload.ts';
 import type { StartTerms } from '../start-terms.ts';
-import type { Order, Payers } from './messages.ts';
+import type { Order, Payers, Settings } from './messages.ts';
 import { shareOf } from './share-of.ts';
 import { ownState, type SharedMemory, sharedMemoryFor, type ThreadState, threadState } from './thread-state.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
 /** The workers of a gateway, of which this thread is the first, and often the only one. */
-export class Workers {
+export class Workers implements OtherWorkers {
   readonly count: number;
   readonly state: ThreadState;
   readonly #memory: SharedMemory | null;
@@ -63,7 +63,7 @@ export class Workers {
     this.#pool?.tell({ kind: 'news', news });
   }
 
-  tell(order: Extract<Order, { kind: 'own_ports' | 'read_keys' }>): void {
+  tell(order: Extract<Order, { kind: 'own_ports' | 'use_keys' }>): void {
     this.#pool?.tell(order);
   }
 
@@ -71,8 +71,12 @@ export class Workers {
     return this.#pool?.metrics() ?? Promise.resolve([]);
   }
 
-  async reload(config: Config, hosts: readonly ConfiguredHost[]): Promise<void> {
-    await this.#pool?.reload(config, hosts);
+  async prepareReload(settings: Settings, keys: MasterKeys): Promise<void> {
+    await this.#pool?.prepareReload(settings, keys);
+  }
+
+  async finishReload(): Promise<void> {
+    await this.#pool?.finishReload();
   }
 
   /** For a start that fails, and after the drain. */

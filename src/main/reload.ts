@@ -1,0 +1,80 @@
+import type { MasterKeyring } from '../custody/keyring.ts';
+import { readMasterKeys } from '../custody/master-keys.ts';
+import type { MasterKeys } from '../custody/seal.ts';
+import { HostDirectory } from '../hosts/directory.ts';
+import type { ConfiguredHost } from '../hosts/host.ts';
+import type { HostsHealth } from '../hosts/hosts-health.ts';
+import type { Store } from '../store/store.ts';
+import type { InForce } from './call-core.ts';
+import type { HostSenders } from './host-senders.ts';
+import { catalogFor, rememberPrices } from './prices.ts';
+import type { Settings } from './workers/messages.ts';
+
+/** What a reload works on, in one worker. */
+export interface ReloadParts {
+  readonly store: Store;
+  readonly keyring: MasterKeyring;
+  readonly inForce: InForce;
+  readonly egress: Pick<HostSenders, 'senderFor'>;
+  readonly health: HostsHealth;
+}
+
+/** Puts new settings into effect, and cannot fail. */
+export type UseSettings = () => void;
+
+/** The other workers of the process. */
+export interface OtherWorkers {
+  /** Throws if one of them cannot use the settings; then all keep the old ones. */
+  prepareReload(settings: Settings, keys: MasterKeys): Promise<void>;
+  /** They use what they have prepared. */
+  finishReload(): Promise<void>;
+}
+
+/** Reloads, one after the other. New settings take effect in every worker, or in none. */
+export class Reloads {
+  readonly #parts: ReloadParts;
+  readonly #others: OtherWorkers;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(parts: ReloadParts, others: OtherWorkers) {
+    this.#parts = parts;
+    this.#others = others;
+  }
+
+  reload(settings: Settings): Promise<void> {
+    const reloaded = this.#last.then(() => this.#reload(settings));
+    this.#last = reloaded.catch(() => undefined);
+    return reloaded;
+  }
+
+  async #reload(settings: Settings): Promise<void> {
+    // Read once for all workers: a command could print other keys the second time.
+    const keys = readMasterKeys(settings.config.masterKey);
+    const use = await prepareReload(this.#parts, settings, keys);
+    await this.#others.prepareReload(settings, keys);
+    use();
+    await this.#others.finishReload();
+  }
+}
+
+/** Does everything that can fail, and changes nothing yet. */
+export async function prepareReload(
+  { store, keyring, inForce, egress, health }: ReloadParts,
+  { config, hosts }: Settings,
+  keys: MasterKeys,
+): Promise<UseSettings> {
+  const prices = await rememberPrices(store, catalogFor(config, hosts));
+  return () => {
+    keyring.use(keys, config.masterKey);
+    inForce.prices = prices;
+    inForce.hosts = directoryOf(hosts, egress, health);
+  };
+}
+
+export function directoryOf(
+  hosts: readonly ConfiguredHost[],
+  egress: Pick<HostSenders, 'senderFor'>,
+  health: HostsHealth,
+): HostDirectory {
+  return new HostDirectory(hosts, (host) => egress.senderFor(host), health);
+}
