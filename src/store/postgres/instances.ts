@@ -52,7 +52,8 @@ export class Instances {
 
   /**
    * Ends the previous registration of this process and those that shut down properly; silent ones are left to `reap`.
-   * The first process that registers after the database was put back raises the generation, and so ends all older ones.
+   * The first process that registers after the database was put back raises the generation, and so ends all older ones;
+   * also if none was running when it was put back.
    */
   async begin(): Promise<Instance> {
     const before = this.#registrations.current;
@@ -65,6 +66,7 @@ export class Instances {
       if (before !== null) this.#registrations.checkServer(before, found);
       const replaced = before?.ended ?? null;
       if (replaced !== null) await sql(RAISE_GENERATION, [before!.generation]);
+      else if (isRestored(found)) await sql(RAISE_GENERATION, [found.get('generation')]);
       await fence(sql, "epoch = $1 AND token = $2 OR beat_at = '-infinity'", [before?.epoch, before?.token]);
       const [row] = await sql<{ epoch: bigint }>('SELECT coalesce(max(epoch), 0) + 1 AS epoch FROM instance');
       const { epoch } = row!;
@@ -187,19 +189,29 @@ export class Instances {
   }
 }
 
-/** What must be the same as when jobs last ran, and the name under which it is remembered. */
-const FACTS_OF_JOBS = [
-  ['generation', 'jobs_generation'],
+type KnownFact = readonly [name: string, known: string];
+
+/** The identity of the server, and the names under which the last process remembered it. */
+const FACTS_OF_SERVER: readonly KnownFact[] = [
   ['system', 'jobs_system'],
   ['timeline', 'jobs_timeline'],
-] as const;
+];
 
-/**
- * Jobs of a database that was put back may have run since, so only an operator lets them run again. A restored server has
- * another identity or timeline, which shows even if no process was running meanwhile.
- */
+/** What must be the same as when jobs last ran. */
+const FACTS_OF_JOBS: readonly KnownFact[] = [['generation', 'jobs_generation'], ...FACTS_OF_SERVER];
+
+function changedOf(known: readonly KnownFact[], facts: Facts): KnownFact[] {
+  return known.filter(([name, as]) => facts.has(name) && facts.get(name) !== facts.get(as));
+}
+
+/** A restored server has another identity or timeline, which shows even if no process was running meanwhile. */
+function isRestored(facts: Facts): boolean {
+  return changedOf(FACTS_OF_SERVER, facts).some(([, known]) => facts.has(known));
+}
+
+/** Jobs of a database that was put back may have run since, so only an operator lets them run again. */
 async function pauseRestoredJobs(sql: RunSql, facts: Facts): Promise<void> {
-  const changed = FACTS_OF_JOBS.filter(([name, known]) => facts.has(name) && facts.get(name) !== facts.get(known));
+  const changed = changedOf(FACTS_OF_JOBS, facts);
   if (changed.some(([, known]) => facts.has(known))) await runProgram(sql, pauseAll());
   for (const [name, known] of changed) {
     const remember = 'INSERT INTO meta VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value';
