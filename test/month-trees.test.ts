@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LIMITS } from '../src/limits.ts';
+import { monthName } from '../src/store/month-tree.ts';
 import {
   type Cells,
   FIRST_MS,
@@ -123,6 +124,23 @@ describe.each(['sqlite', 'postgres'] as const)('closed receipts on %s', (engine)
     }
     await subject.sql('DELETE FROM closed_month WHERE month_ms = (SELECT min(month_ms) FROM closed_month)');
     expect((await violations()).join('\n')).toContain('Month 2026-01: its range of ids is missing.');
+  });
+
+  it('have hashes of each 128 that are verified, too', async () => {
+    await makeCalls(subject, new Random(SEED), 385, 2);
+    await subject.store.closeBooks(null);
+    const [chunk] = await subject.sql('SELECT * FROM tree_chunk ORDER BY account_id, number LIMIT 1');
+    expect(await violations()).toEqual([]);
+    const month = monthName(Number(chunk!.month_ms));
+    const said = [
+      `Account ${chunk!.account_id}, month ${month}: the stored hash of its receipts 1 to 128 is wrong, so its receipts cannot be signed.`,
+    ];
+    const where = `WHERE account_id = ${chunk!.account_id} AND number = ${chunk!.number} AND month_ms = ${chunk!.month_ms}`;
+    await subject.sql(`UPDATE tree_chunk SET up_to = up_to + 1 ${where}`);
+    expect(await violations()).toEqual(said);
+    const wrong = engine === 'sqlite' ? `x'${'00'.repeat(32)}'` : `'\\x${'00'.repeat(32)}'::bytea`;
+    await subject.sql(`UPDATE tree_chunk SET up_to = up_to - 1, hash = ${wrong} ${where}`);
+    expect(await violations()).toEqual(said);
   });
 
   it('of a month stay as they were when a call with a late id or a wrong time is closed after them', async () => {

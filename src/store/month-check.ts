@@ -1,4 +1,12 @@
-import { type ClosedMonth, MONTH_PART, MonthTree, type MonthTreeRow, monthName } from './month-tree.ts';
+import {
+  CHUNK_LEAVES,
+  type ClosedMonth,
+  MONTH_PART,
+  MonthTree,
+  type MonthTreeRow,
+  monthName,
+  type TreeChunkRow,
+} from './month-tree.ts';
 import { FORM, type FormRow, type ReceiptForm } from './receipt-form.ts';
 
 /** Compares the receipts of closed months with the sums and hashes that were stored when they were closed. */
@@ -47,16 +55,29 @@ export class MonthCheck {
     this.#receipts += rows.length;
   }
 
-  end(closed: Iterable<MonthTreeRow>): void {
+  end(closed: Iterable<MonthTreeRow>, chunks: Iterable<TreeChunkRow>): void {
+    const wrongChunks = this.#wrongChunks(chunks);
     for (const row of closed) {
       const tree = this.#trees.get(row.account_id) ?? new MonthTree();
       this.#trees.delete(row.account_id);
-      const finding = differenceOf(row, tree.rowOf(row.month_ms, row.account_id, MONTH_PART.closed));
+      const now = tree.rowOf(row.month_ms, row.account_id, MONTH_PART.closed);
+      const finding = differenceOf(row, now) ?? wrongChunk(wrongChunks.get(row.account_id));
       if (finding !== null) this.#say(row.account_id, finding);
     }
     for (const accountId of this.#trees.keys()) this.#say(accountId, 'it has receipts, but was closed with none');
     this.#trees.clear();
     this.#months += 1;
+  }
+
+  /** The first wrong chunk of each account. */
+  #wrongChunks(chunks: Iterable<TreeChunkRow>): Map<bigint, bigint> {
+    const wrong = new Map<bigint, bigint>();
+    for (const chunk of chunks) {
+      const tree = this.#trees.get(chunk.account_id);
+      if (tree !== undefined && !wrong.has(chunk.account_id) && !tree.hasChunk(chunk))
+        wrong.set(chunk.account_id, chunk.number);
+    }
+    return wrong;
   }
 
   #say(accountId: bigint, finding: string): void {
@@ -75,6 +96,13 @@ function differenceOf(stored: MonthTreeRow, now: MonthTreeRow): string | null {
     if (stored[sum] !== now[sum]) return `${sum} is ${stored[sum]}, but its receipts add up to ${now[sum]}`;
   }
   return Buffer.compare(stored.peaks, now.peaks) === 0 ? null : 'its stored hash tree is damaged';
+}
+
+/** The receipts themselves are as they were, but without this hash none of the account's can be proved. */
+function wrongChunk(number: bigint | undefined): string | null {
+  if (number === undefined) return null;
+  const first = Number(number) * CHUNK_LEAVES;
+  return `the stored hash of its receipts ${first + 1} to ${first + CHUNK_LEAVES} is wrong, so its receipts cannot be signed`;
 }
 
 function hex(root: Uint8Array): string {

@@ -65,6 +65,8 @@ export interface TreeStart {
 export class MonthTree {
   readonly #tree: HashTree;
   readonly #chunks: Omit<TreeChunkRow, 'month_ms' | 'account_id'>[] = [];
+  /** The number of the first chunk that can be completed. */
+  readonly #firstChunk: number;
   #spent: bigint;
   #held: bigint;
   #loss: bigint;
@@ -73,6 +75,7 @@ export class MonthTree {
     if (row !== null && row.form !== BigInt(FORM))
       throw new Error(`Receipts were closed with the unknown form ${row.form}.`);
     this.#tree = row === null ? new HashTree() : new HashTree(Number(row.calls), row.peaks);
+    this.#firstChunk = Math.floor(this.#tree.leaves / CHUNK_LEAVES);
     this.#spent = row?.spent ?? 0n;
     this.#held = row?.held ?? 0n;
     this.#loss = row?.loss ?? 0n;
@@ -102,6 +105,13 @@ export class MonthTree {
   /** The chunks that were completed since it was opened. */
   chunksOf(monthMs: bigint, accountId: bigint): TreeChunkRow[] {
     return this.#chunks.map((chunk) => ({ month_ms: monthMs, account_id: accountId, ...chunk }));
+  }
+
+  /** Whether a stored chunk is as its receipts give it; true also if they were deleted, so that nobody can tell. */
+  hasChunk({ number, up_to, hash }: TreeChunkRow): boolean {
+    const at = Number(number) - this.#firstChunk;
+    const chunk = this.#chunks[at];
+    return at < 0 || (chunk?.up_to === up_to && Buffer.compare(chunk.hash, hash) === 0);
   }
 
   rowOf(monthMs: bigint, accountId: bigint, part: MonthPart): MonthTreeRow {

@@ -47,7 +47,8 @@ export class MonthScan {
     this.#check.add(rows);
     this.#after = rows.at(-1)?.[0] ?? month.up_to;
     if (rows.length === LIMITS.storeSliceRows) return rows.length;
-    this.#check.end(await this.#trees(sql, month, MONTH_PART.closed));
+    const chunks = await this.#reader.chunks(sql, month.month_ms);
+    this.#check.end(await this.#trees(sql, month, MONTH_PART.closed), chunks);
     this.#left.shift();
     this.#after = null;
     return rows.length;

@@ -1,4 +1,4 @@
-import type { ClosedMonth, MonthPart, MonthTreeRow, PlacedRow } from '../month-tree.ts';
+import type { ClosedMonth, MonthPart, MonthTreeRow, PlacedRow, TreeChunkRow } from '../month-tree.ts';
 import { FORM_COLUMNS, FORM_SELECT, type FormRow, ReceiptForm, referencesIn, type TextTable } from '../receipt-form.ts';
 import type { RunSql } from './connections.ts';
 
@@ -29,6 +29,10 @@ export class MonthReader {
 
   months(sql: RunSql): Promise<ClosedMonth[]> {
     return sql<ClosedMonth>('SELECT * FROM closed_month ORDER BY month_ms');
+  }
+
+  chunks(sql: RunSql, monthMs: bigint): Promise<TreeChunkRow[]> {
+    return sql<TreeChunkRow>('SELECT * FROM tree_chunk WHERE month_ms = $1 ORDER BY account_id, number', [monthMs]);
   }
 
   trees(sql: RunSql, monthMs: bigint, part: MonthPart): Promise<MonthTreeRow[]> {

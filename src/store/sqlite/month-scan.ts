@@ -57,7 +57,8 @@ export class MonthScan {
   }
 
   #endMonth(month: ClosedMonth): void {
-    this.#check.end(this.#reader.trees(month.month_ms, MONTH_PART.closed));
+    const { month_ms } = month;
+    this.#check.end(this.#reader.trees(month_ms, MONTH_PART.closed), this.#reader.chunks(month_ms));
     this.#left.shift();
     this.#after = null;
   }

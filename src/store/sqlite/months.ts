@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { ClosedMonth, MonthPart, MonthTreeRow, TreeStart } from '../month-tree.ts';
+import type { ClosedMonth, MonthPart, MonthTreeRow, TreeChunkRow, TreeStart } from '../month-tree.ts';
 import { FORM_SELECT, type FormRow, ReceiptForm } from '../receipt-form.ts';
 
 /** Reads closed months, their trees, and receipts in the canonical form. */
@@ -37,6 +37,12 @@ export class MonthReader {
     if (row === undefined) return null;
     const [form, calls, spent, held, loss, peaks] = row;
     return { form, calls, spent, held, loss, peaks };
+  }
+
+  chunks(monthMs: bigint): Iterable<TreeChunkRow> {
+    return this.#database
+      .prepare('SELECT * FROM tree_chunk WHERE month_ms = ? ORDER BY account_id, number')
+      .iterate(monthMs) as Iterable<unknown> as Iterable<TreeChunkRow>;
   }
 
   trees(monthMs: bigint, part: MonthPart): Iterable<MonthTreeRow> {
