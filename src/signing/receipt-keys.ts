@@ -57,10 +57,11 @@ export class ReceiptKeys {
     return jwkSet(await this.ensure());
   }
 
-  /** The key that signs at this time. */
+  /** The key that signs at this time. Without one nothing is signed: nobody could verify what says that it is older than its key. */
   async signing(nowMs: number): Promise<SigningKey> {
     const keys = await this.ensure();
-    const current = keys.findLast(({ fromMs }) => fromMs <= nowMs) ?? keys[0]!;
+    const current = keys.findLast(({ fromMs }) => fromMs <= nowMs);
+    if (current === undefined) throw beforeItsTime();
     const kid = thumbprint(toBase64url(current.publicKey));
     if (this.#opened?.kid === kid) return this.#opened;
     const seed = this.#terms.sealer.open(current.sealed, receiptKeyPlace(current));
@@ -103,6 +104,13 @@ export function jwkSet(keys: readonly ReceiptKey[]): JwkSet {
 
 export function seconds(ms: number): number {
   return Math.floor(ms / 1000);
+}
+
+function beforeItsTime(): GatewayError {
+  return new GatewayError('receipt_not_signed', {
+    message:
+      'The clock of the gateway is behind the time at which the key that signs receipts was made. The operator of this gateway can correct the clock, or make a new key with "tollgate receipts rotate-key --now".',
+  });
 }
 
 function unreadable(): GatewayError {

@@ -56,6 +56,9 @@ export function accountLeafText(lines: {
     .join('\n')}`;
 }
 
+/** Without line feeds: a value that contains the lines after it would let one account's leaf be read in two ways. */
+const ONE_WORD = /^[\w-]+$/;
+
 const PROOF_MEMBERS = ['account_path', 'month', 'receipt_path', 'receipts', 'root', 'salt', 'spent_nanousd'];
 
 /** Checks that the receipt is in the signed root. Throws `NotVerified`. */
@@ -98,6 +101,10 @@ function readProof(proof: unknown): ReceiptProof {
   const texts = [given?.month, given?.receipts, given?.spent_nanousd, given?.salt];
   if (members.join() !== PROOF_MEMBERS.join() || texts.some((text) => typeof text !== 'string'))
     throw new NotVerified(`The proof must have the members ${PROOF_MEMBERS.join(', ')}.`);
+  if (!texts.every((text) => ONE_WORD.test(text)))
+    throw new NotVerified(
+      'The month, the receipts, the sum and the salt of a proof have only letters, digits and "-".',
+    );
   return given;
 }
 

@@ -3,8 +3,9 @@ import { verifyReceipt } from '../../packages/client/src/verify.ts';
 import { ManualClock } from '../kit/clock.ts';
 import { leafHash } from '../kit/hash-tree.ts';
 import { IdSource } from '../kit/ids.ts';
+import type { AuditRow } from '../store/people.ts';
 import type { ReceiptKey } from '../store/signing.ts';
-import { signJws } from './jws.ts';
+import { signJws, thumbprint } from './jws.ts';
 import { ReceiptKeys } from './receipt-keys.ts';
 import { readKeySet, verifyDocument } from './verify.ts';
 import { accountLeafText } from './verify-proof.ts';
@@ -99,18 +100,51 @@ test('a proof must lead to a root of the same ledger and generation', async () =
   const salt = 'ab'.repeat(32);
   const leaf = 'cd'.repeat(32);
   const account = { month: '2026-10', receipts: '1', spent_nanousd: '932' };
-  const documentWith = (origin: object): string => {
-    const text = accountLeafText({ books: 'books_1', account: 'acct_1', ...account, root: leaf, salt });
+  const documentWith = (origin: object, given: Partial<typeof account> = {}): string => {
+    const claimed = { ...account, ...given };
+    const text = accountLeafText({ books: 'books_1', account: 'acct_1', ...claimed, root: leaf, salt });
     const top = Buffer.from(leafHash(text), 'latin1').toString('hex');
     const content = { number: '1', month: '2026-10', final: true, root: top, previous: null };
     const { books, generation, signed_at } = PAYLOAD;
     const root = JSON.stringify({ books, generation, signed_at, ...origin, root: content });
     const payload = JSON.stringify({ ...PAYLOAD, receipt: { ...CONTENT, account: 'acct_1' }, leaf });
     const signedRoot = signJws('tollgate-month-root', root, key);
-    const proof = { ...account, salt, receipt_path: [], account_path: [], root: signedRoot };
+    const proof = { ...claimed, salt, receipt_path: [], account_path: [], root: signedRoot };
     return JSON.stringify({ ...signJws('tollgate-receipt', payload, key), proof });
   };
   expect(await verdicts(documentWith({}))).toEqual([true, true]);
   expect(await verdicts(documentWith({ generation: '2' }))).toEqual([false, false]);
   expect(await verdicts(documentWith({ books: 'books_2' }))).toEqual([false, false]);
+  // The same leaf could be read as that of another tree, whose root stands in this text.
+  const twofold = { receipts: `1\nspent_nanousd=5\nroot=${'ef'.repeat(32)}\nsalt=12` };
+  expect(await verdicts(documentWith({}, twofold))).toEqual([false, false]);
 });
+
+test('nothing is signed while the clock is behind the time of the first key, until a new key is made', async () => {
+  const own = keysInMemory();
+  await own.ensure();
+  const earlierMs = clock.nowMs() - 5_000;
+  await expect(own.signing(earlierMs)).rejects.toMatchObject({ code: 'receipt_not_signed' });
+  await own.rotate(earlierMs, true, () => ({}) as AuditRow);
+  const signature = signJws('tollgate-receipt', JSON.stringify(PAYLOAD), await own.signing(earlierMs));
+  expect(verifyDocument(JSON.stringify(signature), (await own.set()).keys)).toMatchObject({ kind: 'receipt' });
+});
+
+test('a key set in which a key has the id of another one, or is no key, verifies nothing', async () => {
+  const text = await signed();
+  const [key] = (await keys.set()).keys;
+  const other = (await keysInMemory().set()).keys[0]!;
+  for (const x of [other.x, 'AAAA']) {
+    const set = { keys: [{ ...key!, x }] };
+    expect(() => verifyDocument(text, set.keys)).toThrow('The key set is wrong');
+    await expect(verifyReceipt(text, set)).rejects.toThrow('The key set is wrong');
+  }
+  const short = { keys: [{ ...key!, x: 'AAAA', kid: thumbprint('AAAA') }] };
+  const named = JSON.stringify({ ...JSON.parse(text), protected: header(short.keys[0]!.kid) });
+  expect(() => verifyDocument(named, short.keys)).toThrow('is not an Ed25519 key');
+  await expect(verifyReceipt(named, short)).rejects.toThrow('is not an Ed25519 key');
+});
+
+function header(kid: string): string {
+  return Buffer.from(JSON.stringify({ alg: 'EdDSA', kid, typ: 'tollgate-receipt' })).toString('base64url');
+}

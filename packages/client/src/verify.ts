@@ -86,6 +86,8 @@ async function checkProof(
   if (type !== 'tollgate-month-root' || !isOfReceipt || root.month !== proof.month)
     throw new NotVerifiedError('The root is of another ledger, generation or month.');
   const { month, receipts, spent_nanousd, salt } = proof;
+  // A value with line feeds could contain the lines after it, and one leaf could be read in two ways.
+  if (!/^[\w,-]+$/.test(String([month, receipts, spent_nanousd, salt]))) throw new NotVerifiedError(STEP_WRONG);
   const accountRoot = await follow(leaf, proof.receipt_path);
   const values = { books, month, account, receipts, spent_nanousd, root: accountRoot, salt };
   const lines = Object.entries(values).map(([name, value]) => `\n${name}=${String(value)}`);
@@ -138,16 +140,23 @@ async function openJws(jws: unknown, { keys }: ReceiptKeys): Promise<Opened> {
   if (alg !== 'EdDSA' || namesOf(others) !== '') throw new NotVerifiedError('The protected header is wrong.');
   const key = keys.find((one) => one.kid === kid);
   if (key === undefined) throw new NotVerifiedError(`The key ${String(kid)} is not in the key set.`);
-  const jwk = { kty: 'OKP', crv: 'Ed25519', x: key.x };
-  const imported = await crypto.subtle.importKey('jwk', jwk, 'Ed25519', false, ['verify']);
   const input = utf8(`${header}.${payload}`);
-  if (!(await crypto.subtle.verify('Ed25519', imported, bytesOf(signature!, 'signature'), input)))
+  if (!(await crypto.subtle.verify('Ed25519', await imported(key), bytesOf(signature!, 'signature'), input)))
     throw new NotVerifiedError('The signature is wrong: the content was changed, or another key signed it.');
   const content = parse(payload!, 'payload');
   const signedAt = Number(content.signed_at);
   if (!(signedAt >= key.nbf && signedAt <= (key.exp ?? Number.MAX_SAFE_INTEGER)))
     throw new NotVerifiedError(`The key ${key.kid} did not sign at the time that the document says.`);
   return { type: typ, payload: content, key };
+}
+
+/** The id of a key is its thumbprint (RFC 7638), so that it cannot name another key. */
+async function imported({ kid, x }: ReceiptKey) {
+  const jwk = { crv: 'Ed25519', kty: 'OKP', x };
+  const isOwnId = (await sha256(hexOf(utf8(JSON.stringify(jwk))))) === hexOf(bytesOf(kid, 'key id'));
+  const key = isOwnId && (await crypto.subtle.importKey('jwk', jwk, 'Ed25519', false, ['verify']).catch(() => null));
+  if (!key) throw new NotVerifiedError(`The key set is wrong: ${kid} is not an Ed25519 key.`);
+  return key;
 }
 
 /** The names of all members, in order. */
