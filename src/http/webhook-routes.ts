@@ -13,6 +13,7 @@ import { auditRow } from '../operator/actor.ts';
 import { listView } from '../operator/view.ts';
 import { deliveryView, webhookInput, webhookRotation, webhookView } from '../operator/webhooks.ts';
 import type { WebhookAudit, WebhookTargets } from '../webhooks/targets.ts';
+import { routesOver } from './route-list.ts';
 import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
 
 export interface WebhookRouteServices {
@@ -27,11 +28,7 @@ const DELIVERIES_USUAL = 20;
 
 /** The webhooks of the caller's account. All of them need the permission, because a URL may be a secret in itself. */
 export function webhookRoutes(services: WebhookRouteServices): Route[] {
-  const route = (
-    method: Route['method'],
-    path: string,
-    answer: (services: WebhookRouteServices, request: PlainRequest) => Promise<PlainAnswer>,
-  ): Route => ({ method, path, access: 'key', permission: 'webhooks', answer: (request) => answer(services, request) });
+  const route = routesOver(services, { permission: 'webhooks' });
   return [
     route('GET', '/webhooks', list),
     route('GET', '/webhooks/*/deliveries', deliveries),

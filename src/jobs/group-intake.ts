@@ -13,7 +13,7 @@ import { admitJob, newJob, withoutHeaders } from './admit-job.ts';
 import type { JobServices } from './job.ts';
 import { unlimitedBodies } from './job-call.ts';
 import { asHoldRefused, noGroup } from './refusals.ts';
-import { readMark, readRepeat } from './repeats.ts';
+import { NO_HASH, readMark, readRepeat } from './repeats.ts';
 import type { Accepted, GroupIntake, GroupRequest, JobTerms, Submission } from './service.ts';
 
 export interface IntakeTerms {
@@ -37,8 +37,6 @@ export async function openGroup(intake: IntakeTerms): Promise<GroupIntake> {
   });
   return new StagedGroup(intake, id, ceilingNanousd);
 }
-
-const NO_HASH = new Uint8Array(32);
 
 class StagedGroup implements GroupIntake {
   readonly #intake: IntakeTerms;

@@ -7,6 +7,7 @@ import { activate, openGroup } from './group-intake.ts';
 import { cancel, failRestored, type JobServices, submit } from './job.ts';
 import { answerOfFailed } from './job-call.ts';
 import { noGroup, noJob } from './refusals.ts';
+import { findRepeat, NO_HASH } from './repeats.ts';
 import type {
   Accepted,
   GroupIntake,
@@ -44,9 +45,38 @@ export class JobService implements Jobs {
   }
 
   async submit(submission: SingleSubmission, request: JobRequest, terms: JobTerms): Promise<Accepted<Job>> {
-    const accepted = await this.#noted(submission, () => submit(this.#services, submission, request, terms));
+    const accepted = await this.#noted(submission, () => this.#submit(submission, request, terms));
     this.#terms.worker.nudge();
     return accepted;
+  }
+
+  async #submit(submission: SingleSubmission, request: JobRequest, terms: JobTerms): Promise<Accepted<Job>> {
+    try {
+      return await submit(this.#services, submission, request, terms);
+    } catch (refusal) {
+      const accepted = await this.findRepeated(submission);
+      if (accepted === null) throw refusal;
+      return { accepted, replayed: true };
+    }
+  }
+
+  async findRepeated(submission: SingleSubmission): Promise<Job | null> {
+    const id = await this.#repeatedId(submission);
+    return id === null ? null : this.#services.store.find(id, submission.caller.accountId);
+  }
+
+  async findRepeatedGroup(submission: SingleSubmission): Promise<JobGroup | null> {
+    const id = await this.#repeatedId(submission);
+    return id === null ? null : this.#services.store.findGroup(id, submission.caller.accountId);
+  }
+
+  async #repeatedId(submission: SingleSubmission): Promise<bigint | null> {
+    const repeat = await findRepeat(this.#services.gateway, submission, submission.bodySha256);
+    return repeat?.state === 'finished' ? repeat.callId : null;
+  }
+
+  async isKeyUsed(submission: Submission): Promise<boolean> {
+    return (await findRepeat(this.#services.gateway, submission, NO_HASH)) !== null;
   }
 
   async openGroup(submission: Submission, terms: JobTerms): Promise<GroupIntake> {

@@ -4,6 +4,7 @@ import { ask, PRICE } from '../../test/gateway-fixture.ts';
 import { ANY_READER, JobsFixture } from '../../test/jobs-fixture.ts';
 import { aKey } from '../../test/store-fixtures.ts';
 import { manyTurns } from '../../test/until.ts';
+import { buildCatalog } from '../catalog/catalog.ts';
 import { LIMITS } from '../limits.ts';
 
 const COST_NANOUSD = BigInt(USAGE.prompt_tokens) * PRICE.input + BigInt(USAGE.completion_tokens) * PRICE.output;
@@ -60,6 +61,18 @@ describe('a submitted job', () => {
     expect([again.replayed, again.accepted.id]).toEqual([true, first.accepted.id]);
     expect(await fixture.account()).toMatchObject({ reservedNanousd: first.accepted.reservedNanousd });
     await expect(fixture.submit(ask({ max_tokens: 7 }), {}, headers)).rejects.toMatchObject({ status: 422 });
+  });
+
+  test('is answered as the first time under its idempotency key, even if its model is gone', async () => {
+    const headers = { 'idempotency-key': 'one' };
+    const first = await fixture.submit(ask(), {}, headers);
+    const catalog = buildCatalog({ rows: [], hosts: new Set(), version: '2026-02-02-x' });
+    Object.assign(fixture.on.gateway, { prices: () => ({ catalog, priceId: 1 }) });
+    const again = await fixture.submit(ask(), {}, headers);
+    expect([again.replayed, again.accepted.id]).toEqual([true, first.accepted.id]);
+    expect(fixture.on.refusals).toEqual([]);
+    await expect(fixture.submit(ask({ max_tokens: 7 }), {}, headers)).rejects.toMatchObject({ status: 404 });
+    await expect(fixture.submit()).rejects.toMatchObject({ status: 404 });
   });
 });
 

@@ -103,6 +103,14 @@ export interface Jobs {
   /** Checks the call as if it were made now, and reserves its worst case. The job is durable when this resolves. */
   submit(submission: SingleSubmission, request: JobRequest, terms: JobTerms): Promise<Accepted<Job>>;
   openGroup(submission: Submission, terms: JobTerms): Promise<GroupIntake>;
+  /**
+   * The job or group that the same request made before, under the same idempotency key; null if there is none. A request
+   * that was accepted once is answered as then, even if it would be refused now.
+   */
+  findRepeated(submission: SingleSubmission): Promise<Job | null>;
+  findRepeatedGroup(submission: SingleSubmission): Promise<JobGroup | null>;
+  /** Whether the idempotency key of the submission was used before, for this request or another one. */
+  isKeyUsed(submission: Submission): Promise<boolean>;
 
   find(reader: JobReader, id: bigint): Promise<Job>;
   /** Newest first, except the jobs of a group, which are in the order of its lines. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { GatewayError } from '../../canonical/errors.ts';
-import type { GroupRequest, JobGroup, Submission } from '../../jobs/service.ts';
+import type { GroupRequest, JobGroup, SingleSubmission, Submission } from '../../jobs/service.ts';
 import { ManualClock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { BodyLines } from '../body-lines.ts';
@@ -13,7 +13,7 @@ const SUBMISSION = { caller: { accountId: 7n } } as unknown as Submission;
 const JSONL = 'application/jsonl';
 
 /** The service's side of an intake: what it was given, and how it ended. */
-function openServices(refusedLine = 0) {
+function openServices(refusedLine = 0, usedHash: string | null = null) {
   const slices: GroupRequest[][] = [];
   const ends: string[] = [];
   const terms: unknown[] = [];
@@ -37,6 +37,9 @@ function openServices(refusedLine = 0) {
         abandon: async () => void ends.push('abandoned'),
       };
     },
+    isKeyUsed: async () => usedHash !== null,
+    findRepeatedGroup: async ({ bodySha256 }: SingleSubmission) =>
+      Buffer.from(bodySha256).toString('hex') === usedHash ? ({ id: 5n } as JobGroup) : null,
   };
   const services = {
     jobs,
@@ -119,6 +122,17 @@ describe('a group', () => {
         kind: 'model_not_found',
       });
     expect(new Set(ends)).toEqual(new Set(['abandoned']));
+  });
+
+  test('that was accepted before under its idempotency key is answered as then, though a line is refused now', async () => {
+    const first = openServices();
+    await takeGroup(first.services, request(linesOf(1_100), JSONL), SUBMISSION);
+    const { services, ends } = openServices(2, first.hashes[0]);
+    const again = await takeGroup(services, request(linesOf(1_100), JSONL), SUBMISSION);
+    expect([again.accepted.id, again.replayed, ends]).toEqual([5n, true, ['abandoned']]);
+    await expect(takeGroup(services, request(linesOf(1_101), JSONL), SUBMISSION)).rejects.toMatchObject({
+      kind: 'model_not_found',
+    });
   });
 
   test.each<[string, string, string, string]>([

@@ -100,32 +100,80 @@ async function storeLines(
   lines: LineSource,
 ): Promise<Accepted<JobGroup>> {
   const intake = await services.jobs.openGroup(submission, terms);
-  const hash = createHash('sha256').update(`/v1/jobs/groups\n${stringifyJson(terms)}\n`);
+  const hashed = new HashedLines(lines, `/v1/jobs/groups\n${stringifyJson(terms)}\n`);
   const customIds = new Map<string, number>();
   try {
-    for (let slice = await lines.next(); slice.length > 0; slice = await lines.next()) {
-      await intake.add(readRequests(services, slice, hash, customIds));
+    for (let slice = await hashed.next(); slice !== null; slice = await hashed.next()) {
+      await intake.add(readRequests(services, slice, customIds));
     }
     if (customIds.size === 0)
       throw new GatewayError('invalid_request_body', { message: 'The group has no requests. Send at least one line.' });
-    return await intake.accept(hash.digest());
-  } catch (error) {
+    return await intake.accept(await hashed.digest());
+  } catch (refusal) {
     await intake.abandon();
-    throw error;
+    const accepted = await findRepeated(services, submission, hashed);
+    if (accepted === null) throw refusal;
+    return { accepted, replayed: true };
+  }
+}
+
+/** The group that the same lines made before, under the same idempotency key; null if there is none. */
+async function findRepeated(
+  { jobs }: JobRouteServices,
+  submission: Submission,
+  lines: HashedLines,
+): Promise<JobGroup | null> {
+  if (!(await jobs.isKeyUsed(submission))) return null;
+  const bodySha256 = await lines.digest().catch(() => null);
+  return bodySha256 === null ? null : jobs.findRepeatedGroup({ ...submission, bodySha256 });
+}
+
+/** The lines of a group, hashed as they are read. */
+class HashedLines {
+  readonly #lines: LineSource;
+  readonly #hash: Hash;
+  #slice: readonly BodyLine[] = [];
+  /** The next line of the slice. */
+  #at = 0;
+  #isOver = false;
+
+  constructor(lines: LineSource, before: string) {
+    this.#lines = lines;
+    this.#hash = createHash('sha256').update(before);
+  }
+
+  /** Null at the end. */
+  async next(): Promise<Iterable<BodyLine> | null> {
+    if (this.#isOver) return null;
+    this.#slice = await this.#lines.next();
+    this.#at = 0;
+    this.#isOver = this.#slice.length === 0;
+    return this.#isOver ? null : this.#each();
+  }
+
+  *#each(): Iterable<BodyLine> {
+    while (this.#at < this.#slice.length) {
+      const line = this.#slice[this.#at++]!;
+      this.#hash.update(line.bytes).update('\n');
+      yield line;
+    }
+  }
+
+  /** Reads what is left, and returns the hash of all lines. */
+  async digest(): Promise<Uint8Array> {
+    for (let slice: Iterable<BodyLine> | null = this.#each(); slice !== null; slice = await this.next())
+      for (const _ of slice);
+    return this.#hash.digest();
   }
 }
 
 /** Reads a line when the intake asks for it, so that its pauses for live calls come between lines. */
 function* readRequests(
   { endpoints }: JobRouteServices,
-  slice: readonly BodyLine[],
-  hash: Hash,
+  slice: Iterable<BodyLine>,
   customIds: Map<string, number>,
 ): Iterable<GroupRequest> {
-  for (const { number, bytes } of slice) {
-    hash.update(bytes).update('\n');
-    yield readNumbered(number, bytes, endpoints, customIds);
-  }
+  for (const { number, bytes } of slice) yield readNumbered(number, bytes, endpoints, customIds);
 }
 
 function readNumbered(

@@ -48,6 +48,17 @@ test('results that clients have not read yet are limited by their bytes, and the
   expect(resultMemory.bytes).toBe(0);
 });
 
+test('a stored error says that asking again gives the same, and a stored answer is sent as it is', async () => {
+  const body = Buffer.from('{}');
+  const stored = (status: number, lines: string) => open({ result: async () => ({ status, lines, body }) }).result();
+  const error = await stored(503, 'x-gateway-cost-nanousd: 0\r\nretry-after: 1\r\n');
+  expect(error.lines).toBe('x-gateway-cost-nanousd: 0\r\nx-should-retry: false\r\n');
+  const once = await stored(402, 'x-should-retry: false\r\n');
+  expect(once.lines).toBe('x-should-retry: false\r\n');
+  const success = await stored(200, 'x-gateway-cost-nanousd: 5\r\n');
+  expect(success.lines).toBe('x-gateway-cost-nanousd: 5\r\n');
+});
+
 test('a result that cannot be read takes no memory', async () => {
   const { resultMemory, result } = open({ result: () => Promise.reject(new Error('away')) });
   await expect(result()).rejects.toThrow('away');

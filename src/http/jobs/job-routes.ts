@@ -3,40 +3,25 @@ import type { Caller } from '../../accounts/authenticate.ts';
 import { missingPermission } from '../../accounts/permissions.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { GROUP_PREFIX, JOB_PREFIX } from '../../canonical/id-prefixes.ts';
-import { headerLine } from '../../http1/headers.ts';
-import type { Job, JobReader, JobStatus, Jobs, Submission } from '../../jobs/service.ts';
+import type { WholeAnswer } from '../../gateway/client-sink.ts';
+import { headerLine, headerLines, readHeaderLines } from '../../http1/headers.ts';
+import type { Accepted, Job, JobReader, JobStatus, Jobs, Submission } from '../../jobs/service.ts';
 import { stringifyJson } from '../../json/stringify.ts';
 import { formatId, parseId } from '../../kit/ids.ts';
 import { LIMITS } from '../../limits.ts';
 import { JOB_STATUSES, jobGroupView, jobView } from '../../operator/job-view.ts';
 import { listView } from '../../operator/view.ts';
 import { invalid, readQuery } from '../query-parameters.ts';
-import type { PlainAnswer, PlainHandler, PlainRequest, Route } from '../routes.ts';
+import { routesOver } from '../route-list.ts';
+import type { PlainAnswer, PlainRequest, Route } from '../routes.ts';
 import { takeGroup } from './group-intake.ts';
 import { readJob } from './read-submission.ts';
 import { resultLines } from './result-lines.ts';
 import { checkWebhook, type JobRouteServices } from './route-services.ts';
 
-type Answer = (services: JobRouteServices, request: PlainRequest) => Promise<PlainAnswer>;
-
 /** Deferred jobs. A route with more parts stands before those that would match its path too. */
 export function jobRoutes(services: JobRouteServices): Route[] {
-  const bind =
-    (answer: Answer): PlainHandler =>
-    (request) =>
-      answer(services, request);
-  const route = (
-    method: Route['method'],
-    path: string,
-    answer: Answer,
-    more: Partial<SubmissionRoute> = {},
-  ): Route => ({
-    method,
-    path,
-    access: 'key',
-    answer: bind(answer),
-    ...more,
-  });
+  const route = routesOver(services);
   return [
     route('POST', '/jobs', submit, { isWork: true, bodyBytesMax: LIMITS.requestBodyBytesMax }),
     route('POST', '/jobs/groups', submitGroup, { isWork: true, readsBody: true }),
@@ -52,24 +37,31 @@ export function jobRoutes(services: JobRouteServices): Route[] {
   ];
 }
 
-interface SubmissionRoute {
-  readonly isWork: true;
-  readonly readsBody: true;
-  readonly bodyBytesMax: number;
-}
-
 function submissionOf({ id, requestId, caller, headers, startedMs }: PlainRequest): Submission {
   return { id, requestId, caller: caller!, headers, startedMs };
 }
 
 async function submit(services: JobRouteServices, request: PlainRequest): Promise<PlainAnswer> {
+  const { accepted, replayed } = await acceptJob(services, request);
+  const view = jobView(accepted, services.clock.nowMs());
+  return acceptedAnswer(`/v1/jobs/${formatId(JOB_PREFIX, accepted.id)}`, view, replayed);
+}
+
+async function acceptJob(services: JobRouteServices, request: PlainRequest): Promise<Accepted<Job>> {
   const { jobs, endpoints, clock } = services;
   const { body, caller } = request;
-  const { request: job, terms } = readJob(body, endpoints, clock.nowMs());
-  await checkWebhook(services, caller!, terms.webhook);
   const bodySha256 = createHash('sha256').update('/v1/jobs\n').update(body).digest();
-  const { accepted, replayed } = await jobs.submit({ ...submissionOf(request), bodySha256 }, job, terms);
-  return acceptedAnswer(`/v1/jobs/${formatId(JOB_PREFIX, accepted.id)}`, jobView(accepted, clock.nowMs()), replayed);
+  const submission = { ...submissionOf(request), bodySha256 };
+  let read: ReturnType<typeof readJob>;
+  try {
+    read = readJob(body, endpoints, clock.nowMs());
+    await checkWebhook(services, caller!, read.terms.webhook);
+  } catch (refusal) {
+    const accepted = await jobs.findRepeated(submission);
+    if (accepted === null) throw refusal;
+    return { accepted, replayed: true };
+  }
+  return jobs.submit(submission, read.request, read.terms);
 }
 
 async function submitGroup(services: JobRouteServices, request: PlainRequest): Promise<PlainAnswer> {
@@ -136,11 +128,19 @@ async function result(
   if (!resultMemory.take(keyId, bytes)) throw tooManyResults();
   const free = (): void => resultMemory.free(keyId, bytes);
   try {
-    return { ...(await jobs.result(reader, id)), hasIds: true, whenSent: free };
+    const answer = await jobs.result(reader, id);
+    return { ...answer, lines: finalLines(answer), hasIds: true, whenSent: free };
   } catch (error) {
     free();
     throw error;
   }
+}
+
+/** A stored error stays the same, so clients must not retry to get another answer. */
+function finalLines({ status, lines }: WholeAnswer): string {
+  if (status < 400) return lines;
+  const { 'retry-after': _, ...headers } = readHeaderLines(lines, 0) ?? {};
+  return headerLines({ ...headers, 'x-should-retry': 'false' });
 }
 
 function tooManyResults(): GatewayError {
