@@ -120,6 +120,8 @@ describe('exit codes', () => {
     ['no permission', [...MINT, '--allow', ' , '], EXIT.usage, '--allow names no permission'],
     ['an unknown choice', [...MINT, '--on-unsupported', 'no'], EXIT.usage, '--on-unsupported must be refuse or drop'],
     ['a bad setting', ['serve', '--port', 'http'], EXIT.usage, '--port: must be a whole number'],
+    ['an unknown group', ['usage', '--by', 'planet'], EXIT.usage, '--by must be a list of account, key'],
+    ['two labels', ['usage', '--by', 'label:a,label:b'], EXIT.usage, '--by may have the chain or one label'],
     ['no account', ['keys', 'mint'], EXIT.usage, 'tollgate accounts list'],
     ['an unknown account', ['balance', 'bob'], EXIT.no, 'There is no account "bob".\nTry: tollgate accounts list'],
     ['an unknown key', ['keys', 'revoke', 'key_0000000000000'], EXIT.no, 'tollgate keys list'],

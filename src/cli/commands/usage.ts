@@ -1,4 +1,5 @@
 import { csvLine, csvText, csvUsd } from '../../operator/csv.ts';
+import { OperatorError } from '../../operator/error.ts';
 import type { UsageFigures, UsageRowView, UsageView } from '../../operator/usage-view.ts';
 import type { CommandSpec, Options } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -27,7 +28,7 @@ export const usageCommand: CommandSpec = {
     const { clock } = session.composition;
     const moment = (name: 'since' | 'until'): number | null =>
       typeof options[name] === 'string' ? readMoment(options[name], `--${name}`, clock, 'ago') : null;
-    const answer = await session.ask('usage.report', {
+    const input = {
       since: moment('since'),
       until: moment('until'),
       bucket: readBucket(options),
@@ -36,12 +37,24 @@ export const usageCommand: CommandSpec = {
       key: textOf(options, 'key'),
       person: textOf(options, 'person'),
       model: textOf(options, 'model'),
+    };
+    const answer = await session.ask('usage.report', input).catch((error: unknown) => {
+      throw withFlags(error);
     });
     if (options.csv === true && !session.json) session.print(csvOf(answer.result));
     else session.show(answer, describeUsage);
     return EXIT.ok;
   },
 };
+
+/** The same error, with the flag that was typed in place of the field that it names. */
+function withFlags(error: unknown): unknown {
+  if (!(error instanceof OperatorError) || error.code !== 'invalid_input') return error;
+  const field = /^(group_by|since|until) /.exec(error.message)?.[1];
+  if (field === undefined) return error;
+  const flag = field === 'group_by' ? '--by' : `--${field}`;
+  return usageFailure(flag + error.message.slice(field.length), error.hint);
+}
 
 function textOf(options: Options, name: string): string | null {
   const text = options[name];
