@@ -83,7 +83,8 @@ describe('the compose file', () => {
       ANTHROPIC_API_KEY: '',
     };
     const given = loadConfig({ argvFlags: {}, env, cwd: tmpdir() });
-    expect(given).toMatchObject({ hosted: true, store: { name: `PostgreSQL postgres:5432/${database}` } });
+    // Each worker has its own connections to the database, and a large machine would start many.
+    expect(given).toMatchObject({ hosted: true, workers: 1, store: { name: `PostgreSQL postgres:5432/${database}` } });
   });
 
   test('asks for its secrets by names that the example has', () => {

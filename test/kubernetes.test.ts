@@ -142,7 +142,7 @@ describe('a mistake is found', () => {
 describe('a replica', () => {
   test('serves other people, from PostgreSQL, with variables that the program knows', () => {
     expect(unknownVariables(Object.keys(variables()))).toEqual([]);
-    expect(config).toMatchObject({ hosted: true, store: { name: 'PostgreSQL db.example:5432/tollgate' } });
+    expect(config).toMatchObject({ hosted: true, workers: 1, store: { name: 'PostgreSQL db.example:5432/tollgate' } });
     const written = container.env.filter(({ value }) => value !== undefined).map(({ name }) => name);
     expect(written.filter((name) => /STORE|KEY/.test(name))).toEqual([]);
   });

@@ -26,7 +26,7 @@ const secondsOf = (text: string, name: string): number =>
 describe('the limits of the gateway are in force behind', () => {
   test('nginx', () => {
     const megabytes = Number(/^\s*client_max_body_size (\d+)m;$/m.exec(NGINX)?.[1]);
-    expect(megabytes * 1024 * 1024).toBeGreaterThan(LIMITS.requestBodyBytesMax);
+    expect(megabytes * 1024 * 1024).toBeGreaterThan(LIMITS.groupBytesMax);
     for (const name of ['proxy_read_timeout', 'proxy_send_timeout'])
       expect(secondsOf(NGINX, name) * 1_000).toBeGreaterThan(Math.max(limits.bufferedMs, limits.firstFrameMs));
     expect(secondsOf(NGINX, 'keepalive_timeout') * 1_000).toBeLessThan(LIMITS.clientKeepAliveMs);
@@ -38,7 +38,7 @@ describe('the limits of the gateway are in force behind', () => {
 
   test('Caddy', () => {
     const megabytes = Number(/^\s*max_size (\d+)MB$/m.exec(CADDY)?.[1]);
-    expect(megabytes * 1_000_000).toBeGreaterThan(LIMITS.requestBodyBytesMax);
+    expect(megabytes * 1_000_000).toBeGreaterThan(LIMITS.groupBytesMax);
     expect(secondsOf(CADDY, 'response_header_timeout') * 1_000).toBeGreaterThan(
       Math.max(limits.bufferedMs, limits.firstFrameMs),
     );
