@@ -4,13 +4,13 @@ import { Button } from '../../parts/button.tsx';
 import { Chip, type Tone } from '../../parts/chip.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ExportButton } from '../../parts/export-button.tsx';
-import { TextInput } from '../../parts/field.tsx';
 import { IconButton } from '../../parts/icon-button.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import { Money } from '../../parts/money.tsx';
 import { Page } from '../../parts/page.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Ago } from '../../parts/time.tsx';
+import { FilterInput } from '../../shell/filter-input.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
 import { useFilters } from '../../shell/search.ts';
 import { useViewer } from '../../shell/viewer.tsx';
@@ -45,16 +45,7 @@ export default function AccountsPage(): ReactNode {
           {create}
         </>
       }
-      filters={
-        <TextInput
-          type="search"
-          aria-label="Search accounts"
-          placeholder="Search by name or id"
-          value={search.q ?? ''}
-          onChange={(q) => change({ q }, { replace: true })}
-          className="!h-7 !w-72"
-        />
-      }
+      filters={<FilterInput name="q" label="Search accounts" placeholder="Search by name or id" />}
     >
       <Table
         label="Accounts"

@@ -1,13 +1,7 @@
 import type { ReactNode } from 'react';
-import { Field, Select, TextArea, TextInput } from '../../parts/field.tsx';
-import type { DraftFaults, KeyDraft, Window } from './key-draft.ts';
-
-const WINDOWS: readonly { readonly value: Window; readonly label: string }[] = [
-  { value: 'day', label: 'a day' },
-  { value: 'week', label: 'a week' },
-  { value: 'month', label: 'a month' },
-  { value: 'lifetime', label: 'in total' },
-];
+import { CapFields } from '../../parts/cap-fields.tsx';
+import { Field, TextArea, TextInput } from '../../parts/field.tsx';
+import type { DraftFaults, KeyDraft } from './key-draft.ts';
 
 interface KeyFieldsProps {
   readonly draft: KeyDraft;
@@ -26,22 +20,13 @@ export function KeyFields({ draft, faults, onChange }: KeyFieldsProps): ReactNod
       <Field label="Name" error={faults.name ?? null} hint="Which program or person uses it.">
         {(id) => <TextInput id={id} value={draft.name} onChange={set('name')} maxLength={100} autoComplete="off" />}
       </Field>
-      <div className="flex gap-3">
-        <Field label="Spend cap" error={faults.cap ?? null} hint="In dollars. Empty: no cap.">
-          {(id) => <TextInput id={id} value={draft.cap} onChange={set('cap')} inputMode="decimal" placeholder="$" />}
-        </Field>
-        <Field label="Per" hint="Resets at midnight UTC.">
-          {(id) => (
-            <Select
-              id={id}
-              value={draft.window}
-              choices={WINDOWS}
-              onChange={set('window')}
-              disabled={draft.cap === ''}
-            />
-          )}
-        </Field>
-      </div>
+      <CapFields
+        label="Spend cap"
+        hint="In dollars. Empty: no cap."
+        error={faults.cap ?? null}
+        draft={draft}
+        onChange={(changed) => onChange({ ...draft, ...changed })}
+      />
       <div className="flex gap-3">
         <Field label="Most that one call may cost" error={faults.maxCost ?? null} hint="In dollars. Empty: no ceiling.">
           {(id) => (

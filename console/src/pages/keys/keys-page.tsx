@@ -4,10 +4,10 @@ import { useRows } from '../../api/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
-import { TextInput } from '../../parts/field.tsx';
 import { Filter } from '../../parts/filter.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
+import { FilterInput } from '../../shell/filter-input.tsx';
 import { useFilters } from '../../shell/search.ts';
 import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
 import { useKeyColumns } from './key-columns.tsx';
@@ -43,14 +43,7 @@ export default function KeysPage(): ReactNode {
       actions={canHaveKeys ? mint : null}
       filters={
         <>
-          <TextInput
-            type="search"
-            aria-label="Search keys"
-            placeholder="Search by name or last characters"
-            value={search.q ?? ''}
-            onChange={(q) => change({ q }, { replace: true })}
-            className="!h-7 !w-72"
-          />
+          <FilterInput name="q" label="Search keys" placeholder="Search by name or last characters" />
           <Filter
             label="State"
             value={search.state ?? 'live'}

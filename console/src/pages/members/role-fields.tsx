@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import type { Member } from '../../api/generated/routes.ts';
-import { Field, Select, TextInput } from '../../parts/field.tsx';
+import { CapFields } from '../../parts/cap-fields.tsx';
+import { Field, Select } from '../../parts/field.tsx';
 import { parseDollars, writeDollars } from '../../parts/money-format.ts';
 
 export interface RoleDraft {
@@ -32,13 +33,6 @@ const ROLES = [
   { value: 'owner', label: 'Owner: manages keys and people' },
 ] as const;
 
-const WINDOWS = [
-  { value: 'day', label: 'a day' },
-  { value: 'week', label: 'a week' },
-  { value: 'month', label: 'a month' },
-  { value: 'lifetime', label: 'in total' },
-] as const;
-
 /** The role of a person in an account, and what all their keys together may spend there. */
 export function RoleFields({
   draft,
@@ -54,34 +48,13 @@ export function RoleFields({
           <Select id={id} value={draft.role} choices={ROLES} onChange={(role) => onChange({ ...draft, role })} />
         )}
       </Field>
-      <div className="flex gap-3">
-        <Field
-          label="Cap of the person"
-          hint="In dollars, for all their keys together. Empty: none."
-          error={isCapWrong(draft) ? 'Write an amount in dollars, like 5 or 0.50.' : null}
-        >
-          {(id) => (
-            <TextInput
-              id={id}
-              value={draft.cap}
-              onChange={(cap) => onChange({ ...draft, cap })}
-              inputMode="decimal"
-              placeholder="$"
-            />
-          )}
-        </Field>
-        <Field label="Per" hint="Resets at midnight UTC.">
-          {(id) => (
-            <Select
-              id={id}
-              value={draft.window}
-              choices={WINDOWS}
-              onChange={(window) => onChange({ ...draft, window })}
-              disabled={draft.cap === ''}
-            />
-          )}
-        </Field>
-      </div>
+      <CapFields
+        label="Cap of the person"
+        hint="In dollars, for all their keys together. Empty: none."
+        error={isCapWrong(draft) ? 'Write an amount in dollars, like 5 or 0.50.' : null}
+        draft={draft}
+        onChange={(changed) => onChange({ ...draft, ...changed })}
+      />
     </>
   );
 }

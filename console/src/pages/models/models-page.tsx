@@ -4,12 +4,12 @@ import { useApi } from '../../api/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
-import { TextInput } from '../../parts/field.tsx';
 import { Filter } from '../../parts/filter.tsx';
 import { formatCount, formatPrice } from '../../parts/money-format.ts';
 import { Page } from '../../parts/page.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { ToggleChips } from '../../parts/toggle-chips.tsx';
+import { FilterInput } from '../../shell/filter-input.tsx';
 import { useFilters } from '../../shell/search.ts';
 import { useViewer } from '../../shell/viewer.tsx';
 import { HostDots } from '../hosts/host-state.tsx';
@@ -88,14 +88,7 @@ function ModelFilters({
   const { search, change } = useFilters();
   return (
     <>
-      <TextInput
-        type="search"
-        aria-label="Search models"
-        placeholder="Search by name or vendor"
-        value={search.q ?? ''}
-        onChange={(q) => change({ q }, { replace: true })}
-        className="!h-7 !w-64"
-      />
+      <FilterInput name="q" label="Search models" placeholder="Search by name or vendor" width="!w-64" />
       <Filter label="Order" value={search.order ?? 'name'} choices={ORDERS} onChange={(order) => change({ order })} />
       <ToggleChips
         label="Can do"

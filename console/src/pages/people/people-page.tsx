@@ -4,11 +4,11 @@ import { useRows } from '../../api/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Chip } from '../../parts/chip.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import { TextInput } from '../../parts/field.tsx';
 import { Page } from '../../parts/page.tsx';
 import { RowTable } from '../../parts/row-table.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { Ago } from '../../parts/time.tsx';
+import { FilterInput } from '../../shell/filter-input.tsx';
 import { useFilters } from '../../shell/search.ts';
 import { useViewer } from '../../shell/viewer.tsx';
 import { InviteDialog } from '../members/invite.tsx';
@@ -33,16 +33,7 @@ export default function PeoplePage(): ReactNode {
       title="People"
       bleed
       actions={invite}
-      filters={
-        <TextInput
-          type="search"
-          aria-label="Search people"
-          placeholder="Search by name or email address"
-          value={search.q ?? ''}
-          onChange={(q) => change({ q }, { replace: true })}
-          className="!h-7 !w-72"
-        />
-      }
+      filters={<FilterInput name="q" label="Search people" placeholder="Search by name or email address" />}
     >
       <RowTable
         label="People"

@@ -32,6 +32,11 @@ interface CallSettingsProps {
 
 const TOOLS_EXAMPLE = '[{ "name": "get_weather", "parameters": { "type": "object", … } }]';
 
+const NUMBERS = [
+  { name: 'maxTokens', label: 'Most tokens', inputMode: 'numeric' },
+  { name: 'temperature', label: 'Temperature', inputMode: 'decimal' },
+] as const;
+
 /** What goes along with every message. */
 export function CallSettingsFields({ draft, faults, hasTools, onChange }: CallSettingsProps): ReactNode {
   const set = (name: keyof SettingsDraft) => (value: string) => onChange({ ...draft, [name]: value });
@@ -41,28 +46,19 @@ export function CallSettingsFields({ draft, faults, hasTools, onChange }: CallSe
         {(id) => <TextArea id={id} value={draft.system} onChange={set('system')} rows={4} />}
       </Field>
       <div className="flex gap-3">
-        <Field label="Most tokens" error={faults.maxTokens ?? null}>
-          {(id) => (
-            <TextInput
-              id={id}
-              value={draft.maxTokens}
-              onChange={set('maxTokens')}
-              inputMode="numeric"
-              placeholder="the model’s"
-            />
-          )}
-        </Field>
-        <Field label="Temperature" error={faults.temperature ?? null}>
-          {(id) => (
-            <TextInput
-              id={id}
-              value={draft.temperature}
-              onChange={set('temperature')}
-              inputMode="decimal"
-              placeholder="the model’s"
-            />
-          )}
-        </Field>
+        {NUMBERS.map(({ name, label, inputMode }) => (
+          <Field key={name} label={label} error={faults[name] ?? null}>
+            {(id) => (
+              <TextInput
+                id={id}
+                value={draft[name]}
+                onChange={set(name)}
+                inputMode={inputMode}
+                placeholder="the model’s"
+              />
+            )}
+          </Field>
+        ))}
       </div>
       {hasTools ? (
         <Field

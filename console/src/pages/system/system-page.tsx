@@ -4,7 +4,6 @@ import { useApi } from '../../api/queries.ts';
 import { Chip } from '../../parts/chip.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { Facts } from '../../parts/facts.tsx';
-import { TextInput } from '../../parts/field.tsx';
 import { Money } from '../../parts/money.tsx';
 import { formatBytes, formatCount } from '../../parts/money-format.ts';
 import { Page } from '../../parts/page.tsx';
@@ -13,6 +12,7 @@ import { Skeleton } from '../../parts/skeleton.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { formatDuration } from '../../parts/time-format.ts';
+import { FilterInput } from '../../shell/filter-input.tsx';
 import { useFilters } from '../../shell/search.ts';
 import { SealPanel } from './seal-panel.tsx';
 import { flattenSettings } from './settings.ts';
@@ -101,7 +101,7 @@ function AcceptedLosses({ system }: { readonly system: System }): ReactNode {
 }
 
 function Settings({ system }: { readonly system: System }): ReactNode {
-  const { search, change } = useFilters();
+  const { search } = useFilters();
   const text = (search.q ?? '').trim().toLowerCase();
   const rows = flattenSettings(system.settings, system.setting_sources).filter(({ name, value, source }) =>
     `${name} ${value} ${source ?? 'default'}`.toLowerCase().includes(text),
@@ -109,16 +109,7 @@ function Settings({ system }: { readonly system: System }): ReactNode {
   return (
     <Panel
       title="Settings in force"
-      actions={
-        <TextInput
-          type="search"
-          aria-label="Search settings"
-          placeholder="Search settings"
-          value={search.q ?? ''}
-          onChange={(q) => change({ q }, { replace: true })}
-          className="!h-7 !w-56"
-        />
-      }
+      actions={<FilterInput name="q" label="Search settings" placeholder="Search settings" width="!w-56" />}
     >
       <Table
         label="Settings"

@@ -3,7 +3,7 @@ import { useApi } from '../../api/queries.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { ExportButton } from '../../parts/export-button.tsx';
-import { type Choice, TextInput } from '../../parts/field.tsx';
+import type { Choice } from '../../parts/field.tsx';
 import { Filter } from '../../parts/filter.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Panel } from '../../parts/panel.tsx';
@@ -12,6 +12,7 @@ import { Skeleton } from '../../parts/skeleton.tsx';
 import { useNow } from '../../parts/time.tsx';
 import { formatBucket } from '../../plots/axis-format.ts';
 import { bucketStarts, buildPlot } from '../../plots/series.ts';
+import { FilterInput } from '../../shell/filter-input.tsx';
 import { useMemberNames } from '../../shell/member-names.ts';
 import { useFilters } from '../../shell/search.ts';
 import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
@@ -134,24 +135,11 @@ function UsageFilters({
 }
 
 function CustomTime(): ReactNode {
-  const { search, change } = useFilters();
   return (
     <>
-      <TextInput
-        type="date"
-        aria-label="From"
-        className="!h-7 !w-36"
-        value={search.from ?? ''}
-        onChange={(from) => change({ from }, { replace: true })}
-      />
+      <FilterInput name="from" label="From" type="date" width="!w-36" />
       <span className="text-muted">to</span>
-      <TextInput
-        type="date"
-        aria-label="To"
-        className="!h-7 !w-36"
-        value={search.to ?? ''}
-        onChange={(to) => change({ to }, { replace: true })}
-      />
+      <FilterInput name="to" label="To" type="date" width="!w-36" />
     </>
   );
 }
