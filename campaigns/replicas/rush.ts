@@ -1,6 +1,6 @@
 import { StreamClient } from '../../test/stream-client.ts';
-import { until } from '../../test/until.ts';
 import { MODEL } from '../kill/world.ts';
+import { judgeCounts, judgeRefusal, meetAtLimit } from '../meet-at-limit.ts';
 import type { ReplicaKey, World } from './world.ts';
 
 export const RUSH_CALLS = 200;
@@ -33,36 +33,29 @@ export async function worstNanousd(world: World): Promise<bigint> {
   return BigInt(row.held);
 }
 
-/** The host answers only after every call is admitted or refused; then exactly those with money have passed. */
+/** Exactly those calls pass for which there is money. */
 export async function rush(world: World, limit: RushLimit, affordable: number, worst: bigint): Promise<Rush> {
   const { sim, replicas } = world;
   // Not enough for one more, not even with a prompt whose tokens are counted.
   const money = BigInt(affordable) * worst + worst / 2n;
   const keys = await openKeys(world, limit, money);
   const key = keys[0]!;
-  sim.reset();
-  sim.script({ words: 3, gateHead: 'barrier' });
-  const clients = Array.from({ length: RUSH_CALLS }, (_, call) => {
+  let held = 0n;
+  const send = (call: number): StreamClient => {
     const { url } = replicas[call % replicas.length]!;
     const one = keys[Math.floor(call / replicas.length) % keys.length]!;
     return new StreamClient(url, { ...ASK, stream: call % 2 === 0 }, bearer(one));
+  };
+  const met = await meetAtLimit(sim, RUSH_CALLS, send, async () => {
+    held = await heldBy(world, key);
   });
-  const ended = () => clients.filter(({ ended }) => ended !== null).length;
-  await until(() => ended() + sim.received() >= RUSH_CALLS, 'every call is admitted or refused');
-  const admitted = sim.received();
-  const held = await heldBy(world, key);
-  await sim.waitForGate('barrier', admitted);
-  sim.release('barrier', admitted);
-  await until(() => ended() === RUSH_CALLS, 'every call has ended');
-  const passed = clients.filter(({ status, ended }) => status === 200 && ended === 'complete');
   const faults = [
-    ...clients.filter((client) => !passed.includes(client)).flatMap((client) => judgeRefusal(client, limit)),
-    ...(admitted === affordable ? [] : [`${admitted} calls reached the host, with money for ${affordable}`]),
-    ...(passed.length === affordable ? [] : [`${passed.length} calls passed, with money for ${affordable}`]),
+    ...met.refused.flatMap((client) => judgeRefusal(client, RUSH_LIMITS[limit])),
+    ...judgeCounts(met, affordable),
     ...(held === BigInt(affordable) * worst ? [] : [`${held} was held for ${affordable} calls of ${worst}`]),
-    ...(await judgeBooks(world, key, passed)),
+    ...(await judgeBooks(world, key, met.passed)),
   ];
-  return { limit, affordable, passed: passed.length, faults };
+  return { limit, affordable, passed: met.passed.length, faults };
 }
 
 /** One key, or three of the same person, with this much money for all calls. */
@@ -82,12 +75,6 @@ function bearer({ secret }: ReplicaKey): Record<string, string> {
 
 async function heldBy({ store }: World, { accountId }: ReplicaKey): Promise<bigint> {
   return (await store.findAccount(accountId))!.heldNanousd;
-}
-
-function judgeRefusal({ status, headers, text, ended }: StreamClient, limit: RushLimit): string[] {
-  const isRefusal = status === 402 && ended === 'complete' && headers['x-gateway-cost-nanousd'] === '0';
-  if (isRefusal && JSON.parse(text).error.code === RUSH_LIMITS[limit]) return [];
-  return [`A call that could not be paid was ${ended} with ${status}: ${text.slice(0, 200)}`];
 }
 
 /** Nothing is held any more, and the account paid for exactly the receipts of the calls that passed. */

@@ -1,5 +1,6 @@
 import { StreamClient } from '../../test/stream-client.ts';
 import { until } from '../../test/until.ts';
+import { judgeCounts, judgeRefusal, meetAtLimit } from '../meet-at-limit.ts';
 import { bearer, openKey, type WorkersKey, type WorkersWorld, workerOf } from './world.ts';
 
 /** Which limit is tested, and the error of a call that it refuses. */
@@ -39,33 +40,22 @@ export async function worstNanousd(world: WorkersWorld): Promise<bigint> {
   return BigInt(held);
 }
 
-/** The host answers only after every call is admitted or refused, so that all calls meet at the limit. */
 export async function rush(world: WorkersWorld, terms: RushTerms, worst: bigint): Promise<Rush> {
-  const { limit, calls, allowed } = terms;
   const key = await keyFor(world, terms, worst);
-  const { sim } = world;
-  sim.reset();
-  sim.script({ words: 3, gateHead: 'barrier' });
-  const clients = Array.from(
-    { length: calls },
-    (_, call) => new StreamClient(world.url, { ...askOf(world), stream: call % 2 === 0 }, bearer(key)),
+  const met = await meetAtLimit(
+    world.sim,
+    terms.calls,
+    (call) => new StreamClient(world.url, { ...askOf(world), stream: call % 2 === 0 }, bearer(key)),
   );
-  const ended = () => clients.filter(({ ended }) => ended !== null).length;
-  await until(() => ended() + sim.received() >= calls, 'every call is admitted or refused');
-  const admitted = sim.received();
-  await sim.waitForGate('barrier', admitted);
-  sim.release('barrier', admitted);
-  await until(() => ended() === calls, 'every call has ended');
-  const passed = clients.filter(({ status, ended }) => status === 200 && ended === 'complete');
+  const passed = met.passed.length;
   const faults = [
-    ...clients.filter((client) => !passed.includes(client)).flatMap((client) => judgeRefusal(client, limit)),
-    ...(admitted === allowed ? [] : [`${admitted} calls reached the host, and ${allowed} were allowed`]),
-    ...(passed.length === allowed ? [] : [`${passed.length} calls passed, and ${allowed} were allowed`]),
-    ...(await judgeAccount(world, key, passed.length)),
+    ...met.refused.flatMap((client) => judgeRefusal(client, RUSH_LIMITS[terms.limit])),
+    ...judgeCounts(met, terms.allowed),
+    ...(await judgeAccount(world, key, passed)),
   ];
-  const spread = spreadOf(clients);
+  const spread = spreadOf(met.clients);
   if (spread.length !== world.workers) faults.push(`${spread.length} of ${world.workers} workers received calls`);
-  return { ...terms, passed: passed.length, spread, faults };
+  return { ...terms, passed, spread, faults };
 }
 
 function keyFor(world: WorkersWorld, { limit, allowed }: RushTerms, worst: bigint): Promise<WorkersKey> {
@@ -73,12 +63,6 @@ function keyFor(world: WorkersWorld, { limit, allowed }: RushTerms, worst: bigin
   const money = BigInt(allowed) * worst + worst / 2n;
   if (limit === 'balance') return openKey(world, { creditNanousd: money });
   return openKey(world, { creditNanousd: 10n ** 12n, ...(limit === 'cap' && { capNanousd: money }) });
-}
-
-function judgeRefusal({ status, headers, text, ended }: StreamClient, limit: RushLimit): string[] {
-  const isRefusal = ended === 'complete' && headers['x-gateway-cost-nanousd'] === '0';
-  if (isRefusal && JSON.parse(text).error.code === RUSH_LIMITS[limit]) return [];
-  return [`A call beyond the limit was ${ended} with ${status}: ${text.slice(0, 200)}`];
 }
 
 /** Nothing is held any more, and the account paid for exactly the receipts of the calls that passed. */
