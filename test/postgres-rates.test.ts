@@ -34,7 +34,7 @@ describe('the rate of a key over several processes on one PostgreSQL', () => {
     return store;
   }
 
-  /** Requests let in when each process is asked as often as its demand says, at every telling. */
+  /** How many requests are accepted in total, if each process gets `demands` of them between two exchanges of counts. */
   async function letIn(demands: (atMs: number) => readonly number[]): Promise<number> {
     const processes = await Promise.all(
       demands(0).map(async () => ({ store: await open(), buckets: new TokenBuckets(LIMIT, clock) })),

@@ -5,7 +5,7 @@ import type { ModelRow } from '../src/catalog/schema.ts';
 import { windowOf } from '../src/sim/prompt.ts';
 import { type Harness, startHarness } from './harness.ts';
 
-/** A prompt too long for its model, on every wire: by our own count, and by the host's word. */
+/** A prompt too long for its model, on every wire: by our own count, and by the host's answer. */
 
 const WINDOW = 50;
 const PRICE = { input: 1_000_000_000, output: 2_000_000_000 };

@@ -73,9 +73,9 @@ const midStream: Moment = {
   }),
 };
 
-/** All hosts answer at once, so that settlements queue up: kills at one of the first last bytes … */
+/** All hosts answer at once, so that settlements queue up. The kill comes when one of the first responses has ended. */
 const lastBytes: Moment = {
-  name: 'with the first last bytes',
+  name: 'when the first responses end',
   plan: (random) => ({
     repeat: false,
     script: () => ({ words: random.between(1, 3), gateHead: GATE }),
@@ -87,7 +87,7 @@ const lastBytes: Moment = {
   }),
 };
 
-/** … or before them, while the store writes. */
+/** The same, but the kill comes before that, while the store writes. */
 const settling: Moment = {
   name: 'while settles are written',
   plan: (random) => ({

@@ -23,7 +23,7 @@ export function readCatalogFile(name: string, text: string): CatalogFile {
   const file = parseJson(text) as CatalogFile;
   if (!file.version.endsWith(`-${hashRowPrices(file.models)}`)) {
     throw new CatalogError(
-      `${name} holds other prices than its version ${file.version} says. ` +
+      `The prices in ${name} were changed: they do not match its version, ${file.version}. ` +
         'Put your own prices into the config file, or generate the file again with "npm run catalog:build".',
     );
   }

@@ -37,7 +37,7 @@ const HEAD_ONLY: ReadonlySet<string> = new Set([
   'x-real-ip',
 ]);
 
-/** True if this line, without its line end, is a header line that may stand behind a body. */
+/** True if this line, without its line end, is a header line that may follow a body. */
 export function isTrailerLine(line: string): boolean {
   const fields = readHeaderLines(line, 0);
   if (fields === null) return false;

@@ -14,7 +14,7 @@ export class LoopTurns {
     return this.#count;
   }
 
-  /** The count at which every socket will have been looked at since now: the turn that has begun may be past this one's. */
+  /** The count at which every socket has been read again: two turns, because the current one may have passed some already. */
   afterNextLook(): number {
     const until = this.#count + 2;
     if (this.#count >= this.#until) setImmediate(this.#next);

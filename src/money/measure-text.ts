@@ -118,7 +118,7 @@ const ESCAPE = /\\u([0-9a-f]{4})/gi;
 
 /**
  * The forms in which a host may put a tool's schema or arguments into the prompt: as sent, with the caller's escapes
- * resolved, with other characters than ASCII escaped, and each once more as a JSON string. The first is the one sent.
+ * resolved, with non-ASCII characters escaped, and each once more as a JSON string. The first is the one sent.
  */
 export function toolRenderings(text: string): string[] {
   const resolved = text.replace(ESCAPE, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));

@@ -15,7 +15,8 @@ export const acceptLossCommand: CommandSpec = {
   examples: ['tollgate store accept-loss --receipts 3 --data ./data'],
   async run(session, _args, options) {
     const { store, dataFolder: folder } = session.config('leave');
-    if (store !== null) throw usageFailure('Only the ledger of a data folder can be missing commits in this way.');
+    if (store !== null)
+      throw usageFailure('This command is for a ledger in a data folder, and this one is in PostgreSQL.');
     if (!existsSync(folder)) throw unreachable(`There is no ledger in ${folder}.`, 'name the right folder with --data');
     const accepted = await session.composition.acceptLoss({ folder, receipts: readCount(options.receipts) });
     if ('refused' in accepted)

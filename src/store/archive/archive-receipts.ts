@@ -18,7 +18,7 @@ import { type ArchiveDraft, ArchiveWriter, publish } from './write-file.ts';
 /**
  * Writes closed receipts to files, month by month from the oldest on, and deletes them. A file is noted in the ledger
  * after it was read back and is on disk, and receipts are deleted only after that. So a run that was killed loses nothing:
- * the next one writes a file that was not noted again, and deletes the rest of one that was.
+ * if the file was not noted, the next run writes it again; if it was, the next run deletes the receipts that are left.
  */
 export async function archiveReceipts(engine: ArchiveEngine, terms: ArchiveTerms): Promise<ArchiveReport> {
   const report = await engine.alone(() => new ArchiveRun(engine, terms).run());

@@ -74,7 +74,7 @@ export class JobMoney {
     const inactive = this.#whyInactive(parts.job, nowMs);
     if (inactive !== null) return startRefused(inactive);
     if (hold.keyId !== parts.job.keyId || (hold.personId ?? null) !== parts.job.personId) {
-      throw new Error(`Call ${hold.id} is not of the key and person of job ${id}.`);
+      throw new Error(`Call ${hold.id} belongs to another key or person than job ${id}.`);
     }
 
     const { windowName, personWindowName } = windowNames(parts.job);

@@ -164,7 +164,7 @@ export class JobOperations {
     const inactive = this.#whyInactive(parts.job, balance);
     if (inactive !== null) return startRefused(inactive);
     if (hold.keyId !== parts.job.keyId || hold.personId !== parts.job.personId) {
-      throw new Error(`Call ${hold.id} is not of the key and person of job ${id}.`);
+      throw new Error(`Call ${hold.id} belongs to another key or person than job ${id}.`);
     }
 
     const windows = this.#cache.windowsOf(parts.job);

@@ -132,12 +132,12 @@ describe('the end of an answer', () => {
   const reasons = (text: string) =>
     chunksIn(text).flatMap(({ choices }) => (choices as { finish_reason: unknown }[]).map((one) => one.finish_reason));
 
-  test('is told once, though the host repeats it', () => {
+  test('is sent once, even if the host repeats it', () => {
     const text = relayed([opening, said('x'), stopped, stopped, chunk([delta({ content: '' }, 'stop')]), DONE]);
     expect(reasons(text)).toEqual([null, null, 'stop']);
   });
 
-  test('is told once, though words come with every repetition', () => {
+  test('is sent once, even if each repetition comes with words', () => {
     const last = ['a', ' b', ' c', ' d'].map((content) => chunk([delta({ content }, 'length')]));
     expect(reasons(relayed([opening, ...last, DONE]))).toEqual([null, 'length', null, null, null]);
   });
