@@ -136,7 +136,7 @@ function expectMetered(receipt: Settled, recording: Recording, told: readonly To
   else expect(receipt.usage).toEqual(estimatedUsage(recording, told));
 }
 
-/** What was written is guessed from its bytes, and so is the prompt unless the host counted it. */
+/** Output tokens are estimated from bytes, and so are prompt tokens unless the host counted them. */
 function estimatedUsage(recording: Recording, told: readonly Told[]): Record<string, number> {
   const words = told.map(({ text, reasoning, refusal, calls }) => text + reasoning + refusal + calls.flat().join(''));
   const output = Math.ceil(Buffer.byteLength(words.join('')) / 4);

@@ -136,7 +136,7 @@ function written(proof: LeafProof, { salt, path }: AccountInRoot, root: CurrentR
 
 const NOT_CLOSED =
   'This receipt is not closed yet. Receipts are closed about an hour after their call; ask for the proof then.';
-const ARCHIVED = 'This receipt was archived, so that it has no proof any more. Ask for it without `proof`.';
+const ARCHIVED = 'This receipt was archived, and archived receipts have no proof. Ask for it without `proof`.';
 const CHANGED =
   'This receipt, or one of the same account and month, is not what it was when it was closed, so it is not signed. Tell the operator of this gateway, who can look for the cause with "tollgate ledger verify".';
 const TOO_MANY =
@@ -145,7 +145,7 @@ const TOO_MANY =
 function notSettled(): GatewayError {
   return new GatewayError('receipt_not_settled', {
     param: 'signed',
-    message: 'This call is still running, so that its receipt is not signed yet. Ask again when the call has ended.',
+    message: 'This call is still running, so its receipt is not signed yet. Ask again when the call has ended.',
   });
 }
 

@@ -150,7 +150,7 @@ function Attempts({ receipt }: { readonly receipt: Receipt }): ReactNode {
   );
 }
 
-/** Attempts have no name but their place. */
+/** Attempts have no id, only a position. */
 function numbered<Each extends object>(attempts: readonly Each[]): readonly (Each & { readonly number: number })[] {
   return attempts.map((attempt, at) => ({ ...attempt, number: at + 1 }));
 }
