@@ -55,7 +55,7 @@ export function promptKinds(longTokens: readonly string[]): PromptKind[] {
   ];
 }
 
-/** The longest of these tokens that are ASCII words, which another tokenizer hardly has as one token. */
+/** The longest of these tokens that are ASCII words, which other tokenizers rarely have as one token. */
 export function longestAscii(tokens: Iterable<string>, count: number): string[] {
   const ascii = [...tokens].filter((token) => /^[\x20-\x7e]+$/.test(token));
   return ascii.toSorted((one, other) => other.length - one.length).slice(0, count);

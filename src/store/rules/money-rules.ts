@@ -291,7 +291,7 @@ export class MoneyRules {
 
 type HoldRefused = Extract<LedgerOutcome, { kind: 'hold_refused' }>;
 
-/** Who spends; a call of nobody's key has no member, and one without a key no key. */
+/** Who spends. If the key belongs to no person, there is no member; a call without a key has neither. */
 interface Owner {
   readonly account: Account;
   readonly key: Key | null;
