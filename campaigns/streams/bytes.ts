@@ -14,7 +14,7 @@ export function encodeFrame({ event, data }: Frame, style: LineStyle = 'lf'): st
 /** The bytes of a body, and the position from which the client has everything for a clean end. */
 export interface Body {
   readonly bytes: Buffer;
-  /** From this byte on a normal end may be a clean one. */
+  /** If the connection ends normally at this byte or later, the response may count as complete. */
   readonly finishByte: number;
   /** From this byte on the host has sent everything. */
   readonly endByte: number;

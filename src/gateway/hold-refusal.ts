@@ -72,7 +72,7 @@ export function refusalOfHold(
     case 'loss_allowance':
     case 'stale_epoch':
       return new GatewayError('store_unavailable', {
-        message: 'This instance has lost its place in the ledger; try again.',
+        message: 'This gateway process is registering with the database again. Try again in a moment.',
         retryAfterS: 1,
       });
   }

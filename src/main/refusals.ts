@@ -7,6 +7,6 @@ export function openRefusalLog({ usage }: Pick<Store, 'usage'>, clock: Clock, lo
   return new RefusalLog({
     usage,
     clock,
-    onFailure: (error) => log.warn(errorFields(error), 'Refused calls could not be written; it is tried again.'),
+    onFailure: (error) => log.warn(errorFields(error), 'Refused calls could not be stored. Tollgate will try again.'),
   });
 }
