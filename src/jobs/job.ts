@@ -119,7 +119,7 @@ export async function run(services: JobServices, job: Job, sink: JobSink): Promi
   const wire = endpoints.get(job.endpoint);
   if (body === null || wire === undefined) {
     await putBack(services, job, LIMITS.jobRetryMaxMs);
-    throw new Error('The request of a job cannot be decrypted; it is tried again. Has the master key changed?');
+    throw new Error('The request of a job cannot be decrypted. Tollgate will try again. Has the master key changed?');
   }
   const call = callOf(gateway, job, wire, caller, body);
   const ledger = attemptLedger(services, job, (error) => errorAnswer(call, job, error));

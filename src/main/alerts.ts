@@ -50,7 +50,7 @@ export function openAlerts({ config, books, clock, log, health, metrics, nudge }
       return bavail * bsize;
     },
     hosts: () => health.report(),
-    onError: (error) => log.warn(errorFields(error), 'Alerts cannot be evaluated; it is tried again.'),
+    onError: (error) => log.warn(errorFields(error), 'Alerts cannot be evaluated. Tollgate will try again.'),
   });
   return { alerts, watch, observe: (record) => noteCall(watch, record) };
 }

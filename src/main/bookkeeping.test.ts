@@ -64,8 +64,8 @@ test('a closing that failed is tried again within minutes, and logged, until it 
   expect(closings).toEqual([first, first + LIMITS.bookkeepingRetryMs, first + 2 * LIMITS.bookkeepingRetryMs]);
   expect(LIMITS.bookkeepingRetryMs).toBeLessThanOrEqual(10 * 60_000);
   expect(log.map(({ level, msg }) => [level, msg])).toEqual([
-    ['error', 'Closing the ledger failed; it is tried again.'],
-    ['error', 'Closing the ledger failed; it is tried again.'],
+    ['error', 'Closing the ledger failed. Tollgate will try again.'],
+    ['error', 'Closing the ledger failed. Tollgate will try again.'],
     ['info', 'Ledger closed.'],
   ]);
 });

@@ -39,10 +39,10 @@ export function keepBooks(
     log.error({ ...errorFields(error), retry_ms: LIMITS.bookkeepingRetryMs }, what);
   const timers = [
     repeat(clock, LIMITS.closingPeriodMs, close, (error) =>
-      failed(error, 'Closing the ledger failed; it is tried again.'),
+      failed(error, 'Closing the ledger failed. Tollgate will try again.'),
     ),
     repeat(clock, LIMITS.idempotencySweepMs, sweep, (error) =>
-      failed(error, 'Deleting expired idempotency keys and sessions failed; it is tried again.'),
+      failed(error, 'Deleting expired idempotency keys and sessions failed. Tollgate will try again.'),
     ),
   ];
   return {
@@ -57,7 +57,7 @@ async function signQuietly(signRoots: () => Promise<number>, log: Log): Promise<
   try {
     log.debug({ roots: await signRoots() }, 'Roots of closed months signed.');
   } catch (error) {
-    log.error(errorFields(error), 'The roots of closed months cannot be signed; it is tried again.');
+    log.error(errorFields(error), 'The roots of closed months cannot be signed. Tollgate will try again.');
   }
 }
 

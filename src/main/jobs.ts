@@ -68,7 +68,7 @@ export function openJobs(parts: JobParts): OpenJobs {
   };
   const waiters = new JobWaiters();
   const failed = (error: unknown): void =>
-    log.warn(errorFields(error), 'Deferred jobs cannot be read or written; it is tried again.');
+    log.warn(errorFields(error), 'Deferred jobs cannot be read or written. Tollgate will try again.');
   const startedMs = new Map<bigint, number>();
   const endedWithoutRun = (id: bigint, state: FinalJobState): void => {
     onEnded({ state, waitedMs: null, ranMs: null });

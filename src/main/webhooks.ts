@@ -55,5 +55,5 @@ function logAttempt(log: Log, { webhook, delivery, outcome }: DeliveryAttempt): 
   };
   if (outcome.state === 'delivered') log.debug(fields, 'Webhook delivered.');
   else if (outcome.state === 'failed') log.error({ ...fields, reason: outcome.error }, 'Webhook delivery given up.');
-  else log.warn({ ...fields, reason: outcome.error }, 'Webhook delivery failed; it is tried again.');
+  else log.warn({ ...fields, reason: outcome.error }, 'Webhook delivery failed. Tollgate will try again.');
 }
