@@ -40,7 +40,16 @@ export const SIGNING_MUTANTS: readonly Mutant[] = [
     SIGNED,
   ),
   mutant('a key under the id of another', JWS, 'if (thumbprint(x) !== kid) throw', 'if (false) throw', SIGNED),
-  mutant('a key that signs before its time', KEYS, 'fromMs <= nowMs) ?? keys[0]!', 'true) ?? keys[0]!', SIGNED),
+  mutant('a key that signs before its time', KEYS, 'fromMs <= nowMs);', 'true);', SIGNED),
+  mutant('a signature older than its key', KEYS, 'fromMs <= nowMs);', 'fromMs <= nowMs) ?? keys[0]!;', VERIFY),
+  mutant('a leaf that can be read in two ways', 'src/signing/verify-proof.ts', 'ONE_WORD.test(text)', 'true', VERIFY),
+  mutant(
+    'a stored hash that is not compared',
+    'src/store/month-check.ts',
+    ' ?? wrongChunk(wrongChunks.get(row.account_id))',
+    '',
+    'test/month-trees.test.ts',
+  ),
   mutant(
     'a private key that fits any row',
     KEYS,
