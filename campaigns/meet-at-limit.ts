@@ -1,5 +1,5 @@
 import type { Sim } from '../src/sim/sim-handle.ts';
-import { StreamClient } from '../test/stream-client.ts';
+import type { StreamClient } from '../test/stream-client.ts';
 import { until } from '../test/until.ts';
 
 /** Calls that were sent at once, after all have ended. */
