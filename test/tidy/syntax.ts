@@ -1,4 +1,4 @@
-import { type Node, visitorKeys } from 'oxc-parser';
+import { type Node, Visitor, visitorKeys } from 'oxc-parser';
 import { linesOf, type SourceFile } from './source-files.ts';
 
 /** A node with the way to it: the member of `parent` that holds it. */
@@ -59,21 +59,30 @@ export interface FunctionSize {
 /** Every function of the file: declarations, expressions, arrows, methods, accessors, constructors. */
 export function functionsOf(file: SourceFile): FunctionSize[] {
   const found: FunctionSize[] = [];
-  for (const { node, parent } of placesOf(file)) {
-    if (!isFunction(node) || node.body === null) continue;
-    // A method begins with its name, which stands in the node around the function.
-    const { start } = isMember(parent) ? parent : node;
-    const lines = linesOf(file.text.slice(start, node.end));
-    found.push({ start, end: node.end, lines });
-  }
+  // A method begins with its name, which stands in the node around the function.
+  const begins = new Map<object, number>();
+  const member = ({ value, start }: MemberNode): void => void (value !== null && begins.set(value, start));
+  const enter = (node: FunctionNode): void => {
+    if (node.body === null) return;
+    const start = begins.get(node) ?? node.start;
+    found.push({ start, end: node.end, lines: linesOf(file.text.slice(start, node.end)) });
+  };
+  new Visitor({
+    ...{ MethodDefinition: member, Property: member, PropertyDefinition: member },
+    ...{ FunctionDeclaration: enter, FunctionExpression: enter, ArrowFunctionExpression: enter },
+  }).visit(file.program);
   return found;
 }
 
 /** Where tests are declared: a function around them is a chapter, not a step. */
 export function testsIn(file: SourceFile): number[] {
-  return placesOf(file).flatMap(({ node }) =>
-    node.type === 'CallExpression' && declaresTest(node.callee) ? node.start : [],
-  );
+  const found: number[] = [];
+  new Visitor({
+    CallExpression: (node) => {
+      if (declaresTest(node.callee)) found.push(node.start);
+    },
+  }).visit(file.program);
+  return found;
 }
 
 function declaresTest(callee: Node): boolean {
@@ -82,17 +91,8 @@ function declaresTest(callee: Node): boolean {
   return callee.type === 'CallExpression' && declaresTest(callee.callee);
 }
 
-type FunctionNode = Extract<Node, { type: 'FunctionDeclaration' | 'FunctionExpression' | 'ArrowFunctionExpression' }>;
-
-function isFunction(node: Node): node is FunctionNode {
-  return (
-    node.type === 'FunctionDeclaration' || node.type === 'FunctionExpression' || node.type === 'ArrowFunctionExpression'
-  );
-}
-
-function isMember(parent: Node | null): parent is Node {
-  return parent?.type === 'MethodDefinition' || parent?.type === 'Property' || parent?.type === 'PropertyDefinition';
-}
+type FunctionNode = Pick<FunctionSize, 'start' | 'end'> & { readonly body: Node | null };
+type MemberNode = { readonly start: number; readonly value: object | null };
 
 /** The words of strings, templates and patterns; where a file is imported from is no word of its own. */
 export function stringsOf(file: SourceFile): string[] {
