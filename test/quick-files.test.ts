@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { quickTestFiles } from './quick-files.ts';
+import { SLOWEST_FILES } from './slowest-files.ts';
 
 function quickAmong(texts: Record<string, string>): string[] {
   const tests = Object.keys(texts).filter((path) => path.endsWith('.test.ts'));
@@ -50,4 +51,6 @@ test('the files of this repository are told apart', () => {
   expect(quick).not.toContain('test/routes.test.ts');
   expect(quick).not.toContain('test/kill.test.ts');
   expect(quick).not.toContain('test/store-postgres.test.ts');
+  const quickAndSlow = SLOWEST_FILES.filter((path) => quick.includes(path));
+  expect(SLOWEST_FILES.slice(-quickAndSlow.length), 'Name the quick ones last.').toEqual(quickAndSlow);
 });
