@@ -43,14 +43,13 @@ export class JsonEdit {
     let container = this.#at(this.#source.start, path);
     for (let depth = 0; depth < path.length; depth++) {
       const key = path[depth]!;
-      const member = container.find(key);
+      const member = container.findAlone(key);
       const isLast = depth === path.length - 1;
       if (member === undefined) {
         if (!isLast && !options?.createParents) throw new JsonEditError(`There is no parent for ${formatPath(path)}.`);
         container.append(key, isLast ? json : nest(path.slice(depth + 1), json));
         break;
       }
-      container.dropTwins(member, key);
       if (isLast) this.#replace(member, json);
       else container = this.#at(member.start, path);
     }
@@ -60,24 +59,16 @@ export class JsonEdit {
   /** Removes a member or element with one comma; does nothing if there is none. */
   remove(path: JsonPath): this {
     const container = this.#holderOf(path);
-    const key = path.at(-1)!;
-    const member = container?.find(key);
-    if (container !== null && member !== undefined) {
-      container.dropTwins(member, key);
-      container.drop(member);
-    }
+    const member = container?.findAlone(path.at(-1)!);
+    if (member !== undefined) container!.drop(member);
     return this;
   }
 
   /** Renames a member where it is; does nothing if there is none. */
   rename(path: JsonPath, newKey: string): this {
     const container = this.#holderOf(path);
-    const key = path.at(-1)!;
-    const member = container?.find(key);
-    if (container !== null && member !== undefined) {
-      container.dropTwins(member, key);
-      container.rename(member, newKey);
-    }
+    const member = container?.findAlone(path.at(-1)!);
+    if (member !== undefined) container!.rename(member, newKey);
     return this;
   }
 
@@ -154,17 +145,22 @@ class ContainerEdit {
     return findMember(this.#bytes, this.#container, key);
   }
 
+  /** Finds a member to edit and drops its duplicates, so that a parser that uses the first of two finds the edited one. */
+  findAlone(key: string | number): JsonMember | undefined {
+    const { isObject, members } = this.#container;
+    if (typeof key === 'number' || !isObject) return this.find(key);
+    let last: JsonMember | undefined;
+    for (const member of members) {
+      if (!hasKey(this.#bytes, member, key)) continue;
+      if (last !== undefined) this.drop(last);
+      last = member;
+    }
+    return last;
+  }
+
   drop(member: JsonMember): void {
     this.#dropped ??= new Set();
     this.#dropped.add(member);
-  }
-
-  /** Removes duplicates of the key, so that a parser that uses the first of two finds the edited one. */
-  dropTwins(member: JsonMember, key: string | number): void {
-    if (typeof key === 'number') return;
-    for (const other of this.#container.members) {
-      if (other !== member && hasKey(this.#bytes, other, key)) this.drop(other);
-    }
   }
 
   rename(member: JsonMember, newKey: string): void {
