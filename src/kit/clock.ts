@@ -1,3 +1,6 @@
+// The global of the same name is a getter, which takes a quarter of the time of a reading.
+import { performance } from 'node:perf_hooks';
+
 /** A running timer; cancelling it twice, or after it ran, does nothing. */
 export interface Timer {
   cancel(): void;
