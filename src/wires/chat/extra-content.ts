@@ -1,5 +1,5 @@
 import { beyondMetadata, contentBytes, extraBytes } from '../fields/extra-bytes.ts';
-import { isText, type Members } from '../fields/members.ts';
+import { isAbsent, isText, type Members } from '../fields/members.ts';
 import { modelBytes } from './mend-text.ts';
 
 const OF_CHUNK = new Set(['id', 'object', 'model', 'choices', 'usage', 'obfuscation']);
@@ -33,5 +33,5 @@ export function extraOfDelta(delta: Members, logprobs: unknown): number {
   let bytes = extraBytes(delta, OF_DELTA);
   const hasReasoning = isText(delta.reasoning) || isText(delta.reasoning_content);
   if (!hasReasoning) bytes += contentBytes(delta.reasoning_details);
-  return modelBytes(delta) > 0 ? bytes : bytes + contentBytes(logprobs);
+  return isAbsent(logprobs) || modelBytes(delta) > 0 ? bytes : bytes + contentBytes(logprobs);
 }

@@ -78,7 +78,7 @@ function writeDetails(written: Members, group: string, counts: Counts): void {
   if (hasCounts(written[group], counts)) return;
   const details: Members = isObject(written[group]) ? { ...written[group] } : {};
   for (const name in counts) if (!hasCount(details, name, counts[name]!)) details[name] = counts[name];
-  written[group] = Object.values(counts).some((count) => count > 0) || isObject(written[group]) ? details : undefined;
+  written[group] = isObject(written[group]) || Object.values(counts).some((count) => count > 0) ? details : undefined;
 }
 
 /** The usage of a buffered response, with its cost. */
