@@ -4,7 +4,7 @@ const MEMORY = 'src/wires/frames/frame-memory.ts';
 const PATTERN = 'src/wires/frames/frame-pattern.ts';
 const REPEATED = 'src/wires/frames/repeated-frames.ts';
 
-/** Faults of the frame memory, which relays frames without parsing them. */
+/** Faults of the memories by which frames and responses are relayed without parsing them. */
 export const FRAME_MUTANTS: readonly Mutant[] = [
   {
     name: 'a pattern that keeps the id of its stream',
@@ -43,5 +43,32 @@ export const FRAME_MUTANTS: readonly Mutant[] = [
       },
     ],
     tests: ['src/wires/chat/remembered-frames.test.ts'],
+  },
+  {
+    name: 'a known response whose text is not checked',
+    changes: [
+      {
+        file: 'src/json/json.ts',
+        find: "return JSON.parse(bytes.toString('utf8', start - 1, end + 1)) as string;",
+        replace: "return bytes.toString('utf8', start, end);",
+      },
+    ],
+    tests: ['src/wires/chat/known-answer.test.ts'],
+  },
+  {
+    name: 'a response learned though it has a key twice',
+    changes: [{ file: 'src/wires/chat/known-answer.ts', find: ' || !hasEachKeyOnce(body)', replace: '' }],
+    tests: ['src/wires/chat/known-answer.test.ts'],
+  },
+  {
+    name: 'a memory of responses that keeps other text of a model',
+    changes: [
+      {
+        file: 'src/wires/chat/known-answer.ts',
+        find: "hasNoText(choice.message, OF_MESSAGE, 'content')",
+        replace: 'isObject(choice.message)',
+      },
+    ],
+    tests: ['src/wires/chat/known-answer.test.ts'],
   },
 ];

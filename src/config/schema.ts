@@ -159,7 +159,7 @@ export const configFileSchema = z
     frame_memory: z
       .boolean()
       .default(true)
-      .describe('Relay stream frames that repeat an earlier one without parsing them; false parses every frame.'),
+      .describe('Relay frames and responses that repeat an earlier one without parsing them; false parses everything.'),
     simulated_host: z
       .boolean()
       .optional()

@@ -12,7 +12,7 @@ import { WIRES } from '../wires/registry.ts';
 import type { BufferedAnswer, HostError, RelayTerms, StreamRelay, Wire } from '../wires/wire.ts';
 import type { Admission } from './admit.ts';
 import type { Call } from './call.ts';
-import { frameMemoryOf } from './frame-memories.ts';
+import { memoriesOf } from './frame-memories.ts';
 import { TranslatedStream, translateAnswer } from './translate.ts';
 
 /** One possible call to a host: the bytes to send, and how to read the response. */
@@ -139,6 +139,8 @@ function sameWire(context: CallContext, candidate: Candidate): HostCall {
   const { outputLimitField, forwards, reducesVectors, slots } = row;
   const { outputLimit, reasoningEffort } = admission;
   const { hostModel } = candidate;
+  const withMemories = (): RelayTerms =>
+    context.frameMemory ? { ...terms, ...memoriesOf(candidate, terms.hideReasoning) } : terms;
   return {
     candidate,
     path: relay.path,
@@ -154,11 +156,8 @@ function sameWire(context: CallContext, candidate: Candidate): HostCall {
         reducesVectors,
         quirks: slots,
       }),
-    openStream: () => {
-      const memory = context.frameMemory ? frameMemoryOf(candidate, terms.hideReasoning) : null;
-      return relay.stream!.mend(memory === null ? terms : { ...terms, memory });
-    },
-    spliceResponse: (body) => relay.spliceResponse(body, terms),
+    openStream: () => relay.stream!.mend(withMemories()),
+    spliceResponse: (body) => relay.spliceResponse(body, withMemories()),
     answerAsStream: (body) => relay.stream?.answerAsStream(body) ?? null,
     readError: (status, body) => relay.readError(status, body),
   };

@@ -80,6 +80,16 @@ export function tryParseJson(text: string): unknown | undefined {
   }
 }
 
+/** The string between two quotes of a JSON text; null if these bytes are not the whole inside of one. */
+export function readJsonString(bytes: Buffer, start: number, end: number): string | null {
+  if (bytes[start - 1] !== QUOTE || bytes[end] !== QUOTE) return null;
+  try {
+    return JSON.parse(bytes.toString('utf8', start - 1, end + 1)) as string;
+  } catch {
+    return null;
+  }
+}
+
 /**
  * Reads untrusted JSON. It must be UTF-8 without a byte order mark, within the limits, and without duplicate keys, also
  * if their escapes differ: one parser would use the first and another the last. Linear in time for any input.

@@ -8,6 +8,7 @@ import type { HostWire, WireName } from '../canonical/wire-names.ts';
 import type { JsonText } from '../json/json.ts';
 import type { SseFrame } from '../kit/sse.ts';
 import type { Bill } from './bill.ts';
+import type { AnswerMemory } from './frames/answer-memory.ts';
 import type { FrameMemory } from './frames/frame-memory.ts';
 import type { PassedFrames } from './frames/passed-frames.ts';
 import type { HubClient, HubUpstream } from './hub.ts';
@@ -95,6 +96,8 @@ export interface RelayTerms {
   readonly quirks: HostQuirks;
   /** What earlier streams taught about this host's frames, for the same model and terms; absent: nothing. */
   readonly memory?: FrameMemory;
+  /** The same about its buffered responses. */
+  readonly answers?: AnswerMemory;
   /** Parses every frame, even one that repeats an earlier frame; the setting `frame_memory: false`. */
   readonly parseEveryFrame?: boolean;
 }

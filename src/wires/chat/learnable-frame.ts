@@ -35,12 +35,12 @@ function isSpelledAsByUs(raw: Buffer, chunk: Members): boolean {
   return text === `${line}\n\n` || text === `${line}\r\n\r\n`;
 }
 
-function onlyObjectIn(list: unknown): Members | null {
+export function onlyObjectIn(list: unknown): Members | null {
   return Array.isArray(list) && list.length === 1 && isObject(list[0]) ? list[0] : null;
 }
 
 /** Whether the members hold no text except in the host's own ones; nested values are refused, and `apart` is checked separately. */
-function hasNoText(members: Members, hostsOwn: ReadonlySet<string>, apart: string | undefined): boolean {
+export function hasNoText(members: Members, hostsOwn: ReadonlySet<string>, apart: string | undefined): boolean {
   return Object.entries(members).every(
     ([name, value]) => name === apart || isWithoutText(value) || (typeof value === 'string' && hostsOwn.has(name)),
   );

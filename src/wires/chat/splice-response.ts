@@ -1,17 +1,32 @@
 import { type JsonText, readJson, tryParseJson } from '../../json/json.ts';
 import { readErrorMember } from '../errors/read-host-error.ts';
 import { isObject, type Members } from '../fields/members.ts';
+import { writeAnswer } from '../frames/answer-memory.ts';
 import { usageRule } from '../usage/inclusive-usage.ts';
 import { promptUsageText, readPromptUsage } from '../usage/prompt-usage.ts';
 import { type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.ts';
 import { extraOfDelta } from './extra-content.ts';
 import { isFailure } from './finish-reason.ts';
+import { findKnownAnswer, type KnownAnswer, learnAnswer } from './known-answer.ts';
 import { type AnswerChoice, answersIn, mendAnswer } from './mend-answer.ts';
 import { modelBytes } from './mend-text.ts';
 import { findUsage } from './quirks.ts';
 
 /** Reads a buffered response and writes the host's own bytes with `model` and `usage` replaced; rebuilds it if it needs repair. */
 export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer {
+  const known = terms.answers === undefined ? null : findKnownAnswer(body, terms.answers);
+  return known === null ? spliceParsed(body, terms) : spliceKnown(body, known, terms);
+}
+
+function spliceKnown(body: Buffer, { found, rawUsage, words }: KnownAnswer, { quirks }: RelayTerms): BufferedAnswer {
+  return {
+    usage: readPromptUsage(rawUsage, usageRule(quirks)),
+    relayedBytes: Buffer.byteLength(words),
+    write: (bill) => writeAnswer(found, body, promptUsageText(bill, rawUsage)),
+  };
+}
+
+function spliceParsed(body: Buffer, terms: RelayTerms): BufferedAnswer {
   const text = parse(body);
   const answer = text.value;
   const choices = isObject(answer) ? answersIn(answer.choices) : [];
@@ -23,6 +38,7 @@ export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer 
   // Clients of aggregators require this member, even if it is null.
   const isUnnamed = answer.system_fingerprint === undefined;
   const splice = changed ? spliceInto(answer, terms) : spliceBytes(text, terms, isUnnamed);
+  if (!changed && terms.answers?.mayLearn() === true) learnAnswer(terms.answers, body, answer, splice('{}'));
   return {
     usage: readPromptUsage(rawUsage, usageRule(terms.quirks)),
     relayedBytes: choices.reduce((sum, choice) => sum + bytesOf(choice), 0),

@@ -1,0 +1,150 @@
+import { LIMITS } from '../../limits.ts';
+import { isAt } from './repeated-frames.ts';
+
+/** What differs between the buffered responses of one host. Everything around it is the same in many of them. */
+export type HoleKind = 'id' | 'created' | 'words' | 'usage';
+
+/** A part of a response that differs: without the quotes, if it is a string. */
+export interface Hole {
+  readonly kind: HoleKind;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The bytes around the holes of a response, as they come from the host and as they go to the caller. */
+export interface AnswerPattern {
+  /** In the order of the response: text and usage last, so that the usage ends where the last part begins. */
+  readonly kinds: readonly HoleKind[];
+  /** One more than there are holes. */
+  readonly came: readonly Buffer[];
+  readonly written: readonly Buffer[];
+}
+
+/** A response that fits a pattern. Whether its text and its usage are valid JSON is not known yet. */
+export interface FoundAnswer {
+  readonly pattern: AnswerPattern;
+  readonly holes: readonly Hole[];
+}
+
+/**
+ * Patterns of a host's buffered responses, shared by the calls of one model on the same terms. A response that fits one is
+ * not parsed as a whole. Keeps a few patterns, and no text, id, time or usage of any response.
+ */
+export class AnswerMemory {
+  readonly #patterns: AnswerPattern[] = [];
+  #learned = 0;
+  #used = 0;
+  #declined = 0;
+
+  get patterns(): readonly AnswerPattern[] {
+    return this.#patterns;
+  }
+
+  /** How many responses were recognised. */
+  get used(): number {
+    return this.#used;
+  }
+
+  find(bytes: Buffer): FoundAnswer | null {
+    for (const pattern of this.#patterns) {
+      const holes = holesIn(bytes, pattern);
+      if (holes === null) continue;
+      this.#used++;
+      return { pattern, holes };
+    }
+    return null;
+  }
+
+  /** Called before learning, which costs more than parsing: a host that never repeats itself is rarely learned from. */
+  mayLearn(): boolean {
+    const isUnused = this.#learned >= FREE_LESSONS && this.#used < this.#learned * USES_PER_LESSON;
+    if (isUnused && ++this.#declined % RETRY_EVERY !== 0) return false;
+    this.#learned++;
+    return true;
+  }
+
+  /** Keeps the newest patterns. */
+  learn(pattern: AnswerPattern): void {
+    if (Math.max(lengthOf(pattern.came), lengthOf(pattern.written)) > LIMITS.cachedFrameBytesMax) return;
+    if (this.#patterns.length === LIMITS.cachedFramesMax) this.#patterns.shift();
+    this.#patterns.push(pattern);
+  }
+}
+
+const FREE_LESSONS = 16;
+const USES_PER_LESSON = 16;
+const RETRY_EVERY = 128;
+
+/** Cuts a response at its holes. */
+export function partsAround(bytes: Buffer, holes: readonly Hole[]): Buffer[] {
+  const starts = [0, ...holes.map(({ end }) => end)];
+  const ends = [...holes.map(({ start }) => start), bytes.length];
+  return starts.map((start, index) => Buffer.from(bytes.subarray(start, ends[index])));
+}
+
+/** The response for the caller, with another usage. */
+export function writeAnswer({ pattern, holes }: FoundAnswer, bytes: Buffer, usage: string): Buffer {
+  let length = lengthOf(pattern.written) + Buffer.byteLength(usage);
+  for (const { kind, start, end } of holes) if (kind !== 'usage') length += end - start;
+  const answer = Buffer.allocUnsafe(length);
+  let at = 0;
+  for (let index = 0; index < holes.length; index++) {
+    const { kind, start, end } = holes[index]!;
+    at += pattern.written[index]!.copy(answer, at);
+    at += kind === 'usage' ? answer.write(usage, at) : bytes.copy(answer, at, start, end);
+  }
+  pattern.written.at(-1)!.copy(answer, at);
+  return answer;
+}
+
+function holesIn(bytes: Buffer, { kinds, came }: AnswerPattern): Hole[] | null {
+  if (!isAt(bytes, 0, came[0]!)) return null;
+  const holes: Hole[] = [];
+  let start = came[0]!.length;
+  for (let index = 0; index < kinds.length; index++) {
+    const kind = kinds[index]!;
+    const next = came[index + 1]!;
+    const end = END_OF[kind](bytes, start, next);
+    if (end <= start || !isAt(bytes, end, next)) return null;
+    holes.push({ kind, start, end });
+    start = end + next.length;
+  }
+  return holes;
+}
+
+/** Where a hole ends, given the bytes after it. */
+const END_OF: Readonly<Record<HoleKind, (bytes: Buffer, start: number, next: Buffer) => number>> = {
+  id: plainEnd,
+  created: digitsEnd,
+  words: (bytes, start, next) => bytes.indexOf(next, start),
+  usage: (bytes, _start, last) => bytes.length - last.length,
+};
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const ZERO = 0x30;
+const NINE = 0x39;
+/** A number of so many digits is a safe integer. */
+const DIGITS_MAX = 15;
+
+/** The end of visible ASCII without quotes and escapes. */
+function plainEnd(bytes: Buffer, start: number): number {
+  let at = start;
+  for (; at < bytes.length; at++) {
+    const byte = bytes[at]!;
+    if (byte <= 0x20 || byte > 0x7e || byte === QUOTE || byte === BACKSLASH) break;
+  }
+  return at;
+}
+
+/** The end of a positive integer; where it starts if there is none. */
+function digitsEnd(bytes: Buffer, start: number): number {
+  let at = start;
+  if (bytes[at] === ZERO) return start;
+  while (at - start < DIGITS_MAX && bytes[at]! >= ZERO && bytes[at]! <= NINE) at++;
+  return at;
+}
+
+function lengthOf(parts: readonly Buffer[]): number {
+  return parts.reduce((sum, part) => sum + part.length, 0);
+}
