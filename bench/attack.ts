@@ -8,22 +8,35 @@ import { systemClock } from '../src/kit/clock.ts';
 import { startSim } from '../src/sim/sim.ts';
 
 /**
- * One key sends the most expensive bodies as often as its request rate allows, while another makes small calls. Prints
- * the other key's times without and under each attack, and their ratio: `npm run bench:attack [-- <seconds per part>]`.
+ * One key sends the most expensive bodies as often as its request rate allows, or so many calls that most are refused, while
+ * another makes small calls. Prints the other key's times without and under each attack, and their ratio:
+ * `npm run bench:attack [-- <seconds per part>]`.
  */
 
 const DEFAULT_SECONDS = 10;
-const ATTACKS_PER_SECOND = 50;
+const LARGE_PER_SECOND = 50;
+const REFUSED_PER_SECOND = 1_000;
 const CALLS_PER_SECOND = 50;
 const RATIO_MAX = 5;
 
 const CALL = { model: MODEL, messages: [{ role: 'user', content: 'hello' }], max_tokens: 20 };
 const MANY_KEYS = Object.fromEntries(Array.from({ length: 99_000 }, (_, at) => [`key${at}`, 1]));
-const ATTACKS: Readonly<Record<string, Buffer>> = {
-  'many keys in one object': Buffer.from(JSON.stringify({ ...CALL, metadata: MANY_KEYS })),
-  'many values': Buffer.from(JSON.stringify({ ...CALL, metadata: Array.from({ length: 500_000 }, () => 1) })),
-  'many escapes': Buffer.from(JSON.stringify({ ...CALL, user: '\n"'.repeat(250_000) })),
-};
+const ATTACKS: readonly Attack[] = [
+  largeBody('many keys in one object', { ...CALL, metadata: MANY_KEYS }),
+  largeBody('many values', { ...CALL, metadata: Array.from({ length: 500_000 }, () => 1) }),
+  largeBody('many escapes', { ...CALL, user: '\n"'.repeat(250_000) }),
+  { name: 'many refused calls', body: Buffer.from(JSON.stringify(CALL)), perSecond: REFUSED_PER_SECOND },
+];
+
+interface Attack {
+  readonly name: string;
+  readonly body: Buffer;
+  readonly perSecond: number;
+}
+
+function largeBody(name: string, body: unknown): Attack {
+  return { name, body: Buffer.from(JSON.stringify(body)), perSecond: LARGE_PER_SECOND };
+}
 
 interface Figures {
   readonly p50Ms: number;
@@ -55,13 +68,14 @@ async function measureAll(gateway: GatewayProcess, seconds: number): Promise<num
   const quiet = figuresOf(await callAtRate(gateway.url, other, body, CALLS_PER_SECOND, seconds));
   print('quiet', quiet, 1, (cpuMs(gateway.pid) - before) / seconds);
   let worst = 1;
-  for (const [name, attack] of Object.entries(ATTACKS)) {
+  for (const { name, body: attack, perSecond } of ATTACKS) {
     const beforeMs = cpuMs(gateway.pid);
-    const attacking = callAtRate(gateway.url, attacker, attack, ATTACKS_PER_SECOND, seconds);
+    const attacking = callAtRate(gateway.url, attacker, attack, perSecond, seconds);
     const under = figuresOf(await callAtRate(gateway.url, other, body, CALLS_PER_SECOND, seconds));
-    await attacking;
+    const refused = (await attacking).filter(({ status }) => status === 429).length;
     worst = Math.max(worst, under.p99Ms / quiet.p99Ms);
-    print(name, under, under.p99Ms / quiet.p99Ms, (cpuMs(gateway.pid) - beforeMs) / seconds);
+    const attackName = `${name}, ${refused} refused`;
+    print(attackName, under, under.p99Ms / quiet.p99Ms, (cpuMs(gateway.pid) - beforeMs) / seconds);
   }
   return worst <= RATIO_MAX ? 0 : 1;
 }
