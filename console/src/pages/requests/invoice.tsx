@@ -37,7 +37,7 @@ export function InvoiceLines({ receipt }: { readonly receipt: Receipt }): ReactN
               Refunded
             </th>
             <td />
-            <td className="py-2 pr-3 text-right">−{formatExact(refunded)}</td>
+            <td className="py-2 pr-3 text-right whitespace-nowrap">−{formatExact(refunded)}</td>
           </tr>
         )}
       </tbody>
