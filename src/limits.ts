@@ -263,9 +263,10 @@ export const LIMITS = {
   tokenCountsPendingMax: 64,
   tokenCountCharsPendingPerAccountMax: 4_000_000,
   tokenCountCharsPendingMax: 16_000_000,
-  /** Texts whose counts are remembered, per account and in all, and the shortest one. */
+  /** Texts whose counts are remembered, per account and in all, and the shortest one; words that a tokenizer remembers. */
   tokenCountsKeptPerAccount: 10_000,
   tokenCountsKept: 100_000,
+  tokenMergesKept: 100_000,
   tokenCountKeptCharsMin: 64,
   /** Highest factor between two tokenizers, and the one for a model about which nothing is known. */
   tokenFactorMax: 8,

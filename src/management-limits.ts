@@ -35,6 +35,8 @@ export const MANAGEMENT_LIMITS = {
   /** Receipts that are kept for a reader who comes back, and for how long. */
   receiptFeedKeptMax: 200,
   receiptFeedKeptMs: 30_000,
+  /** Filters of feeds that are read now or may be again. */
+  receiptFeedChannelsMax: 200,
   /** What a reader may leave unread before it gets a gap instead. */
   receiptFeedUnreadBytesMax: 256 * 1024,
   /** By how much the clocks of processes that share a ledger may differ. */

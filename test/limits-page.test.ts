@@ -61,7 +61,7 @@ const INSIDE =
 const INSIDE_BY_NAME = [
   'managementSecretCharsMax',
   ...['usagePartRowsMax', 'refusalsWaitingMax', 'refusalsWaitingPerAccountMax', 'refusalCountsMax'],
-  'managementUseMs',
+  ...['managementUseMs', 'receiptFeedChannelsMax'],
   'keyUseMs',
   'accountClosePollMs',
   ...[

@@ -81,6 +81,7 @@ async function metricsText(): Promise<string> {
     },
     payers: { perAccount: true, perKey: true },
     spansDropped: () => 1,
+    caches: async () => [{ cache: 'keys', entries: 1, entriesMax: 2 }],
     hosts: () => [{ host: 'one', state: 'well', firstByteMs: 1 }],
   });
   metrics.observe(recordOfEverything());
@@ -162,7 +163,8 @@ describe('series of single accounts and keys', () => {
     const sources = Object.fromEntries([...zeros, ...more].map((name) => [name, zero]));
     const books = { sums: read, clock: new ManualClock() };
     const jobs = { sums: () => Promise.reject(new Error('away')), clock: new ManualClock() };
-    return new Metrics({ ...sources, hosts: () => [], books, jobs, payers } as unknown as ConstructorParameters<
+    const caches = async () => [];
+    return new Metrics({ ...sources, hosts: () => [], books, jobs, payers, caches } as unknown as ConstructorParameters<
       typeof Metrics
     >[0]);
   };
@@ -181,6 +183,15 @@ describe('series of single accounts and keys', () => {
     const lines = (await metrics.text()).split('\n').filter((line) => line.startsWith('tollgate_account_calls_total{'));
     expect(lines).toHaveLength(LIMITS.payerSeriesMax + 1);
     expect(lines).toContain(`tollgate_account_calls_total{account="other"} ${beyond}`);
+  });
+
+  test('models beyond the most that a catalog may have are counted together, and no token is lost', async () => {
+    const metrics = build({ perAccount: false, perKey: false });
+    const beyond = 3;
+    for (let at = 0; at < LIMITS.catalogModelsMax + beyond; at++)
+      metrics.observe({ ...recordOfEverything(), effectiveModel: `model-${at}` });
+    expect(metrics.models).toBe(LIMITS.catalogModelsMax);
+    expect(await metrics.text()).toContain(`tollgate_tokens_total{model="other",kind="output"} ${beyond}\n`);
   });
 
   test('a store that cannot be read leaves its sums out, and the rest is there', async () => {

@@ -1,3 +1,4 @@
+import type { CacheSize } from '../kit/caches.ts';
 import type { Clock, Timer } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 import { isSecretOf } from '../store/key-secrets.ts';
@@ -87,6 +88,16 @@ export class KeyDirectory {
     this.#lookups.clear();
     this.#version = null;
     this.#freshAtMs = Number.NEGATIVE_INFINITY;
+  }
+
+  sizes(): CacheSize[] {
+    return [
+      { cache: 'keys', entries: this.#byId.size, entriesMax: this.#keysMax },
+      { cache: 'key_hashes', entries: this.#byHash.size, entriesMax: this.#keysMax },
+      { cache: 'unknown_keys', entries: this.#misses.size, entriesMax: LIMITS.cachedKeyMissesMax },
+      { cache: 'key_lookups', entries: this.#lookups.size, entriesMax: LIMITS.keyLookupsMax },
+      { cache: 'key_uses', entries: this.#used.length, entriesMax: LIMITS.storePageRowsMax },
+    ];
   }
 
   /** Learns every change made before this call. Polls that are waiting for their turn are merged. */

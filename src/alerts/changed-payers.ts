@@ -33,6 +33,11 @@ export class ChangedPayers {
     }
   }
 
+  /** Accounts and keys that wait to be looked at. */
+  get size(): number {
+    return this.#accounts.size + this.#keys.size;
+  }
+
   /** The next ones, oldest first, at most so many. */
   takeAccounts(limit: number): bigint[] {
     const taken = [...this.#accounts].slice(0, limit);

@@ -57,6 +57,11 @@ export class AlertWatch {
     this.#sweep = new Sweep(terms.store, terms.clock);
   }
 
+  /** Accounts and keys that it has yet to look at. */
+  get waiting(): number {
+    return this.#changed.size;
+  }
+
   /** A call ended. `isCapRefusal`: it was refused because of the cap of its key or person. */
   note(payer: Payer, costNanousd: bigint, lossNanousd: bigint, isCapRefusal: boolean): void {
     if (costNanousd > 0n || isCapRefusal) this.#changed.note(payer, isCapRefusal);

@@ -72,6 +72,11 @@ export class Custody {
     this.#uses = new KeyUses(terms.store, terms.clock);
   }
 
+  /** Stored keys whose use is cached. */
+  get keysCached(): number {
+    return this.#uses.size;
+  }
+
   /** Verifies and stores a key, in place of the previous one. If it throws, nothing was stored. */
   async put(accountId: bigint, slug: string, key: Secret, baseUrl: string, audit?: KeyAudit): Promise<StoredKey> {
     const { store, sealer, egress, ids, clock } = this.#terms;

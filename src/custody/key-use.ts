@@ -26,6 +26,11 @@ export class KeyUses {
     this.#clock = clock;
   }
 
+  /** Stored keys whose state is cached. */
+  get size(): number {
+    return this.#states.size;
+  }
+
   /** For a call with this key: returns a function that wraps the call's receiver and notes the status of the answer. */
   begin(row: ProviderKeyRow): (receiver: AnswerReceiver) => AnswerReceiver {
     const state = this.#stateOf(row);

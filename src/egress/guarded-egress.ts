@@ -125,6 +125,11 @@ export class GuardedEgress {
     return guarded.control;
   }
 
+  /** Origins of callers that have connections. */
+  get origins(): number {
+    return this.#client.origins;
+  }
+
   close(): Promise<void> {
     return this.#client.close();
   }

@@ -1,4 +1,6 @@
 import type { Candidate } from '../hosts/directory.ts';
+import type { CacheSize } from '../kit/caches.ts';
+import { LIMITS } from '../limits.ts';
 import { AnswerMemory } from '../wires/frames/answer-memory.ts';
 import { FrameMemory } from '../wires/frames/frame-memory.ts';
 import type { RelayTerms } from '../wires/wire.ts';
@@ -16,6 +18,19 @@ export function memoriesOf(candidate: Candidate, hideReasoning: boolean): Memori
     MEMORIES.set(candidate, memories);
   }
   return memories[hideReasoning ? 1 : 0];
+}
+
+/** Patterns of three kinds of frames, and of buffered responses. */
+const KINDS = 4;
+
+/** The patterns that the memories of these candidates hold. */
+export function frameMemorySize(candidates: readonly Candidate[]): CacheSize {
+  const memories = candidates.flatMap((candidate) => MEMORIES.get(candidate) ?? []);
+  return {
+    cache: 'frame_patterns',
+    entries: memories.reduce((sum, { memory, answers }) => sum + memory.size + answers.patterns.length, 0),
+    entriesMax: memories.length * KINDS * LIMITS.cachedFramesMax,
+  };
 }
 
 function newMemories(): Memories {

@@ -1,5 +1,6 @@
 import type { Caller } from '../accounts/authenticate.ts';
 import type { GatewayError } from '../canonical/errors.ts';
+import type { CacheSize } from '../kit/caches.ts';
 import type { Clock, Timer } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 import type { Refusal, RefusalCount } from '../store/refusals.ts';
@@ -47,6 +48,13 @@ export class RefusalLog {
 
   constructor(terms: RefusalLogTerms) {
     this.#terms = terms;
+  }
+
+  sizes(): CacheSize[] {
+    return [
+      { cache: 'refusals', entries: this.#waiting, entriesMax: LIMITS.refusalsWaitingMax },
+      { cache: 'refusal_counts', entries: this.#counts.size, entriesMax: LIMITS.refusalCountsMax },
+    ];
   }
 
   /** The message is the one that the caller gets: it quotes no prompt. */

@@ -51,6 +51,11 @@ export class HostDirectory {
     return candidates;
   }
 
+  /** Those of them that were computed already. */
+  usedCandidates(model: CatalogModel): readonly Candidate[] {
+    return this.#candidates.get(model) ?? [];
+  }
+
   #findCandidates(model: CatalogModel): Candidate[] {
     const candidates: Candidate[] = [];
     for (const served of model.hosts) {

@@ -243,6 +243,16 @@ describe('refusals', () => {
     expect(availability(`model-${LIMITS.hostModelsAsideMax - 1}`)).toBe('aside');
     expect(availability(`model-${LIMITS.hostModelsAsideMax}`)).toBe('open');
   });
+
+  test('unknown models that may be asked for again make room for others, also for those that another thread has found', () => {
+    for (let at = 0; at < LIMITS.hostModelsAsideMax; at++) call({ kind: 'model_unknown', model: `model-${at}` });
+    const forMs = 1_000;
+    host.adopt({ kind: 'model_set_aside', host: 'host', model: 'one more', forMs, isNews: true }, clock.monotonicMs());
+    expect([host.modelsAside, availability('one more')]).toEqual([LIMITS.hostModelsAsideMax, 'open']);
+    clock.advance(SETTINGS.keyAsideMs);
+    call({ kind: 'model_unknown', model: MODEL });
+    expect([host.modelsAside, availability()]).toEqual([1, 'aside']);
+  });
 });
 
 describe('a reload', () => {

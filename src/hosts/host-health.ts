@@ -82,6 +82,11 @@ export class HostHealth {
     return nowMs < this.#limitedUntilMs ? 'limited' : 'well';
   }
 
+  /** Models that the host is remembered not to know. */
+  get modelsAside(): number {
+    return this.#absentModels.size;
+  }
+
   /** Average time to first byte of recent streams; null before the first. */
   get firstByteMs(): number | null {
     return this.#firstByteMs;
@@ -166,7 +171,7 @@ export class HostHealth {
         if (news.forMs > 0) this.#pausedUntilMs = nowMs + news.forMs;
         return;
       case 'model_set_aside':
-        this.#absentModels.set(news.model, nowMs + news.forMs);
+        this.#noteAbsent(news.model, news.forMs, nowMs);
         return;
       case 'failed':
         this.#consecutive++;
@@ -304,9 +309,19 @@ export class HostHealth {
 
   #setModelAside(model: string, nowMs: number): void {
     const isNews = !this.#absentModels.has(model);
-    if (this.#absentModels.size >= LIMITS.hostModelsAsideMax && isNews) return;
     const forMs = this.#settings.keyAsideMs;
-    this.#absentModels.set(model, nowMs + forMs);
+    if (!this.#noteAbsent(model, forMs, nowMs)) return;
     this.#tell({ kind: 'model_set_aside', host: this.host, model, forMs, isNews });
+  }
+
+  /** False if there are too many; those that may be asked for again make room. */
+  #noteAbsent(model: string, forMs: number, nowMs: number): boolean {
+    const models = this.#absentModels;
+    if (models.size >= LIMITS.hostModelsAsideMax && !models.has(model)) {
+      for (const [name, untilMs] of models) if (untilMs <= nowMs) models.delete(name);
+      if (models.size >= LIMITS.hostModelsAsideMax) return false;
+    }
+    models.set(model, nowMs + forMs);
+    return true;
   }
 }

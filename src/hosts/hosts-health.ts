@@ -1,3 +1,4 @@
+import type { CacheSize } from '../kit/caches.ts';
 import type { Clock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 import type { HealthSettings } from './health-settings.ts';
@@ -71,6 +72,27 @@ export class HostsHealth {
     if (health === undefined) return;
     health.adopt(news, this.#clock.monotonicMs());
     if (isEvent(news)) this.#note(news);
+  }
+
+  /** How many hosts are tracked. */
+  get hosts(): number {
+    return this.#healths.size;
+  }
+
+  sizes(): CacheSize[] {
+    const [hosts, events] = [[...this.#healths.values()], [...this.#events.values()]];
+    return [
+      {
+        cache: 'models_aside',
+        entries: hosts.reduce((sum, { modelsAside }) => sum + modelsAside, 0),
+        entriesMax: hosts.length * LIMITS.hostModelsAsideMax,
+      },
+      {
+        cache: 'host_events',
+        entries: events.reduce((sum, { length }) => sum + length, 0),
+        entriesMax: hosts.length * LIMITS.hostEventsMax,
+      },
+    ];
   }
 
   report(): HostReport[] {

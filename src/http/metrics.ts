@@ -1,6 +1,8 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { ExchangeRecord } from '../gateway/exchange-record.ts';
+import { LIMITS } from '../limits.ts';
 import { type BookSources, gaugeBooks } from './book-metrics.ts';
+import { gaugeCaches, type ReadCaches } from './cache-metrics.ts';
 import { HostMetrics, type HostReading } from './host-metrics.ts';
 import { gaugeJobs, JobMetrics, type JobSources } from './job-metrics.ts';
 import { NoticeMetrics } from './notice-metrics.ts';
@@ -23,6 +25,8 @@ export interface MetricSources {
   readonly jobs: JobSources;
   readonly payers: PayerSeries;
   spansDropped(): number;
+  /** What this worker caches, and the first one for all of them. */
+  readonly caches: ReadCaches;
   /** The metrics of the other workers, which are added; absent if there are none. */
   otherWorkers?(): Promise<readonly MetricsPart[]>;
 }
@@ -40,6 +44,8 @@ const HOLD_SECONDS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.2, 1];
 
 /** The counters of one model, found with one look-up. */
 type ModelCounts = Record<'cost' | 'fresh' | 'cacheRead' | 'cacheWrite' | 'output', { count: number }>;
+
+const OTHER_MODELS = 'other';
 
 /** Prometheus metrics. Labels are bounded sets, never text from a caller. */
 export class Metrics {
@@ -106,6 +112,12 @@ export class Metrics {
       registers,
     });
     this.#gaugeProcess(sources);
+    gaugeCaches(this.#registry, sources.caches);
+  }
+
+  /** Models that have series of their own. */
+  get models(): number {
+    return this.#byModel.size;
   }
 
   /** What exists once in a process. */
@@ -168,15 +180,18 @@ export class Metrics {
     counts.output.count += usage.outputTokens;
   }
 
+  /** Each reload may bring other models, so there is a limit, beyond which they are counted together. */
   #countsOf(model: string): ModelCounts {
+    const isNamed = this.#byModel.size < LIMITS.catalogModelsMax;
+    const label = isNamed ? model : OTHER_MODELS;
     const counts = {
-      cost: this.#cost.at(model),
-      fresh: this.#tokens.at(model, 'fresh'),
-      cacheRead: this.#tokens.at(model, 'cache_read'),
-      cacheWrite: this.#tokens.at(model, 'cache_write'),
-      output: this.#tokens.at(model, 'output'),
+      cost: this.#cost.at(label),
+      fresh: this.#tokens.at(label, 'fresh'),
+      cacheRead: this.#tokens.at(label, 'cache_read'),
+      cacheWrite: this.#tokens.at(label, 'cache_write'),
+      output: this.#tokens.at(label, 'output'),
     };
-    this.#byModel.set(model, counts);
+    if (isNamed) this.#byModel.set(model, counts);
     return counts;
   }
 

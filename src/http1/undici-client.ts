@@ -65,6 +65,11 @@ export class UndiciClient implements Sender {
     return this.#openConnections;
   }
 
+  /** Origins that have connections. */
+  get origins(): number {
+    return this.#pools.size;
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#pools.values(), ...this.#retired].map((pool) => pool.destroy()));

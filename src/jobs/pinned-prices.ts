@@ -21,6 +21,11 @@ export class PinnedPrices {
     this.#inForce = inForce;
   }
 
+  /** Price lists that are remembered. */
+  get size(): number {
+    return this.#pinned.size;
+  }
+
   /** Today's models and hosts at the prices of that version. */
   async at(version: string): Promise<PricedCatalog> {
     const inForce = this.#inForce();

@@ -65,3 +65,14 @@ test('two threads that add to the same number under the lock lose nothing', asyn
   await Promise.all(threads.map((thread) => once(thread, 'exit')));
   expect(new SharedNumbers({ memory, forgets: false }).get(1n)).toBe(40_000);
 });
+
+test('numbers of one thread that must not be forgotten take no further id when they are full', () => {
+  const numbers = new LocalNumbers(2, false);
+  expect([numbers.set(1n, 1), numbers.set(2n, 2), numbers.set(3n, 3), numbers.set(1n, 4)]).toEqual([
+    true,
+    true,
+    false,
+    true,
+  ]);
+  expect([numbers.size, numbers.get(1n), numbers.get(3n)]).toEqual([2, 4, undefined]);
+});

@@ -12,15 +12,18 @@ export interface NumbersById {
   takeAll(): Map<bigint, number>;
   /** The number of ids. */
   readonly size: number;
+  readonly idsMax: number;
 }
 
-/** The numbers of one thread. If there are too many, the id that was added first is forgotten. */
+/** The numbers of one thread. If there are too many, the id that was added first is forgotten, or none is added. */
 export class LocalNumbers implements NumbersById {
-  readonly #idsMax: number;
+  readonly idsMax: number;
+  readonly #forgets: boolean;
   #numbers = new Map<bigint, number>();
 
-  constructor(idsMax = Number.POSITIVE_INFINITY) {
-    this.#idsMax = idsMax;
+  constructor(idsMax = Number.POSITIVE_INFINITY, forgets = true) {
+    this.idsMax = idsMax;
+    this.#forgets = forgets;
   }
 
   get size(): number {
@@ -41,7 +44,10 @@ export class LocalNumbers implements NumbersById {
 
   set(id: bigint, value: number): boolean {
     const numbers = this.#numbers;
-    if (numbers.size >= this.#idsMax && !numbers.has(id)) numbers.delete(numbers.keys().next().value!);
+    if (numbers.size >= this.idsMax && !numbers.has(id)) {
+      if (!this.#forgets) return false;
+      numbers.delete(numbers.keys().next().value!);
+    }
     numbers.set(id, value);
     return true;
   }
@@ -91,6 +97,10 @@ export class SharedNumbers implements NumbersById {
     this.#numbers = new Float64Array(memory, LOCK_BYTES, ids);
     this.#halves = new Int32Array(memory, LOCK_BYTES + ids * NUMBER_BYTES, 2 * ids);
     this.#mask = ids - 1;
+  }
+
+  get idsMax(): number {
+    return this.#mask + 1;
   }
 
   /** `ids` is a power of two. Memory that is never written to takes no room. */

@@ -131,6 +131,16 @@ test('a feed shows every call that ends, once, however long it runs and however 
   );
 });
 
+test('the filters that are remembered are limited: the one that was left longest ago is forgotten, never one with a reader', async () => {
+  const { feed } = start();
+  const reader = await follow(feed);
+  for (let id = 1; id <= LIMITS.receiptFeedChannelsMax + 5; id++)
+    (await follow(feed, { ...ALL, accountId: BigInt(id) })).end();
+  expect(feed.channels).toBe(LIMITS.receiptFeedChannelsMax);
+  expect((await follow(feed, ALL, reader.cursor)).missed).toEqual([]);
+  feed.close();
+});
+
 test('receipts of one reading come in the order in which the calls ended', async () => {
   const { clock, ledger, feed } = start();
   const [long, short] = [call(START_MS - 9_000, START_MS + 700), call(START_MS + 100, START_MS + 200)];

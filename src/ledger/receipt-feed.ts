@@ -71,6 +71,11 @@ export class ReceiptFeed {
     this.#terms = terms;
   }
 
+  /** Filters with a reader, or with one who may come back. */
+  get channels(): number {
+    return this.#channels.size;
+  }
+
   /** Throws StoreUnavailable if the ledger cannot be read. */
   async subscribe(filter: FeedFilter, after: string | null, listener: FeedListener): Promise<Subscription> {
     this.#refuseIfClosed();
@@ -108,9 +113,18 @@ export class ReceiptFeed {
     const run = randomBytes(6).toString('base64url');
     const made = { filter, run, listeners: new Set<FeedListener>(), kept: [], sequence: 0, leftAtMs };
     const channel = this.#channels.get(name) ?? made;
+    if (channel === made) this.#makeRoom();
     channel.leftAtMs = leftAtMs;
     this.#channels.set(name, channel);
     return channel;
+  }
+
+  /** Forgets the channel that was left longest ago, if there are too many. */
+  #makeRoom(): void {
+    if (this.#channels.size < LIMITS.receiptFeedChannelsMax) return;
+    const left = [...this.#channels].filter(([, { listeners }]) => listeners.size === 0);
+    const [oldest] = left.toSorted(([, one], [, other]) => one.leftAtMs - other.leftAtMs);
+    if (oldest !== undefined) this.#channels.delete(oldest[0]);
   }
 
   async #begin(): Promise<Seen> {

@@ -1,50 +1,25 @@
 import { TokenCounter } from '../gateway/counting/token-counter.ts';
-import type { ExchangeRecord } from '../gateway/exchange-record.ts';
-import type { Gateway, PricedCatalog } from '../gateway/gateway.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 import { BodyBudgets } from '../gateway/guards/body-budgets.ts';
 import { CallSlots } from '../gateway/guards/call-slots.ts';
 import { KeptBudget } from '../gateway/guards/kept-budget.ts';
 import { Shutdown } from '../gateway/guards/shutdown.ts';
 import { LearnedFactors } from '../gateway/token-factors.ts';
-import type { HostDirectory } from '../hosts/directory.ts';
-import type { HostsHealth } from '../hosts/hosts-health.ts';
 import { BodyMemory } from '../http/body-memory.ts';
 import { logCall } from '../http/call-log.ts';
 import { type MetricSources, Metrics } from '../http/metrics.ts';
 import { ConnectionLimit } from '../http1/connection-limit.ts';
+import type { Caches } from '../kit/caches.ts';
 import type { Clock } from '../kit/clock.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import type { Books } from './books.ts';
+import { addCallCaches } from './call-caches.ts';
 import { callLimits } from './call-limits.ts';
+import type { CallParts } from './call-parts.ts';
 import { type Entrusted, openCustody } from './custody.ts';
 import { buildGuards, type Guards } from './guards.ts';
-import type { HostSenders } from './host-senders.ts';
 import { openRefusalLog } from './refusals.ts';
-import type { StartTerms } from './start-terms.ts';
 import { watchTimers } from './timer-errors.ts';
-import type { Tracing } from './trace-exporter.ts';
-import type { ThreadState } from './workers/thread-state.ts';
-
-/** What a reload replaces. */
-export interface InForce {
-  prices: PricedCatalog;
-  hosts: HostDirectory;
-}
-
-export interface CallParts {
-  readonly terms: Omit<StartTerms, 'onFatal' | 'hosts'>;
-  readonly books: Pick<Books, 'store' | 'ids' | 'ledger'>;
-  readonly inForce: InForce;
-  readonly egress: HostSenders;
-  readonly health: HostsHealth;
-  readonly tracing: Tracing | null;
-  readonly state: ThreadState;
-  /** Whether another worker has the metrics of the process. */
-  readonly isPart: boolean;
-  readonly otherWorkers?: MetricSources['otherWorkers'];
-  /** Called once per call, for alerts. */
-  notePayer(record: ExchangeRecord): void;
-}
 
 /** The services that calls use, and their metrics: one worker has one of each. */
 export interface CallCore {
@@ -54,6 +29,7 @@ export interface CallCore {
   readonly connectionLimit: ConnectionLimit;
   readonly bodyMemory: BodyMemory;
   readonly entrusted: Entrusted;
+  readonly caches: Caches;
   close(): Promise<void>;
 }
 
@@ -79,7 +55,7 @@ export function buildCallCore(parts: CallParts): CallCore {
     ids,
     ledger,
     sealer: entrusted.keyring.sealer,
-    keptBudget: new KeptBudget({ clock, ...(state.kept && { wholeAtMs: state.kept }) }),
+    keptBudget: new KeptBudget({ clock, wholeAtMs: state.kept }),
     custody: entrusted.custody,
     countTokens,
     tokenFactors,
@@ -96,6 +72,7 @@ export function buildCallCore(parts: CallParts): CallCore {
     hosts: () => inForce.hosts,
     health,
   };
+  addCallCaches(parts, { gateway, metrics, refusals, entrusted, countTokens, connectionLimit });
   const close = async (): Promise<void> => {
     guards.close();
     timers.stop();
@@ -104,7 +81,7 @@ export function buildCallCore(parts: CallParts): CallCore {
     tokenFactors.close();
     await countTokens.close();
   };
-  return { gateway, metrics, guards, connectionLimit, bodyMemory, entrusted, close };
+  return { gateway, metrics, guards, connectionLimit, bodyMemory, entrusted, caches: parts.caches, close };
 }
 
 function learnFactors({ store }: Pick<Books, 'store'>, clock: Clock, log: Log): LearnedFactors {
@@ -149,6 +126,7 @@ function metricSources({ terms, books, egress, health, tracing, ...parts }: Call
     hosts: () => health.report(),
     logLinesDropped: () => log.dropped ?? 0,
     spansDropped: () => tracing?.dropped ?? 0,
+    caches: () => parts.caches.sizes(),
     books: { sums: () => store.directory.bookSums(), clock },
     jobs: { sums: (nowMs) => store.jobs.sums(nowMs), clock },
     payers: config.metrics,

@@ -1,6 +1,8 @@
+import { Caches } from '../kit/caches.ts';
 import type { LiveServices } from '../operator/live.ts';
 import type { AlertServices } from './alerts.ts';
-import { buildCallCore, type CallCore, type CallParts } from './call-core.ts';
+import { buildCallCore, type CallCore } from './call-core.ts';
+import type { CallParts } from './call-parts.ts';
 import { liveServices } from './live-services.ts';
 import { openNotices } from './notices.ts';
 import type { Webhooks } from './webhooks.ts';
@@ -12,10 +14,11 @@ export interface Core extends CallCore {
   readonly live: LiveServices;
 }
 
-export function buildCore(parts: Omit<CallParts, 'isPart' | 'notePayer'>): Core {
+export function buildCore(parts: Omit<CallParts, 'isPart' | 'notePayer' | 'caches'>): Core {
   const { config, clock, log } = parts.terms;
   const { books, health } = parts;
-  const core = buildCallCore({ ...parts, isPart: false, notePayer: (record) => notices.alerts.observe(record) });
+  const notePayer: CallParts['notePayer'] = (record) => notices.alerts.observe(record);
+  const core = buildCallCore({ ...parts, isPart: false, caches: new Caches(), notePayer });
   const { entrusted, metrics } = core;
   const notices = openNotices({ config, books, entrusted, clock, log, health, metrics: metrics.notices });
   const live = liveServices({

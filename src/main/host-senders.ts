@@ -15,13 +15,13 @@ interface KeepingSender extends Sender {
 /** The connections to the operator's hosts: over the configured transport, or through proxies, always with undici. */
 export class HostSenders {
   /** To one host. */
-  readonly #connectionsMax: number;
+  readonly connectionsMax: number;
   readonly #direct: KeepingSender;
   /** By the proxy's URL. They stay until the end, though a reload may have left one without hosts. */
   readonly #proxied = new Map<string, KeepingSender>();
 
   constructor(transport: Transport, connectionsMax: number) {
-    this.#connectionsMax = connectionsMax;
+    this.connectionsMax = connectionsMax;
     this.#direct =
       transport === 'own'
         ? new HostConnections({ connectionsMax })
@@ -35,7 +35,7 @@ export class HostSenders {
     if (sender === undefined) {
       sender = new UndiciClient({
         resends: true,
-        connectionsMax: this.#connectionsMax,
+        connectionsMax: this.connectionsMax,
         proxy: { url, name: proxy.name },
       });
       this.#proxied.set(url, sender);

@@ -10,7 +10,9 @@ import type { Job, Jobs } from '../jobs/service.ts';
 import { turnTaker } from '../jobs/turns.ts';
 import { JobWaiters } from '../jobs/waiters.ts';
 import { JobWorker } from '../jobs/worker.ts';
+import type { CacheSize } from '../kit/caches.ts';
 import { errorFields, type Log } from '../kit/log.ts';
+import { LIMITS } from '../limits.ts';
 import type { FinalJobState } from '../store/jobs.ts';
 import type { KeyRow } from '../store/store.ts';
 import { JobEvents } from '../webhooks/job-events.ts';
@@ -41,6 +43,7 @@ export interface JobParts {
 /** Deferred jobs, and what runs them. */
 export interface OpenJobs {
   readonly jobs: Jobs;
+  sizes(): CacheSize[];
   start(): void;
   /** Starts no more jobs; those that run are calls, which the shutdown waits for. */
   stop(): void;
@@ -55,17 +58,8 @@ export function openJobs(parts: JobParts): OpenJobs {
   const store = books.store.jobs;
   const hasCalls = (): boolean => gateway.shutdown.callsUnderWay > worker.running;
   const yieldToCalls = turnTaker({ clock, isBusy, hasCalls });
-  const services: JobServices = {
-    gateway,
-    store,
-    ledger: books.ledger,
-    contents: new JobContents(gateway.sealer, store),
-    prices: new PinnedPrices(books.store, () => gateway.prices()),
-    endpoints: parts.endpoints,
-    findKey: (id) => parts.findKey(id),
-    yieldToCalls,
-    random: () => Math.random(),
-  };
+  const prices = new PinnedPrices(books.store, () => gateway.prices());
+  const services = servicesOf(parts, prices, yieldToCalls);
   const waiters = new JobWaiters();
   const failed = (error: unknown): void =>
     log.warn(errorFields(error), 'Deferred jobs cannot be read or written. Tollgate will try again.');
@@ -99,6 +93,7 @@ export function openJobs(parts: JobParts): OpenJobs {
   });
   return {
     jobs,
+    sizes: () => sizesOf(config, worker, prices),
     start: () => {
       events.start();
       if (!config.jobs.enabled) return;
@@ -116,6 +111,32 @@ export function openJobs(parts: JobParts): OpenJobs {
       await events.stop();
     },
   };
+}
+
+function servicesOf(
+  { books, gateway, endpoints, findKey }: JobParts,
+  prices: PinnedPrices,
+  yieldToCalls: JobServices['yieldToCalls'],
+): JobServices {
+  const store = books.store.jobs;
+  return {
+    gateway,
+    store,
+    ledger: books.ledger,
+    contents: new JobContents(gateway.sealer, store),
+    prices,
+    endpoints,
+    findKey,
+    yieldToCalls,
+    random: () => Math.random(),
+  };
+}
+
+function sizesOf(config: JobParts['config'], worker: JobWorker, prices: PinnedPrices): CacheSize[] {
+  return [
+    { cache: 'jobs_running', entries: worker.running, entriesMax: settingsOf(config).concurrency },
+    { cache: 'job_price_lists', entries: prices.size, entriesMax: LIMITS.jobPriceListsKept },
+  ];
 }
 
 /** Tells webhooks of jobs and groups that have ended. */

@@ -18,32 +18,36 @@ export type ManagePeople = Pick<
 
 /** The management API with everything that it needs; loaded on demand. */
 export function buildManageHandler(parts: ManageParts, people: ManagePeople): ManageHandler {
-  const { config, store, clock, log, servicesFor } = parts;
+  const { config, store, clock, log, caches, servicesFor } = parts;
+  const idLeadMs = config.limits.requestMs + LIMITS.storeIdLagMs;
+  const receiptFeed = new ReceiptFeed({ reads: store.callFeed, clock, idLeadMs });
+  caches.add('receipt_feed_channels', LIMITS.receiptFeedChannelsMax, () => receiptFeed.channels);
   return new ManageHandler({
     ...people,
     signIn: config.hosted ? signInServices(parts) : null,
     isTrustedProxy: trustedProxies(config.trustedProxies),
-    receiptFeed: new ReceiptFeed({
-      reads: store.callFeed,
-      clock,
-      idLeadMs: config.limits.requestMs + LIMITS.storeIdLagMs,
-    }),
+    receiptFeed,
     log,
     servicesFor,
     version: packageVersion(),
   });
 }
 
-function signInServices({ config, store, clock, ids, log, countSignIn }: ManageParts): SignInServices {
+function signInServices({ config, store, clock, ids, log, caches, countSignIn }: ManageParts): SignInServices {
   const { publicUrl, sso } = config;
   const redirectUrl = `${publicUrl}${MANAGE_PREFIX}/sso/callback`;
+  const attempts = new SignInAttempts(clock, () => countSignIn('limited'));
+  const singleSignOn =
+    sso === null || !isSecure(publicUrl) ? null : new SingleSignOn({ settings: sso, redirectUrl, clock });
+  caches.add('sign_in_counters', LIMITS.signInCountersMax, () => attempts.size);
+  if (singleSignOn !== null) caches.add('sso_states', LIMITS.ssoUsedStatesMax, () => singleSignOn.size);
   return {
     directory: store.directory,
     clock,
     ids,
-    attempts: new SignInAttempts(clock, () => countSignIn('limited')),
+    attempts,
     passwords: new PasswordQueue(),
-    singleSignOn: sso === null || !isSecure(publicUrl) ? null : new SingleSignOn({ settings: sso, redirectUrl, clock }),
+    singleSignOn,
     log,
     count: countSignIn,
     unavailable: isSecure(publicUrl)

@@ -1,6 +1,7 @@
 import type { PageGate } from '../accounts/authenticate-page.ts';
 import type { Config } from '../config/config.ts';
 import type { ConnectionLimit } from '../http1/connection-limit.ts';
+import type { Caches } from '../kit/caches.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { Log } from '../kit/log.ts';
 import type { Actor } from '../operator/actor.ts';
@@ -20,6 +21,7 @@ export interface ManageParts {
   url(): string | null;
   /** Shared with the callers' port: both use the file descriptors of this process. */
   readonly connectionLimit: ConnectionLimit;
+  readonly caches: Caches;
   countSignIn(outcome: SignInOutcome): void;
   draining(): boolean;
   /** The key that a page has chosen, unless it is revoked or has expired. */

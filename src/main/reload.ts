@@ -5,7 +5,7 @@ import { HostDirectory } from '../hosts/directory.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
 import type { HostsHealth } from '../hosts/hosts-health.ts';
 import type { Store } from '../store/store.ts';
-import type { InForce } from './call-core.ts';
+import type { InForce } from './call-parts.ts';
 import type { HostSenders } from './host-senders.ts';
 import { catalogFor, rememberPrices } from './prices.ts';
 import type { Settings } from './workers/messages.ts';

@@ -26,7 +26,7 @@ import { refusingFaults } from '../store/sqlite/faults.ts';
 import { StoreVanished } from '../store/store.ts';
 import { keepBooks } from './bookkeeping.ts';
 import { type Books, controlSocketPath, openBooks } from './books.ts';
-import type { InForce } from './call-core.ts';
+import type { InForce } from './call-parts.ts';
 import { ENDPOINTS } from './call-routes.ts';
 import { buildCore, type Core } from './core.ts';
 import { closeListener, closeServer, drain } from './drain.ts';
@@ -38,6 +38,7 @@ import { logInstanceEvent } from './instance-events.ts';
 import { type OpenJobs, openJobs } from './jobs.ts';
 import { openManagement } from './manage.ts';
 import { catalogFor, rememberPrices } from './prices.ts';
+import { addProcessCaches } from './process-caches.ts';
 import { directoryOf, Reloads } from './reload.ts';
 import { routeTable } from './routes.ts';
 import { shareRequests } from './share-requests.ts';
@@ -130,6 +131,7 @@ async function serveBooks(
   const directory = new KeyDirectory(books.store, clock);
   cleanup.add(() => directory.stop());
   await directory.start();
+  core.caches.addAll(() => directory.sizes());
   const localAccountId = config.hosted ? null : (await ensureLocalAccount({ ...books, clock })).id;
   const gate: AuthGate = { directory, localAccountId, page: null };
   books.onReplaced(() => forgetCallers(terms, books, gate));
@@ -139,6 +141,7 @@ async function serveBooks(
   // After the listeners have drained: what a job writes at its end comes before the store is closed.
   cleanup.add(() => jobs.idle());
   const signer = await openSigner(terms, books, core);
+  addProcessCaches({ core, signer, jobs });
   const { close, ...urls } = await openListeners(terms, books, core, signer, gate, jobs.jobs, socketPath, workers);
   cleanup.add(close);
   const ports = Object.values(urls).flatMap(portOf);
@@ -237,7 +240,7 @@ async function openListeners(
     ...{ store: books.store, clock, ids: books.ids, log },
     servicesFor: (actor) => ({ ...operatorServices(terms, books, core, gate, jobs, listening ?? NOWHERE), actor }),
     url: () => listening?.manageUrl ?? null,
-    connectionLimit: core.connectionLimit,
+    ...{ connectionLimit: core.connectionLimit, caches: core.caches },
     countSignIn: (outcome) => metrics.signIn(outcome),
     draining: isDraining,
     findKey: (id) => gate.directory.findById(id),

@@ -52,6 +52,15 @@ export class Tracing implements CallTracing {
     return tracing;
   }
 
+  /** Spans that wait to be sent. */
+  get waiting(): number {
+    return this.#waiting.spans;
+  }
+
+  get waitingMax(): number {
+    return this.#terms.config.batch.queueMax;
+  }
+
   begin(headers: IncomingHttpHeaders): CallTrace {
     const parent = readTraceparent(headers.traceparent as string | undefined);
     const traceId = parent?.traceId ?? newTraceId();

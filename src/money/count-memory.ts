@@ -16,6 +16,10 @@ export class CountMemory {
   readonly #accounts = new Map<string, Map<string, Measures>>();
   #size = 0;
 
+  get size(): number {
+    return this.#size;
+  }
+
   /** Identifies a text, for `find` and `keep`. `kind` is the tokenizer and how it is used. */
   digest(kind: string, account: string, text: string): string {
     return createHmac('sha256', this.#key).update(`${kind}\n${account}\n`).update(text).digest('base64');

@@ -50,6 +50,11 @@ export class CountTasks {
     this.#answer = answer;
   }
 
+  /** Texts whose counts are remembered. */
+  get textsKept(): number {
+    return this.#memory.size;
+  }
+
   add(task: CountTask): void {
     this.#loading.add(task.id);
     this.#tokenizer(task.encoding).then(
@@ -96,7 +101,8 @@ export class CountTasks {
 
 async function loadTokenizer(encoding: Encoding): Promise<KnownTokenizer> {
   const { pieces, load } = ENCODINGS[encoding];
-  const { countTokens } = await load();
+  const { countTokens, setMergeCacheSize } = await load();
+  setMergeCacheSize(LIMITS.tokenMergesKept);
   return { pieces, countTokens: (text) => countTokens(text, SPECIAL_TOKENS_ARE_TEXT) };
 }
 

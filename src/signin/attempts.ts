@@ -21,6 +21,11 @@ export class SignInAttempts {
     this.#onLimited = onLimited;
   }
 
+  /** Addresses and clients whose failures are counted. */
+  get size(): number {
+    return this.#times.size;
+  }
+
   /** With a password. Throws if the address or the client has failed too often. */
   begin(email: string, client: string): Attempt {
     return this.#begin([`email ${email.toLowerCase()}`, `client ${client}`]);

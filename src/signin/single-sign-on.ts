@@ -51,6 +51,11 @@ export class SingleSignOn {
     this.#clock = clock;
   }
 
+  /** Answers of the provider that are remembered, so that none is used twice. */
+  get size(): number {
+    return this.#used.size;
+  }
+
   /** Where to send the browser, and the cookie that binds the answer to it. */
   async start(linkPersonId: bigint | null): Promise<{ readonly url: string; readonly cookie: string }> {
     const [oidc, client] = await Promise.all([loadOidc(), this.#client()]);

@@ -37,7 +37,7 @@ export interface AccountInRoot {
 }
 
 /** Months whose trees are kept in memory. */
-const TREES_MAX = 4;
+export const TREES_MAX = 4;
 
 /**
  * Signs the roots of closed months. The tree of a month has a leaf for each account, with a salt that only its owner is told: the hashes of
@@ -49,6 +49,11 @@ export class MonthRoots {
 
   constructor(terms: RootTerms) {
     this.#terms = terms;
+  }
+
+  /** Months whose tree is remembered. */
+  get trees(): number {
+    return this.#trees.size;
   }
 
   /** Signs months that have ended, and the one that grows about once an hour. Returns how many roots were signed. */

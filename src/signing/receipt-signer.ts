@@ -1,6 +1,7 @@
 import { GatewayError } from '../canonical/errors.ts';
 import { ACCOUNT_PREFIX } from '../canonical/id-prefixes.ts';
 import type { Receipt } from '../canonical/receipt.ts';
+import type { CacheSize } from '../kit/caches.ts';
 import type { HashText } from '../kit/hash-tree.ts';
 import { formatId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
@@ -8,7 +9,7 @@ import { monthName } from '../store/month-tree.ts';
 import type { LeafProof } from '../store/signing.ts';
 import type { Store } from '../store/store.ts';
 import { type Jws, signJws } from './jws.ts';
-import { type AccountInRoot, type CurrentRoot, MonthRoots } from './month-roots.ts';
+import { type AccountInRoot, type CurrentRoot, MonthRoots, TREES_MAX } from './month-roots.ts';
 import { ReceiptKeys, type ReceiptKeyTerms } from './receipt-keys.ts';
 import { type PriceRow, priceRowOf, receiptStatement, refundStatement } from './statements.ts';
 import { hexSteps, type ReceiptProof } from './verify-proof.ts';
@@ -45,6 +46,13 @@ export class ReceiptSigner {
     this.#terms = terms;
     this.keys = new ReceiptKeys({ ...terms, rows });
     this.roots = new MonthRoots({ rows, keys: this.keys, clock: terms.clock });
+  }
+
+  sizes(): CacheSize[] {
+    return [
+      { cache: 'signed_prices', entries: this.#prices.size, entriesMax: PRICES_MAX },
+      { cache: 'month_trees', entries: this.roots.trees, entriesMax: TREES_MAX },
+    ];
   }
 
   /** Throws a GatewayError if the receipt cannot be signed, or has no proof. */

@@ -1,4 +1,5 @@
 import type { Receipt, Settlement, ValuesOf } from '../canonical/receipt.ts';
+import type { CacheSize } from '../kit/caches.ts';
 import type { AccountReceiptFilter, ReceiptPage, ReceiptSlice } from './account-receipts.ts';
 import type { Account, ChangedKey, KeyChange, KeyCreation, KeyRow, NewAccount, NewKey } from './account-rows.ts';
 import type { FeedReads } from './call-feed.ts';
@@ -86,6 +87,8 @@ export interface Store extends KeyRotation, KeyUses, EntryReads {
    * processes, so that each can enforce a rate limit that applies to all of them together.
    */
   shareRequests(taken: ReadonlyMap<bigint, number>): Promise<ReadonlyMap<bigint, number>>;
+  /** What the store caches in memory. Of a store that threads share, each of them gets the sizes of the whole store. */
+  cacheSizes(): Promise<readonly CacheSize[]>;
   /** Stores a price list under its version, permanently, and returns the number that holds refer to it by. */
   registerPrices(version: string, pricesJson: string): Promise<number>;
 

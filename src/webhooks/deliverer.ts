@@ -1,5 +1,6 @@
 import type { GuardedEgress } from '../egress/guarded-egress.ts';
 import { stringifyJson } from '../json/stringify.ts';
+import type { CacheSize } from '../kit/caches.ts';
 import type { Clock } from '../kit/clock.ts';
 import { Waker } from '../kit/waker.ts';
 import { LIMITS } from '../limits.ts';
@@ -51,6 +52,11 @@ export class WebhookDeliverer {
 
   start(): void {
     this.#waker.wakeIn(LIMITS.webhookPollMs);
+  }
+
+  sizes(): CacheSize[] {
+    const entriesMax = LIMITS.webhookDeliveriesAtOnce;
+    return [{ cache: 'webhook_deliveries', entries: this.#running.size, entriesMax }];
   }
 
   /** Something was stored just now. */

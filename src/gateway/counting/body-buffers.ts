@@ -8,6 +8,11 @@ export class BodyBuffers {
   /** The smallest first. */
   #spare: ArrayBuffer[] = [];
 
+  /** Buffers that wait to be used again. */
+  get spare(): number {
+    return this.#spare.length;
+  }
+
   /** A buffer that begins with these bytes. */
   copy(bytes: Uint8Array): ArrayBuffer {
     const at = this.#spare.findIndex(({ byteLength }) => byteLength >= bytes.length);

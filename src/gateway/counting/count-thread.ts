@@ -37,6 +37,8 @@ export interface CountAnswer {
   readonly count: PromptCount | null;
   /** Buffers that came with the request. */
   readonly spare: readonly ArrayBuffer[];
+  /** Texts whose counts the thread remembers. */
+  readonly textsKept: number;
 }
 
 /** The spare buffers of requests that are not answered yet. */
@@ -66,5 +68,5 @@ function textsOf({ wire, parts }: SentBody): PromptTexts {
 function answer(id: number, count: PromptCount | null): void {
   const spare = buffers.get(id) ?? [];
   buffers.delete(id);
-  parentPort?.postMessage({ id, count, spare } satisfies CountAnswer, spare);
+  parentPort?.postMessage({ id, count, spare, textsKept: tasks.textsKept } satisfies CountAnswer, spare);
 }

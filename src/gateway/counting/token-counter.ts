@@ -1,6 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import type { PromptTexts } from '../../canonical/prompt-size.ts';
 import type { WireName } from '../../canonical/wire-names.ts';
+import type { CacheSize } from '../../kit/caches.ts';
 import type { Clock, Timer } from '../../kit/clock.ts';
 import { isMovable, takePieces } from '../../kit/joined-pieces.ts';
 import { startThread } from '../../kit/start-thread.ts';
@@ -45,9 +46,19 @@ export class TokenCounter {
   #worker: Worker | null = null;
   #idle: Timer | null = null;
   #lastId = 0;
+  /** As the thread said with its last answer. */
+  #textsKept = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+  }
+
+  sizes(): CacheSize[] {
+    return [
+      { cache: 'counted_texts', entries: this.#textsKept, entriesMax: LIMITS.tokenCountsKept },
+      { cache: 'counts_pending', entries: this.#load.counts, entriesMax: LIMITS.tokenCountsPendingMax },
+      { cache: 'count_buffers', entries: this.#buffers.spare, entriesMax: LIMITS.tokenCountSpareBuffersMax },
+    ];
   }
 
   /** Null means unknown: too much text, a timeout, or too many waiting counts of this account or of all. */
@@ -69,6 +80,7 @@ export class TokenCounter {
   async close(): Promise<void> {
     const worker = this.#worker;
     this.#worker = null;
+    this.#textsKept = 0;
     this.#idle?.cancel();
     this.#buffers.clear();
     for (const id of [...this.#pending.keys()]) this.#settle(id, null);
@@ -140,8 +152,9 @@ export class TokenCounter {
     const giveUp = () => {
       if (this.#worker === worker) void this.close();
     };
-    worker.on('message', ({ id, count, spare }: CountAnswer) => {
+    worker.on('message', ({ id, count, spare, textsKept }: CountAnswer) => {
       if (this.#worker !== worker) return;
+      this.#textsKept = textsKept;
       for (const buffer of spare) this.#buffers.giveBack(buffer);
       this.#settle(id, count);
     });

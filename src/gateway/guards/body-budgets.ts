@@ -10,10 +10,10 @@ export interface BodyLimits {
   readonly jsonMembersPerSecond: number | null;
 }
 
-/** Where it is kept what each key has spent; absent: in this thread. */
+/** Where it is kept what each key has spent. */
 export interface BodySpending {
-  readonly bytes?: NumbersById;
-  readonly members?: NumbersById;
+  readonly bytes: NumbersById;
+  readonly members: NumbersById;
 }
 
 /** What the bodies of one key may cost this process. Calls without a key are the operator's own and are not limited. */
@@ -27,7 +27,7 @@ export class BodyBudgets {
     limits: BodyLimits,
     clock: Clock,
     onRefused: (what: 'body_bytes' | 'json_members') => void = () => {},
-    spent: BodySpending = {},
+    spent: Partial<BodySpending> = {},
   ) {
     const { bodyBytesPerSecond: bytes, jsonMembersPerSecond: members } = limits;
     this.#limits = limits;

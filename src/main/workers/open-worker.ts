@@ -6,12 +6,15 @@ import { HostsHealth } from '../../hosts/hosts-health.ts';
 import { pathOf, Router } from '../../http/router.ts';
 import { buildServer } from '../../http/server.ts';
 import type { CreateHttpServer, HttpServer } from '../../http1/server.ts';
+import { Caches } from '../../kit/caches.ts';
 import { type Cleanup, openAll } from '../../kit/cleanup.ts';
 import { type Clock, clockFrom } from '../../kit/clock.ts';
 import { createLog, errorFields, type Log } from '../../kit/log.ts';
+import { LIMITS } from '../../limits.ts';
 import { StoreVanished } from '../../store/store.ts';
 import { type Books, joinBooks, openBooks } from '../books.ts';
-import { buildCallCore, type CallCore, type InForce } from '../call-core.ts';
+import { buildCallCore, type CallCore } from '../call-core.ts';
+import type { InForce } from '../call-parts.ts';
 import { callRoutes } from '../call-routes.ts';
 import { drain } from '../drain.ts';
 import { forgetCallers } from '../forget-callers.ts';
@@ -88,7 +91,9 @@ async function serveCalls(parts: WorkerParts): Promise<OpenWorker> {
   const payers = new PayerRelay(clock, (paid) => report({ kind: 'payers', payers: paid }));
   cleanup.add(() => payers.flush());
   const shared = { isPart: true, state: threadState(terms.memory, terms.worker) };
-  const call = { books, inForce, egress, health, tracing, ...shared };
+  const caches = new Caches();
+  caches.add('changed_payers', 2 * LIMITS.alertChangesMax, () => payers.waiting);
+  const call = { books, inForce, egress, health, tracing, caches, ...shared };
   const core = buildCallCore({ ...call, terms: { config, clock, log }, notePayer: (record) => payers.note(record) });
   cleanup.add(() => core.close());
   const listener = await openPort(parts, core);
@@ -113,6 +118,7 @@ async function openPort(
   const directory = new KeyDirectory(books.store, clock);
   cleanup.add(() => directory.stop());
   await directory.start();
+  core.caches.addAll(() => directory.sizes());
   const gate: Gate & { localAccountId: bigint | null; directory: KeyDirectory } = {
     directory,
     localAccountId: terms.localAccountId,

@@ -17,6 +17,11 @@ export class PayerRelay {
     this.#send = send;
   }
 
+  /** Accounts and keys that the first worker has yet to be told of. */
+  get waiting(): number {
+    return this.#changed.size;
+  }
+
   note({ caller, costNanousd, lossNanousd, errorCode }: ExchangeRecord): void {
     const isCapRefusal = errorCode === 'key_spend_cap_exceeded';
     if (costNanousd > 0n || isCapRefusal) this.#changed.note(caller, isCapRefusal);

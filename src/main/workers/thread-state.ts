@@ -1,19 +1,24 @@
 import type { BodySpending } from '../../gateway/guards/body-budgets.ts';
 import type { Buckets } from '../../gateway/guards/rate-limiter.ts';
+import type { CacheSize } from '../../kit/caches.ts';
 import { type Count, LocalCount, SharedCount } from '../../kit/counts.ts';
-import { type NumbersById, SharedNumbers } from '../../kit/numbers-by-id.ts';
+import { LocalNumbers, type NumbersById, SharedNumbers } from '../../kit/numbers-by-id.ts';
 import { LIMITS } from '../../limits.ts';
 
-/** Numbers by key or account that limits are about. `forgets`: old numbers may be dropped if there are too many ids. */
+/**
+ * Numbers by key or account that limits are about. `forgets`: old numbers may be dropped if there are too many ids.
+ * `ownIdsMax` is the limit of a gateway with one worker.
+ */
 const TABLES = {
-  rates: { forgets: true },
-  taken: { forgets: true },
-  bodyBytes: { forgets: true },
-  jsonMembers: { forgets: true },
-  kept: { forgets: true },
-  slots: { forgets: false },
-  bodies: { forgets: false },
+  rates: { forgets: true, ownIdsMax: 'rateLimitedKeysMax' },
+  taken: { forgets: true, ownIdsMax: 'rateLimitedKeysMax' },
+  bodyBytes: { forgets: true, ownIdsMax: 'rateLimitedKeysMax' },
+  jsonMembers: { forgets: true, ownIdsMax: 'rateLimitedKeysMax' },
+  kept: { forgets: true, ownIdsMax: 'idempotencyKeptAccountsMax' },
+  slots: { forgets: false, ownIdsMax: 'rateLimitedKeysMax' },
+  bodies: { forgets: false, ownIdsMax: 'rateLimitedKeysMax' },
 } as const;
+type Table = keyof typeof TABLES;
 
 /** What every worker tells the others about itself. */
 const FIGURES = ['ledgerDepth', 'lagMs', 'waitingForHosts'] as const;
@@ -25,7 +30,7 @@ const COUNTS = 2;
 
 /** The memory that the workers of a process share. */
 export interface SharedMemory {
-  readonly tables: Readonly<Record<keyof typeof TABLES, SharedArrayBuffer>>;
+  readonly tables: Readonly<Record<Table, SharedArrayBuffer>>;
   readonly counts: SharedArrayBuffer;
   readonly figures: SharedArrayBuffer;
 }
@@ -34,19 +39,19 @@ export function sharedMemoryFor(workers: number): SharedMemory {
   const memory = () => SharedNumbers.memoryFor(LIMITS.workerSharedIdsMax);
   const tables = Object.fromEntries(Object.keys(TABLES).map((name) => [name, memory()]));
   return {
-    tables: tables as Record<keyof typeof TABLES, SharedArrayBuffer>,
+    tables: tables as Record<Table, SharedArrayBuffer>,
     counts: new SharedArrayBuffer(COUNTS * Int32Array.BYTES_PER_ELEMENT),
     figures: new SharedArrayBuffer(workers * FIGURES.length * Int32Array.BYTES_PER_ELEMENT),
   };
 }
 
-/** Where the limits of calls keep their numbers, seen by one worker. Absent: in this thread. */
+/** Where the limits of calls keep their numbers, seen by one worker. */
 export interface ThreadState {
-  readonly buckets?: Buckets;
-  readonly bodySpending?: BodySpending;
-  readonly slots?: NumbersById;
-  readonly bodies?: NumbersById;
-  readonly kept?: NumbersById;
+  readonly buckets: Buckets;
+  readonly bodySpending: BodySpending;
+  readonly slots: NumbersById;
+  readonly bodies: NumbersById;
+  readonly kept: NumbersById;
   readonly connections: Count;
   readonly calls: Count;
   readonly figures: Figures;
@@ -55,22 +60,43 @@ export interface ThreadState {
 /** The state of a gateway with one worker. */
 export function ownState(): ThreadState {
   const figures = new Figures(new Int32Array(FIGURES.length), 0);
-  return { connections: new LocalCount(), calls: new LocalCount(), figures };
+  const table = (name: Table) => new LocalNumbers(LIMITS[TABLES[name].ownIdsMax], TABLES[name].forgets);
+  return { ...tablesBy(table), connections: new LocalCount(), calls: new LocalCount(), figures };
 }
 
 export function threadState({ tables, counts, figures }: SharedMemory, worker: number): ThreadState {
-  const table = (name: keyof typeof TABLES) => new SharedNumbers({ memory: tables[name], ...TABLES[name] });
+  const table = (name: Table) => new SharedNumbers({ memory: tables[name], forgets: TABLES[name].forgets });
   const count = (at: number) => new SharedCount(new Int32Array(counts, at * Int32Array.BYTES_PER_ELEMENT, 1));
+  return {
+    ...tablesBy(table),
+    connections: count(CONNECTIONS),
+    calls: count(CALLS),
+    figures: new Figures(new Int32Array(figures), worker),
+  };
+}
+
+function tablesBy(table: (name: Table) => NumbersById) {
   return {
     buckets: { fullAtMs: table('rates'), taken: table('taken') },
     bodySpending: { bytes: table('bodyBytes'), members: table('jsonMembers') },
     slots: table('slots'),
     bodies: table('bodies'),
     kept: table('kept'),
-    connections: count(CONNECTIONS),
-    calls: count(CALLS),
-    figures: new Figures(new Int32Array(figures), worker),
   };
+}
+
+/** Shared tables are those of all workers. */
+export function tableSizes({ buckets, bodySpending, slots, bodies, kept }: ThreadState): CacheSize[] {
+  const tables = {
+    request_rates: buckets.fullAtMs,
+    requests_counted: buckets.taken,
+    body_byte_budgets: bodySpending.bytes,
+    json_member_budgets: bodySpending.members,
+    stored_answer_budgets: kept,
+    keys_with_calls: slots,
+    keys_with_bodies: bodies,
+  };
+  return Object.entries(tables).map(([cache, { size, idsMax }]) => ({ cache, entries: size, entriesMax: idsMax }));
 }
 
 /** A few numbers of each worker, which the others read. */

@@ -5,7 +5,7 @@ import type { HostsHealth } from '../../hosts/hosts-health.ts';
 import type { MetricsPart } from '../../http/metrics.ts';
 import type { CreateHttpServer } from '../../http1/server.ts';
 import type { Books } from '../books.ts';
-import type { CallParts } from '../call-core.ts';
+import type { CallParts } from '../call-parts.ts';
 import type { OtherWorkers } from '../reload.ts';
 import type { StartTerms } from '../start-terms.ts';
 import type { Order, Payers, Settings } from './messages.ts';

@@ -388,6 +388,8 @@ export class MemoryStore implements Store {
     return over.length;
   }
 
+  cacheSizes = async () => [];
+
   async health(): Promise<StoreHealth> {
     return { ok: true, reason: null, mayAdmit: true };
   }

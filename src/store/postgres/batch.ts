@@ -1,3 +1,4 @@
+import type { CacheSize } from '../../kit/caches.ts';
 import { LIMITS } from '../../limits.ts';
 import { fitsInt64 } from '../int64.ts';
 import { MoneyRules } from '../rules/money-rules.ts';
@@ -72,6 +73,14 @@ export class BatchRunner {
     this.#openHolds.forget();
     this.#goneUpTo = this.#lastHoldId;
     this.#todayMs = 0;
+  }
+
+  sizes(): CacheSize[] {
+    const entriesMax = LIMITS.storeCachedRowsMax;
+    return [
+      { cache: 'stored_names', entries: this.#dictionary.size, entriesMax },
+      { cache: 'stored_holds', entries: this.#openHolds.size, entriesMax },
+    ];
   }
 
   async run(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]> {

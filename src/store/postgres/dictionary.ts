@@ -33,6 +33,11 @@ export class Dictionary {
     this.#prices = prices;
   }
 
+  /** Names that are cached. */
+  get size(): number {
+    return this.#names.size;
+  }
+
   /** Loads, and creates if necessary, the names and price lists that these operations refer to. */
   async load(operations: readonly LedgerOperation[]): Promise<Loaded> {
     const names = new Set<string>();

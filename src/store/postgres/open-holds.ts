@@ -8,6 +8,10 @@ import type { OpenHold, OpenHoldLookup } from './open-hold.ts';
 export class OpenHolds implements OpenHoldLookup {
   readonly #holds = new Map<bigint, OpenHold>();
 
+  get size(): number {
+    return this.#holds.size;
+  }
+
   find(id: bigint): OpenHold | null {
     return this.#holds.get(id) ?? null;
   }

@@ -1,4 +1,5 @@
 import type { Receipt } from '../../canonical/receipt.ts';
+import type { CacheSize } from '../../kit/caches.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { findArchived, openArchive } from '../archive/open-archive.ts';
@@ -303,6 +304,10 @@ class PostgresStore implements Store {
 
   sweepIdempotencyKeys(): Promise<number> {
     return untilDone(() => sweepSlice(this.#connections, this.#time.nowMs()));
+  }
+
+  async cacheSizes(): Promise<readonly CacheSize[]> {
+    return [...this.#runner.sizes(), ...this.#requestCounts.sizes()];
   }
 
   async health(): Promise<StoreHealth> {

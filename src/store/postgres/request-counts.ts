@@ -1,3 +1,4 @@
+import type { CacheSize } from '../../kit/caches.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Connections } from './connections.ts';
@@ -44,6 +45,10 @@ export class RequestCounts {
     this.#epoch = epoch;
   }
 
+  sizes(): CacheSize[] {
+    return [{ cache: 'shared_request_counts', entries: this.#seen.size, entriesMax: LIMITS.rateLimitedKeysMax }];
+  }
+
   async exchange(taken: Counts): Promise<Counts> {
     const epoch = this.#epoch();
     if (epoch === null) return new Map();
@@ -72,16 +77,16 @@ export class RequestCounts {
       const more = Number(total < before ? total : total - before);
       if (more > 0) counts.set(keyId, (counts.get(keyId) ?? 0) + more);
     }
+    if (this.#seen.size > LIMITS.rateLimitedKeysMax) this.forget();
     return counts;
   }
 
-  /** Deletes sums that no longer change, in the database and here. */
+  /** Deletes sums that no longer change. */
   async #sweep(): Promise<void> {
     await this.#connections.query(
       "DELETE FROM request_count WHERE changed_at < clock_timestamp() - $1::int8 * interval '1 millisecond'",
       [LIMITS.requestCountMs],
     );
-    if (this.#seen.size > LIMITS.rateLimitedKeysMax) this.forget();
   }
 
   /** The next exchange starts from the sums as they are then. */

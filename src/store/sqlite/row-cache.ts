@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { CALL_FIELDS } from '../../canonical/receipt.ts';
+import type { CacheSize } from '../../kit/caches.ts';
 import { LIMITS } from '../../limits.ts';
 import { ACCOUNT_KIND, CAP_WINDOW, windowId } from '../codes.ts';
 import { columnNames } from '../field-kinds.ts';
@@ -55,6 +56,8 @@ export class RowCache {
   readonly #addName: StatementSync;
   readonly #readPrice: StatementSync;
   readonly #accountIndex: AccountIndex;
+  /** What grows with use, under the name by which its size is reported. */
+  readonly #growing: Readonly<Record<string, { readonly size: number }>>;
   /** Held amounts when the first row was read after `forget`; null before that. */
   #heldAtFirst: HeldSums | null = null;
   /** Window ids of the batch's day, by the code of the cap window. */
@@ -92,6 +95,16 @@ export class RowCache {
     this.#addName = prepare('INSERT INTO name (text) VALUES (?) RETURNING id');
     this.#readPrice = prepare('SELECT id FROM price_list WHERE id = ?');
     this.#accountIndex = new AccountIndex(database);
+    this.#growing = {
+      writer_balances: this.#balances,
+      writer_keys: this.#keys,
+      writer_members: this.#members,
+      writer_windows: this.#windows,
+      writer_person_windows: this.#personWindows,
+      writer_open_calls: this.#openCalls,
+      writer_names: this.#names,
+      writer_prices: this.#prices,
+    };
     this.forget();
   }
 
@@ -327,9 +340,12 @@ export class RowCache {
 
   /** Limits the cache's memory; call it between batches. */
   trim(): void {
-    const windows = [this.#windows, this.#personWindows];
-    const maps = [this.#balances, this.#keys, this.#members, ...windows, this.#openCalls, this.#names];
-    if (maps.some((map) => map.size > LIMITS.storeCachedRowsMax)) this.forget();
+    if (Object.values(this.#growing).some(({ size }) => size > LIMITS.storeCachedRowsMax)) this.forget();
+  }
+
+  sizes(): CacheSize[] {
+    const entriesMax = LIMITS.storeCachedRowsMax;
+    return Object.entries(this.#growing).map(([cache, { size }]) => ({ cache, entries: size, entriesMax }));
   }
 
   /**

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Receipt } from '../../canonical/receipt.ts';
+import type { CacheSize } from '../../kit/caches.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { findArchived, openArchive } from '../archive/open-archive.ts';
 import type { FeedReads } from '../call-feed.ts';
@@ -335,6 +336,10 @@ class ThreadedStore implements SqliteStore {
       const terms = { scan: this.#scan, openThread, nowMs: this.#clock.nowMs(), sinceMonthMs, usage };
       return withViolations(await verifyLedger({ ...terms, ...(progress && { progress }) }), drift);
     });
+  }
+
+  cacheSizes(): Promise<readonly CacheSize[]> {
+    return this.#writer.call('cacheSizes');
   }
 
   async acceptedLosses(): Promise<AcceptedLoss[]> {

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { CacheSize } from '../../kit/caches.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Rotation } from '../key-secrets.ts';
 import type { AuditRow } from '../people.ts';
@@ -68,6 +69,11 @@ export function writerVerbs(database: DatabaseSync, guard: CommitGuard = NO_GUAR
   const change = <Result>(run: () => Result): Result => runner.transaction(0, run);
   return {
     ping: (): void => guard.refuseIfGone(),
+    cacheSizes: (): CacheSize[] => {
+      // As the next batch would begin.
+      cache.trim();
+      return cache.sizes();
+    },
     apply: (buffer: BatchBuffer, nowMs: number): LeanOutcome[] => runner.run(buffer, nowMs).map(leanOutcome),
     applyAll: (buffers: readonly BatchBuffer[], nowMs: number): LeanOutcome[][] =>
       runner.runAll(buffers, nowMs).map((outcomes) => outcomes.map(leanOutcome)),

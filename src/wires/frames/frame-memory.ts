@@ -38,6 +38,11 @@ export class FrameMemory {
     return this.#ends;
   }
 
+  /** Patterns of all kinds. */
+  get size(): number {
+    return this.#words.length + this.#openings.length + this.#ends.length;
+  }
+
   /** How often a stream used a pattern of another stream. */
   get used(): number {
     return this.#used;

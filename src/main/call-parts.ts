@@ -1,0 +1,33 @@
+import type { ExchangeRecord } from '../gateway/exchange-record.ts';
+import type { PricedCatalog } from '../gateway/gateway.ts';
+import type { HostDirectory } from '../hosts/directory.ts';
+import type { HostsHealth } from '../hosts/hosts-health.ts';
+import type { MetricSources } from '../http/metrics.ts';
+import type { Caches } from '../kit/caches.ts';
+import type { Books } from './books.ts';
+import type { HostSenders } from './host-senders.ts';
+import type { StartTerms } from './start-terms.ts';
+import type { Tracing } from './trace-exporter.ts';
+import type { ThreadState } from './workers/thread-state.ts';
+
+/** What a reload replaces. */
+export interface InForce {
+  prices: PricedCatalog;
+  hosts: HostDirectory;
+}
+
+export interface CallParts {
+  readonly terms: Omit<StartTerms, 'onFatal' | 'hosts'>;
+  readonly books: Pick<Books, 'store' | 'ids' | 'ledger'>;
+  readonly inForce: InForce;
+  readonly egress: HostSenders;
+  readonly health: HostsHealth;
+  readonly tracing: Tracing | null;
+  readonly state: ThreadState;
+  /** Whether another worker has the metrics of the process. */
+  readonly isPart: boolean;
+  readonly otherWorkers?: MetricSources['otherWorkers'];
+  readonly caches: Caches;
+  /** Called once per call, for alerts. */
+  notePayer(record: ExchangeRecord): void;
+}
