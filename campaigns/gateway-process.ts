@@ -14,6 +14,8 @@ export interface GatewayTerms {
   readonly isLocal?: boolean;
   /** Further variables of its environment. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Options of Node for the gateway and its threads. */
+  readonly nodeOptions?: readonly string[];
   /** A program that starts the gateway and watches it, with its arguments. */
   readonly watcher?: readonly string[];
   /** Another way to run verbs than the control socket, which a gateway on PostgreSQL does not have. */
@@ -81,10 +83,21 @@ function endWithThisProcess(pid: number, ended: Promise<void>): void {
 /** The same for every gateway process of this campaign. */
 export const MASTER_KEY = randomBytes(32).toString('base64');
 
-function spawnGateway({ folder, configFile, isLocal = false, env: more, watcher = [] }: GatewayTerms): ChildProcess {
+function spawnGateway(terms: GatewayTerms): ChildProcess {
+  const { folder, configFile, isLocal = false, env: more, nodeOptions = [], watcher = [] } = terms;
   const mode = isLocal ? '--no-local-hosts' : '--hosted';
   const serve = ['serve', mode, '--json', '--port', '0', '--operations-port', '0', '--log-level', 'warn'];
-  const command = [...watcher, process.execPath, BIN, ...serve, '--data', folder, '--config', configFile];
+  const command = [
+    ...watcher,
+    process.execPath,
+    ...nodeOptions,
+    BIN,
+    ...serve,
+    '--data',
+    folder,
+    '--config',
+    configFile,
+  ];
   const env = processEnvironment(folder, { TOLLGATE_MASTER_KEY: MASTER_KEY, ...more });
   return spawn(command[0]!, command.slice(1), { env, cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
 }

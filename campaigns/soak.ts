@@ -1,145 +1,144 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { CacheSize } from '../src/kit/caches.ts';
 import { Random } from '../test/random.ts';
-import { type GatewayProcess, runCommand, startGatewayProcess } from './gateway-process.ts';
-import { Inspector, type Memory } from './soak/inspector.ts';
+import { runCommand } from './gateway-process.ts';
+import { SoakGateway } from './soak/gateway.ts';
 import { SoakTraffic } from './soak/traffic.ts';
+import { GROWTH_MAX, growthsOf, memoryFaults, type Sample } from './soak/verdict.ts';
 
 /**
- * Mixed traffic for a long time against a gateway process and a simulated host in a process of its own. The memory after
- * a garbage collection is printed again and again; after the first third it must stay where it is.
+ * Mixed traffic for a long time against gateways with one and with two workers, each with a simulated host in a process of
+ * its own. The heaps of all threads after a garbage collection are printed again and again; after the first third they must
+ * stay where they are, and every cache must stay within its bound.
  */
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '60' },
-    rate: { type: 'string', default: '300' },
-    'sample-seconds': { type: 'string', default: '60' },
-    workers: { type: 'string' },
+    rate: { type: 'string', default: '150' },
+    'sample-seconds': { type: 'string' },
+    workers: { type: 'string', default: '1,2' },
+    'full-caches': { type: 'boolean', default: false },
     seed: { type: 'string', default: '1' },
   },
 });
-const ACCOUNTS = 50;
-const CREDIT_NANOUSD = 10n ** 15n;
-const GROWTH_MAX = 0.01;
+const MINUTES = Number(values.minutes);
+const SAMPLE_MS = 1000 * Number(values['sample-seconds'] ?? Math.min(60, Math.max(5, (MINUTES * 60) / 18)));
+const SAMPLES = Math.max(6, Math.round((MINUTES * 60_000) / SAMPLE_MS));
+const KEYS = 50;
+/** New keys come this often, each in the place of the oldest; a new account is opened for every so many keys. */
+const KEY_MS = 500;
+const KEYS_PER_ACCOUNT = 20;
 
-interface Sample extends Memory {
-  readonly minute: number;
-}
-
-async function main(folder: string): Promise<number> {
-  const inspectorPort = await freePort();
-  const gateway = await start(folder, inspectorPort);
-  const inspector = await Inspector.connect(inspectorPort);
-  const accounts = await openAccounts(gateway);
-  const traffic = new SoakTraffic(gateway.url, await Promise.all(accounts.map((one) => mint(gateway, one))), random());
-  traffic.start(Number(values.rate));
-  const samples = await watch(inspector, traffic, async (at) => {
-    traffic.useKey(await mint(gateway, accounts[at % accounts.length]!));
-  });
-  await traffic.stop();
-  inspector.close();
+/** Returns what is wrong. */
+async function soak(workers: number, folder: string): Promise<string[]> {
+  const say = (text: string): void => void process.stdout.write(`workers ${workers}  ${text}\n`);
+  const gateway = await SoakGateway.start({ folder, workers, hasFullCaches: values['full-caches'] });
+  await gateway.openAccount();
+  const keys = await Promise.all(Array.from({ length: KEYS }, () => gateway.mintKey()));
+  const traffic = new SoakTraffic(gateway.process.url, keys, new Random(Number(values.seed) + workers));
+  const newKeys = startNewKeys(gateway, traffic);
+  const samples = await watch(gateway, traffic, say);
+  await newKeys.stop();
+  const caches = await gateway.caches();
   await gateway.stop();
   const verified = await runCommand(folder, 'ledger', 'verify');
-  say(verified.text.trim());
-  return judge(samples, traffic) && verified.code === 0 ? 0 : 1;
+  say(verified.text.trim().replaceAll('\n', `\nworkers ${workers}  `));
+  report(samples, caches, traffic, say);
+  return [
+    ...memoryFaults(samples, caches),
+    ...[...traffic.counts.failures].map(([how, count]) => `${count} requests failed: ${how}`),
+    ...(newKeys.failure === null ? [] : [`No new keys: ${newKeys.failure}`]),
+    ...(verified.code === 0 ? [] : ['The ledger does not verify.']),
+  ];
 }
 
-function start(folder: string, inspectorPort: number): Promise<GatewayProcess> {
-  const configFile = join(folder, 'tollgate.config.json');
-  const unlimited = {
-    requests_per_second: null,
-    streams: null,
-    body_bytes_per_second: null,
-    json_members_per_second: null,
+interface NewKeys {
+  readonly failure: string | null;
+  stop(): Promise<void>;
+}
+
+/** Mints keys one after the other until it is stopped. */
+function startNewKeys(gateway: SoakGateway, traffic: SoakTraffic): NewKeys {
+  let isStopped = false;
+  const state: { failure: string | null } = { failure: null };
+  const mintAll = async (): Promise<void> => {
+    for (let minted = 1; !isStopped; minted++) {
+      if (minted % KEYS_PER_ACCOUNT === 0) await gateway.openAccount();
+      traffic.useKey(await gateway.mintKey());
+      await pause(KEY_MS);
+    }
   };
-  const workers = values.workers === undefined ? {} : { workers: Number(values.workers) };
-  writeFileSync(configFile, JSON.stringify({ simulated_host: true, rate_limit: unlimited, ...workers }));
-  const env = { NODE_OPTIONS: `--inspect=127.0.0.1:${inspectorPort}` };
-  return startGatewayProcess({ folder, configFile, env });
+  const done = mintAll().catch((error: unknown) => {
+    state.failure = String(error);
+  });
+  return {
+    get failure() {
+      return state.failure;
+    },
+    stop: () => {
+      isStopped = true;
+      return done;
+    },
+  };
 }
 
-async function openAccounts(gateway: GatewayProcess): Promise<string[]> {
-  const ids: string[] = [];
-  for (let at = 0; at < ACCOUNTS; at++) {
-    const { id } = (await gateway.ask('accounts.create', { name: `soak-${at}` })) as { id: string };
-    await gateway.ask('accounts.credit', { account: id, amount_nanousd: String(CREDIT_NANOUSD) });
-    ids.push(id);
-  }
-  return ids;
-}
-
-async function mint(gateway: GatewayProcess, account: string): Promise<string> {
-  return ((await gateway.ask('keys.mint', { account })) as { secret: string }).secret;
-}
-
-async function watch(
-  inspector: Inspector,
-  traffic: SoakTraffic,
-  eachSample: (at: number) => Promise<void>,
-): Promise<Sample[]> {
-  const sampleMs = Number(values['sample-seconds']) * 1000;
-  const count = Math.max(3, Math.round((Number(values.minutes) * 60_000) / sampleMs));
+/** Each sample is taken while no request is under way, so that it shows what stays in memory. */
+async function watch(gateway: SoakGateway, traffic: SoakTraffic, say: (text: string) => void): Promise<Sample[]> {
   const samples: Sample[] = [];
-  say('minute      sent  answered  refused  hung up  failed   heap MB  external MB   rss MB');
-  for (let at = 1; at <= count; at++) {
-    await new Promise((done) => setTimeout(done, sampleMs));
-    await eachSample(at);
-    const sample = { minute: (at * sampleMs) / 60_000, ...(await inspector.memory()) };
+  for (let at = 1; at <= SAMPLES; at++) {
+    traffic.useModels(await gateway.offerNewModel());
+    traffic.start(Number(values.rate));
+    await pause(SAMPLE_MS);
+    await traffic.stop();
+    const sample = await gateway.sample((at * SAMPLE_MS) / 60_000);
     samples.push(sample);
-    say(line(sample, traffic));
+    say(lineOf(sample, traffic));
   }
   return samples;
 }
 
-function line({ minute, heapMb, externalMb, rssMb }: Sample, { counts }: SoakTraffic): string {
+function lineOf({ minute, heaps, rssMb }: Sample, { counts }: SoakTraffic): string {
   const { sent, answered, refused, hungUp, failed } = counts;
-  return [
-    minute.toFixed(1).padStart(6),
-    ...[sent, answered].map((count) => String(count).padStart(10)),
-    ...[refused, hungUp].map((count) => String(count).padStart(9)),
-    String(failed).padStart(8),
-    heapMb.toFixed(2).padStart(10),
-    externalMb.toFixed(1).padStart(13),
-    rssMb.toFixed(0).padStart(9),
-  ].join('');
+  const memory = heaps.map(({ thread, heapMb }) => `${thread} ${heapMb.toFixed(2)}`).join(', ');
+  const traffic = `${sent} sent, ${answered} answered, ${refused} refused, ${hungUp} hung up, ${failed} failed`;
+  return `minute ${minute.toFixed(1)}: ${traffic}; heap MB: ${memory}; rss MB ${rssMb.toFixed(0)}`;
 }
 
-/** The heap must level off after the first third; `rss` also has what the allocator keeps, so it is only printed. */
-function judge(samples: readonly Sample[], { counts }: SoakTraffic): boolean {
-  const settled = samples.slice(Math.floor(samples.length / 3));
-  const [first, last] = [settled[0]!, settled.at(-1)!];
-  const growth = last.heapMb / first.heapMb - 1;
-  say(`heap       ${(growth * 100).toFixed(2)} % more than after the first third; bar ${GROWTH_MAX * 100} %`);
-  say(`rss        ${(last.rssMb - first.rssMb).toFixed(0)} MB more`);
-  for (const [how, count] of counts.failures) say(`failed     ${count} times: ${how}`);
-  return growth <= GROWTH_MAX && counts.failed === 0;
+function report(
+  samples: readonly Sample[],
+  caches: readonly CacheSize[],
+  { counts }: SoakTraffic,
+  say: (text: string) => void,
+): void {
+  for (const [status, count] of [...counts.statuses].toSorted(([one], [other]) => one - other))
+    say(`status ${status}: ${count}`);
+  for (const { cache, entries, entriesMax } of caches) say(`cache ${cache}: ${entries} of at most ${entriesMax}`);
+  for (const { thread, heapMb, share } of growthsOf(samples))
+    say(
+      `heap of ${thread}: ${heapMb.toFixed(2)} MB, ${(share * 100).toFixed(2)} % more since the first third; bar ${GROWTH_MAX * 100} %`,
+    );
 }
 
-function random(): Random {
-  return new Random(Number(values.seed));
+function pause(ms: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, ms));
 }
 
-function freePort(): Promise<number> {
-  return new Promise((done) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => done(port));
-    });
-  });
-}
-
-function say(text: string): void {
-  process.stdout.write(`${text}\n`);
-}
-
-// The gateway ends when this process exits, which a signal alone does not make it do.
+const folders: string[] = [];
+// Gateways are killed when this process exits, which a signal alone does not make it do.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
-const folder = mkdtempSync(join(tmpdir(), 'tollgate-soak-'));
-try {
-  process.exitCode = await main(folder);
-} finally {
-  rmSync(folder, { recursive: true, force: true });
-}
+process.once('exit', () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+const runs = values.workers.split(',').map(async (workers) => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-soak-'));
+  folders.push(folder);
+  const faults = await soak(Number(workers), folder);
+  return faults.map((fault) => `workers ${workers}  ${fault}`);
+});
+const faults = (await Promise.all(runs)).flat();
+for (const fault of faults) process.stdout.write(`FAULT ${fault}\n`);
+process.stdout.write(faults.length === 0 ? 'The memory stays where it is.\n' : `${faults.length} faults.\n`);
+process.exitCode = faults.length === 0 ? 0 : 1;

@@ -1,28 +1,33 @@
-/** What a process uses after a garbage collection, in megabytes. */
-export interface Memory {
-  readonly rssMb: number;
+/** The heap of one thread after a garbage collection, in megabytes, with the buffers that it holds. */
+export interface ThreadHeap {
+  /** `main`, or the name of the thread. */
+  readonly thread: string;
   readonly heapMb: number;
-  readonly externalMb: number;
 }
 
 const MB = 1024 * 1024;
 const READY_ATTEMPTS_MAX = 200;
 const READY_RETRY_MS = 50;
+const MAIN = 'main';
 
-/** The inspector of a Node process, over which garbage can be collected from outside. */
+interface Message {
+  readonly id?: number;
+  readonly method?: string;
+  readonly params?: unknown;
+  readonly result?: unknown;
+}
+
+/** The inspector of a Node process, over which the garbage of each of its threads can be collected from outside. */
 export class Inspector {
   readonly #socket: WebSocket;
-  readonly #waiting = new Map<number, (result: unknown) => void>();
-  #lastId = 0;
+  readonly #main: Session;
+  /** By the id of the session. */
+  readonly #threads = new Map<string, { readonly name: string; readonly session: Session }>();
 
   private constructor(socket: WebSocket) {
     this.#socket = socket;
-    socket.addEventListener('message', ({ data }) => {
-      const { id, result } = JSON.parse(String(data)) as { id?: number; result?: unknown };
-      if (id === undefined) return;
-      this.#waiting.get(id)?.(result);
-      this.#waiting.delete(id);
-    });
+    this.#main = new Session((message) => socket.send(message));
+    socket.addEventListener('message', ({ data }) => this.#receive(JSON.parse(String(data)) as Message));
   }
 
   static async connect(port: number): Promise<Inspector> {
@@ -31,26 +36,75 @@ export class Inspector {
       socket.addEventListener('open', done, { once: true });
       socket.addEventListener('error', fail, { once: true });
     });
-    return new Inspector(socket);
+    const inspector = new Inspector(socket);
+    await inspector.#main.send('NodeWorker.enable', { waitForDebuggerOnStart: false });
+    return inspector;
   }
 
-  async memory(): Promise<Memory> {
-    // Twice: what the first collection lets go may have kept other things alive.
-    for (let at = 0; at < 2; at++) await this.#send('HeapProfiler.collectGarbage');
-    const expression = 'JSON.stringify(process.memoryUsage())';
-    const { result } = (await this.#send('Runtime.evaluate', { expression })) as { result: { value: string } };
-    const { rss, heapUsed, external } = JSON.parse(result.value) as NodeJS.MemoryUsage;
-    return { rssMb: rss / MB, heapMb: heapUsed / MB, externalMb: external / MB };
+  /** Of every thread that runs now, the main one first. */
+  async heaps(): Promise<ThreadHeap[]> {
+    const threads = [...this.#threads.values()];
+    const named = threads.map(({ name, session }, at) => ({
+      thread: threads.filter((other) => other.name === name).length > 1 ? `${name}-${at}` : name,
+      session,
+    }));
+    const heaps: ThreadHeap[] = [];
+    for (const { thread, session } of [{ thread: MAIN, session: this.#main }, ...named])
+      heaps.push({ thread, heapMb: (await session.heapBytes()) / MB });
+    return heaps;
   }
 
   close(): void {
     this.#socket.close();
   }
 
-  #send(method: string, params: object = {}): Promise<unknown> {
+  #receive(message: Message): void {
+    const params = message.params as { sessionId: string; message: string; workerInfo: { title: string; url: string } };
+    if (message.method === 'NodeWorker.attachedToWorker') this.#attach(params.sessionId, params.workerInfo);
+    else if (message.method === 'NodeWorker.detachedFromWorker') this.#threads.delete(params.sessionId);
+    else if (message.method === 'NodeWorker.receivedMessageFromWorker')
+      this.#threads.get(params.sessionId)?.session.receive(JSON.parse(params.message) as Message);
+    else this.#main.receive(message);
+  }
+
+  #attach(sessionId: string, { url }: { readonly url: string }): void {
+    const name = /([\w-]+)\.\w+$/.exec(url)?.[1] ?? url;
+    const session = new Session((message) => {
+      void this.#main.send('NodeWorker.sendMessageToWorker', { sessionId, message });
+    });
+    this.#threads.set(sessionId, { name, session });
+  }
+}
+
+/** Requests to one thread, and their answers. */
+class Session {
+  readonly #post: (message: string) => void;
+  readonly #waiting = new Map<number, (result: unknown) => void>();
+  #lastId = 0;
+
+  constructor(post: (message: string) => void) {
+    this.#post = post;
+  }
+
+  send(method: string, params: object = {}): Promise<unknown> {
     const id = ++this.#lastId;
-    this.#socket.send(JSON.stringify({ id, method, params }));
-    return new Promise((done) => this.#waiting.set(id, done));
+    const answered = new Promise((done) => this.#waiting.set(id, done));
+    this.#post(JSON.stringify({ id, method, params }));
+    return answered;
+  }
+
+  receive({ id, result }: Message): void {
+    if (id === undefined) return;
+    this.#waiting.get(id)?.(result);
+    this.#waiting.delete(id);
+  }
+
+  async heapBytes(): Promise<number> {
+    // Twice: what the first collection lets go may have kept other things alive.
+    for (let at = 0; at < 2; at++) await this.send('HeapProfiler.collectGarbage');
+    type Usage = { readonly usedSize: number; readonly backingStorageSize?: number };
+    const { usedSize, backingStorageSize = 0 } = (await this.send('Runtime.getHeapUsage')) as Usage;
+    return usedSize + backingStorageSize;
   }
 }
 

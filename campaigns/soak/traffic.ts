@@ -1,4 +1,5 @@
 import { Agent, type ClientRequest, request } from 'node:http';
+import { mintSecret } from '../../src/accounts/keys.ts';
 import type { Random } from '../../test/random.ts';
 
 export interface Counts {
@@ -10,11 +11,17 @@ export interface Counts {
   failed: number;
   /** How many requests failed in each way: by status and error code, or by the error of the connection. */
   readonly failures: Map<string, number>;
+  /** Responses by their status. */
+  readonly statuses: Map<number, number>;
 }
 
 interface Asked {
   readonly path: string;
   readonly body: string;
+  readonly method?: 'GET' | 'POST';
+  /** Instead of one of the keys. */
+  readonly key?: string;
+  readonly idempotencyKey?: string;
   /** After this many bytes of the answer the client is gone. */
   readonly hangUpAfter?: number;
 }
@@ -24,14 +31,25 @@ const SOCKETS_MAX = 256;
 /** Of a hundred requests, so many are refused, and so many lose their client. */
 const REFUSED_PERCENT = 5;
 const HANG_UP_PERCENT = 4;
+/** So many buffered calls have an idempotency key, and so many requests only read something. */
+const IDEMPOTENT_PERCENT = 10;
+const READ_PERCENT = 2;
 const OUTPUT_TOKENS_MAX = 64;
 
-/** Requests at a steady rate, over five wires, with prompts, users and conversations that nobody has sent before. */
+/**
+ * Requests at a steady rate, over five wires, streamed and buffered, with prompts, users, sessions and idempotency keys that
+ * nobody has sent before, and with keys and models that are new.
+ */
 export class SoakTraffic {
-  readonly counts: Counts = { sent: 0, answered: 0, refused: 0, hungUp: 0, failed: 0, failures: new Map() };
+  readonly counts: Counts = {
+    ...{ sent: 0, answered: 0, refused: 0, hungUp: 0, failed: 0 },
+    failures: new Map(),
+    statuses: new Map(),
+  };
   readonly #agent = new Agent({ keepAlive: true, maxSockets: SOCKETS_MAX });
   readonly #url: string;
   readonly #keys: string[];
+  #models: readonly string[] = ['sim-gpt'];
   readonly #random: Random;
   readonly #open = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | null = null;
@@ -56,6 +74,12 @@ export class SoakTraffic {
     this.#keys.push(secret);
   }
 
+  /** From now on, calls on the chat wire ask for one of these. */
+  useModels(models: readonly string[]): void {
+    this.#models = models;
+  }
+
+  /** Resolves when every request has ended. The connections are closed, and opened again by the next start. */
   async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     await Promise.all(this.#open);
@@ -70,8 +94,18 @@ export class SoakTraffic {
   #next(): Asked {
     const dice = this.#random.below(100);
     if (dice < REFUSED_PERCENT) return this.#refusedCall();
-    const asked = this.#random.pick(CALLS)(this.#prompt(), `user-${this.counts.sent}`, this.#random.below(2) === 0);
-    return dice < REFUSED_PERCENT + HANG_UP_PERCENT ? { ...asked, hangUpAfter: this.#random.below(600) } : asked;
+    if (dice < REFUSED_PERCENT + READ_PERCENT) return { path: this.#random.pick(READ_PATHS), body: '', method: 'GET' };
+    const number = this.counts.sent;
+    const stream = this.#random.below(2) === 0;
+    const terms = { prompt: this.#prompt(), number, stream, model: this.#random.pick(this.#models) };
+    const asked = this.#random.pick(CALLS)(terms);
+    const hangsUp = dice < REFUSED_PERCENT + READ_PERCENT + HANG_UP_PERCENT;
+    const isIdempotent = !stream && this.#random.below(100) < IDEMPOTENT_PERCENT;
+    return {
+      ...asked,
+      ...(hangsUp && { hangUpAfter: this.#random.below(600) }),
+      ...(isIdempotent && { idempotencyKey: `soak-${number}` }),
+    };
   }
 
   #refusedCall(): Asked {
@@ -81,7 +115,10 @@ export class SoakTraffic {
       { model: 'sim-gpt', messages, max_tokens: -1 },
       { model: 'sim-gpt', messages: 'none' },
     ]);
-    return { path: '/v1/chat/completions', body: JSON.stringify(body) };
+    // One of a key that does not exist, of the right form, so that the gateway has to look for it.
+    const isUnknownKey = this.#random.below(4) === 0;
+    const key = isUnknownKey ? { key: mintSecret().secret.reveal() } : {};
+    return { path: '/v1/chat/completions', body: JSON.stringify(body), ...key };
   }
 
   #prompt(): string {
@@ -89,15 +126,15 @@ export class SoakTraffic {
     return Array.from({ length: words }, () => this.#random.below(2 ** 30).toString(36)).join(' ');
   }
 
-  #send({ path, body, hangUpAfter }: Asked): Promise<void> {
+  #send({ path, body, method = 'POST', key, idempotencyKey, hangUpAfter }: Asked): Promise<void> {
     this.counts.sent += 1;
     return new Promise((done) => {
       const headers = {
-        authorization: `Bearer ${this.#random.pick(this.#keys)}`,
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(body),
+        authorization: `Bearer ${key ?? this.#random.pick(this.#keys)}`,
+        ...(method === 'POST' && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
       };
-      const sending = request(new URL(path, this.#url), { method: 'POST', agent: this.#agent, headers }, (answer) => {
+      const sending = request(new URL(path, this.#url), { method, agent: this.#agent, headers }, (answer) => {
         let bytes = 0;
         let refusal = '';
         answer.on('data', (chunk: Buffer) => {
@@ -107,6 +144,7 @@ export class SoakTraffic {
         });
         answer.on('close', () => {
           const status = answer.statusCode ?? 0;
+          this.counts.statuses.set(status, (this.counts.statuses.get(status) ?? 0) + 1);
           if (status >= 500) this.#fail(`${status} ${codeOf(refusal)}`);
           else this.#count(status, answer.complete, hangUpAfter !== undefined);
           done();
@@ -144,31 +182,52 @@ function codeOf(body: string): string {
   );
 }
 
-type CallOf = (prompt: string, user: string, stream: boolean) => Asked;
+interface CallTerms {
+  readonly prompt: string;
+  /** Different for every call. */
+  readonly number: number;
+  readonly stream: boolean;
+  readonly model: string;
+}
+
+type CallOf = (terms: CallTerms) => Asked;
 
 const asked = (path: string, body: object): Asked => ({ path, body: JSON.stringify(body) });
 const messagesOf = (content: string) => [{ role: 'user', content }];
+const max_tokens = OUTPUT_TOKENS_MAX;
+
+/** What calls are labelled by. */
+const labelsOf = (number: number) => ({
+  user: `user-${number}`,
+  metadata: { session: `session-${number}` },
+  safety_identifier: `person-${number}`,
+  prompt_cache_key: `conversation-${number}`,
+});
 
 /** One for each wire and for translations between them. */
 const CALLS: readonly CallOf[] = [
-  (prompt, user, stream) =>
+  ({ prompt, number, stream, model }) =>
     asked('/v1/chat/completions', {
-      ...{ model: 'sim-gpt', messages: messagesOf(prompt), max_tokens: OUTPUT_TOKENS_MAX, user, stream },
+      ...{ model, messages: messagesOf(prompt), max_tokens, stream, ...labelsOf(number) },
     }),
-  (prompt, user, stream) =>
+  ({ prompt, number, stream }) =>
     asked('/v1/chat/completions', {
-      ...{ model: 'sim-claude', messages: messagesOf(prompt), max_tokens: OUTPUT_TOKENS_MAX, user, stream },
+      ...{ model: 'sim-claude', messages: messagesOf(prompt), max_tokens, user: `user-${number}`, stream },
     }),
-  (prompt, user, stream) =>
+  ({ prompt, number, stream }) =>
     asked('/v1/messages', {
-      ...{ model: 'sim-claude', messages: messagesOf(prompt), max_tokens: OUTPUT_TOKENS_MAX, stream },
-      metadata: { user_id: user },
+      ...{ model: 'sim-claude', messages: messagesOf(prompt), max_tokens, stream },
+      metadata: { user_id: `user-${number}` },
     }),
-  (prompt, user, stream) =>
+  ({ prompt, number, stream }) =>
     asked('/v1/responses', {
-      ...{ model: 'sim-responses', input: prompt, max_output_tokens: OUTPUT_TOKENS_MAX, user, stream, store: false },
+      ...{ model: 'sim-responses', input: prompt, max_output_tokens: max_tokens, stream, store: false },
+      ...labelsOf(number),
     }),
-  (prompt, user, stream) =>
-    asked('/v1/completions', { model: 'sim-gpt-mini', prompt, max_tokens: OUTPUT_TOKENS_MAX, user, stream }),
-  (prompt, user) => asked('/v1/embeddings', { model: 'sim-embed', input: prompt, user }),
+  ({ prompt, number, stream }) =>
+    asked('/v1/completions', { model: 'sim-gpt-mini', prompt, max_tokens, user: `user-${number}`, stream }),
+  ({ prompt, number }) => asked('/v1/embeddings', { model: 'sim-embed', input: prompt, user: `user-${number}` }),
+  ({ prompt }) => asked('/v1/messages/count_tokens', { model: 'sim-claude', messages: messagesOf(prompt) }),
 ];
+
+const READ_PATHS: readonly string[] = ['/v1/models', '/v1/balance', '/v1/receipts?limit=5'];

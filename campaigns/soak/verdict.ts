@@ -1,0 +1,66 @@
+import type { CacheSize } from '../../src/kit/caches.ts';
+import type { ThreadHeap } from './inspector.ts';
+
+/** What the threads of a gateway use at one moment, after a garbage collection. */
+export interface Sample {
+  readonly minute: number;
+  readonly rssMb: number;
+  readonly heaps: readonly ThreadHeap[];
+}
+
+/** How a thread's heap changed after the first third, as a share of it. */
+export interface Growth {
+  readonly thread: string;
+  readonly heapMb: number;
+  readonly share: number;
+}
+
+export const GROWTH_MAX = 0.01;
+/** A shorter series says nothing about a trend. */
+const SAMPLES_MIN = 4;
+
+/**
+ * The median slope between any two samples, over the time of all of them: caches that empty themselves when they are full
+ * make a heap rise and fall, which a comparison of two single samples would take for growth. Threads that did not run all
+ * the time are left out.
+ */
+export function growthsOf(samples: readonly Sample[]): Growth[] {
+  const settled = samples.slice(Math.floor(samples.length / 3));
+  if (settled.length < SAMPLES_MIN) return [];
+  return settled[0]!.heaps.flatMap(({ thread }) => {
+    const points = settled.flatMap(({ minute, heaps }) =>
+      heaps.filter((heap) => heap.thread === thread).map(({ heapMb }) => ({ minute, heapMb })),
+    );
+    if (points.length < settled.length) return [];
+    const heapMb = median(points.map((point) => point.heapMb));
+    const minutes = points.at(-1)!.minute - points[0]!.minute;
+    return [{ thread, heapMb, share: (slopeOf(points) * minutes) / heapMb }];
+  });
+}
+
+function slopeOf(points: readonly { readonly minute: number; readonly heapMb: number }[]): number {
+  const slopes = points.flatMap((one, at) =>
+    points.slice(at + 1).map((later) => (later.heapMb - one.heapMb) / (later.minute - one.minute)),
+  );
+  return median(slopes);
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return (sorted[Math.floor((sorted.length - 1) / 2)]! + sorted[Math.ceil((sorted.length - 1) / 2)]!) / 2;
+}
+
+/** Sentences about what is wrong; none if the gateway's memory stays where it is. */
+export function memoryFaults(samples: readonly Sample[], caches: readonly CacheSize[]): string[] {
+  const growths = growthsOf(samples);
+  const faults = growths
+    .filter(({ share }) => share > GROWTH_MAX)
+    .map(({ thread, share }) => `The heap of ${thread} grew by ${(share * 100).toFixed(2)} % after the first third.`);
+  if (!growths.some(({ thread }) => thread === 'main')) faults.push('There are too few samples to see a trend.');
+  if (caches.length === 0) faults.push('The gateway reported no caches.');
+  const overfull = caches.filter(({ entries, entriesMax }) => !Number.isFinite(entriesMax) || entries > entriesMax);
+  return [
+    ...faults,
+    ...overfull.map(({ cache, entries, entriesMax }) => `${cache}: ${entries} of at most ${entriesMax}.`),
+  ];
+}
