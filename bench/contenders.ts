@@ -15,6 +15,8 @@ export interface Contender {
   readonly headers: Record<string, string>;
   /** Gateway keys of its own store, if it does not have those of all the others. */
   readonly keys?: readonly string[];
+  /** Threads that serve calls, each of which compiles its code for itself; absent: one. */
+  readonly workers?: number;
   /** Its version and config are not ours to fix: a wrong answer of it does not end the run. */
   readonly mayBeLeftOut?: true;
 }
@@ -31,6 +33,23 @@ export async function startPassThrough(upstreamPort: number, core: number | null
   return { name: 'bare Node pass-through', child, port: hello.port, model: UPSTREAM_MODEL, headers: {} };
 }
 
+/** The same with so many threads, on all cores. */
+export async function startPassThroughs(upstreamPort: number, workers: number): Promise<Contender> {
+  const { child, hello } = await Child.ready<{ port: number }>(null, 'pass-through.ts', { upstreamPort, workers });
+  return {
+    name: `bare proxy, ${countOf(workers)}`,
+    workers,
+    child,
+    port: hello.port,
+    model: UPSTREAM_MODEL,
+    headers: {},
+  };
+}
+
+function countOf(workers: number): string {
+  return `${workers} ${workers === 1 ? 'worker' : 'workers'}`;
+}
+
 export async function startTollgate(terms: TollgateTerms, nodeFlags: readonly string[] = []): Promise<Contender> {
   const { child, hello } = await Child.ready<TollgateHello>(MEASURED_CORE, 'tollgate.ts', terms, nodeFlags);
   const own = terms.tracesTo === undefined ? 'Tollgate' : TRACED;
@@ -42,8 +61,7 @@ export async function startTollgate(terms: TollgateTerms, nodeFlags: readonly st
 export async function startWorkers(terms: TollgateTerms & { readonly workers: number }): Promise<Contender> {
   const { child, hello } = await Child.ready<TollgateHello>(null, 'tollgate.ts', terms);
   const { workers } = terms;
-  const name = `Tollgate, ${workers} ${workers === 1 ? 'worker' : 'workers'}`;
-  return { name, child, port: hello.port, model: CATALOG_MODEL, headers: {} };
+  return { name: `Tollgate, ${countOf(workers)}`, workers, child, port: hello.port, model: CATALOG_MODEL, headers: {} };
 }
 
 /** The gateway of another checkout, with its own code, store and benchmark programs: what a change costs is seen in one run. */

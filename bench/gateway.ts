@@ -11,6 +11,7 @@ import {
   type Contender,
   startOtherTollgate,
   startPassThrough,
+  startPassThroughs,
   startPortkey,
   startTollgate,
   startWorkers,
@@ -19,7 +20,16 @@ import {
 import { fillStore } from './fill-store.ts';
 import { INSTALLED_GATEWAYS, startInstalled } from './installed-gateways.ts';
 import { describeMachine } from './machine.ts';
-import { checkAnswer, type Figures, measure, type Surroundings, startLoad, warmUp } from './measure.ts';
+import {
+  checkAnswer,
+  type Figures,
+  measure,
+  type Surroundings,
+  startLoad,
+  WARM_UP_SECONDS,
+  warmUp,
+} from './measure.ts';
+import { PureWork } from './pure-work.ts';
 import { inScratchFolder, say } from './scratch.ts';
 import { type Row, ratio, renderTable } from './table.ts';
 import type { BooksReport } from './tollgate.ts';
@@ -38,6 +48,7 @@ const { values } = parseArgs({
     against: { type: 'string' },
     'frames-apart': { type: 'boolean', default: false },
     workers: { type: 'string' },
+    'warm-up': { type: 'string', default: String(WARM_UP_SECONDS) },
     tracing: { type: 'boolean', default: false },
     'all-cores': { type: 'boolean', default: false },
   },
@@ -46,7 +57,7 @@ const { values } = parseArgs({
 const rounds = Number(values.rounds ?? (values.quick ? 5 : 31));
 const seconds = Number(values.seconds ?? 0.5);
 const rows = Number(values.rows ?? (values.quick ? 100_000 : 1_000_000));
-const warmUpCalls = values.quick ? 1_000 : 5_000;
+const warmUpTerms = { calls: values.quick ? 1_000 : 5_000, seconds: Number(values['warm-up']) };
 const connections = Number(values.connections);
 /** Numbers of workers to compare, on all cores; null compares with other gateways. */
 const workerCounts = values.workers === undefined ? null : values.workers.split(',').map(Number);
@@ -79,14 +90,19 @@ async function main(folder: string): Promise<void> {
   }
   for (const contender of contenders) {
     for (const shape of SHAPES) {
-      const warm = await warmUp(around, contender, shape, warmUpCalls);
+      const warm = await warmUp(around, contender, shape, warmUpTerms);
       for (const gateway of gateways) if (gateway.contender === contender) gateway.answered += warm;
     }
   }
   say(`load       ${load()} after the warm-up`);
-  const measured = await runRounds(around, contenders, rounds);
+  const pureWork = workerCounts === null ? null : new PureWork(Math.max(...workerCounts));
+  const measured = await runRounds(around, contenders, pureWork);
   say(`load       ${load()} after the last round`);
-  for (const shape of SHAPES) say(`\n${shape}\n${renderTable(measured.filter((row) => row.shape === shape))}`);
+  for (const shape of SHAPES) {
+    const ofShape = measured.filter((row) => row.shape === shape);
+    const yardsticks = workerCounts === null ? ofShape.filter((row) => !isTollgate(row)) : [];
+    say(`\n${shape}\n${renderTable(ofShape, yardsticks)}`);
+  }
   for (const { contender, before, answered } of gateways) {
     const after = await contender.child.ask<BooksReport>('verify', BOOKS_MS_MAX);
     report(contender.name, before, after, answered + answeredBy(contender.child, measured));
@@ -97,7 +113,17 @@ async function main(folder: string): Promise<void> {
     compare('against', shape, measured, ({ name }) => name.startsWith('Tollgate of '));
     compare('untraced', shape, measured, ({ name }) => name === TRACED);
   }
-  if (workerCounts !== null) for (const shape of SHAPES) compareWorkers(shape, measured);
+  if (pureWork === null) return;
+  for (const shape of SHAPES) {
+    compareWorkers(shape, measured.filter(isTollgate));
+    compareWorkers(
+      shape,
+      measured.filter((row) => !isTollgate(row)),
+    );
+  }
+  say(
+    `cores      ${pureWork.copies} copies of a pure computation do ${pureWork.gain.toFixed(2)} times the work of one in the same time`,
+  );
 }
 
 /** Throws if an answer of a contender that must be there is wrong. */
@@ -167,6 +193,9 @@ async function startWithWorkers(folder: string, keys: readonly string[], counts:
   const terms = { framesApart: values['frames-apart'] };
   const upstream = await Child.ready<UpstreamHello>(null, 'upstream.ts', terms);
   const contenders: Contender[] = [];
+  // What another worker brings on these cores to a proxy whose threads share nothing. First, because a gateway's threads
+  // that have nothing to do for two seconds give back memory, and compile their code again afterwards.
+  for (const workers of counts) contenders.push(await startPassThroughs(upstream.hello.port, workers));
   for (const workers of counts) {
     const store = { folder: storeFolder(folder, String(workers)), transport: 'own' } as const;
     contenders.push(await startWorkers({ ...store, upstreamPort: upstream.hello.port, workers }));
@@ -206,9 +235,14 @@ function storeFolder(folder: string, name: string): string {
 }
 
 /** Interleaved, so that whatever else the machine does falls on all alike. */
-async function runRounds(around: Surroundings, contenders: readonly Contender[], count: number): Promise<Row[]> {
+async function runRounds(
+  around: Surroundings,
+  contenders: readonly Contender[],
+  pureWork: PureWork | null,
+): Promise<Row[]> {
   const all = SHAPES.flatMap((shape) => contenders.map((contender) => ({ contender, shape, rounds: [] as Figures[] })));
-  for (let round = 0; round < count; round++) {
+  for (let round = 0; round < rounds; round++) {
+    await pureWork?.runRound();
     for (const row of all) row.rounds.push(await measure(around, row.contender, row.shape, seconds));
   }
   return all.map(({ contender, shape, rounds }) => ({ name: contender.name, child: contender.child, shape, rounds }));

@@ -6,7 +6,7 @@ import { type BatchReport, PARTS, type Part, type Times } from './commit-times.t
 import { type Contender, startPassThrough, startTollgate } from './contenders.ts';
 import { fillStore } from './fill-store.ts';
 import { measureSync, type SyncTimes } from './machine.ts';
-import { measure, type Surroundings, startLoad, warmUp } from './measure.ts';
+import { measure, type Surroundings, startLoad, WARM_UP_SECONDS, warmUp } from './measure.ts';
 import { inScratchFolder, say } from './scratch.ts';
 import { median } from './table.ts';
 import { UPSTREAM_MODEL } from './traffic.ts';
@@ -48,7 +48,10 @@ async function main(folder: string): Promise<void> {
   const { keys, upstream, contenders } = await startAll(folder);
   const around = (connections: number): Surroundings => ({ ...upstream, keys, connections });
   for (const one of Object.values(contenders))
-    await warmUp(around(WARM_UP_CONNECTIONS), one, SHAPE, one === contenders.host ? 0 : WARM_UP_CALLS);
+    await warmUp(around(WARM_UP_CONNECTIONS), one, SHAPE, {
+      calls: one === contenders.host ? 0 : WARM_UP_CALLS,
+      seconds: WARM_UP_SECONDS,
+    });
   for (const connections of values.connections.split(',').map(Number)) {
     const rounds: Round[] = [];
     for (let at = 0; at < Number(values.rounds); at++)

@@ -57,18 +57,32 @@ export async function measure(
   };
 }
 
-/** Runs for as long for everyone, until the code is compiled as it will stay; gives the number of calls answered. */
-export async function warmUp(around: Surroundings, contender: Contender, shape: Shape, calls: number): Promise<number> {
+/** How long every thread of a contender is warmed up. */
+export interface WarmUp {
+  readonly calls: number;
+  readonly seconds: number;
+}
+
+/** Runs for as long for every thread, until the code is compiled as it will stay; gives the number of calls answered. */
+export async function warmUp(
+  around: Surroundings,
+  contender: Contender,
+  shape: Shape,
+  { calls, seconds }: WarmUp,
+): Promise<number> {
+  const { workers = 1 } = contender;
+  const slicesMin = workers * seconds;
+  const slicesMax = slicesMin + workers * WARM_UP_SLICES_MORE;
   let answered = 0;
-  for (let slice = 0; slice < WARM_UP_SLICES_MAX && (answered < calls || slice < WARM_UP_SLICES_MIN); slice++) {
+  for (let slice = 0; slice < slicesMax && (answered < workers * calls || slice < slicesMin); slice++) {
     answered += (await measure(around, contender, shape, WARM_UP_SLICE_SECONDS)).answered;
   }
   return answered;
 }
 
 const WARM_UP_SLICE_SECONDS = 1;
-const WARM_UP_SLICES_MIN = 12;
-const WARM_UP_SLICES_MAX = 20;
+const WARM_UP_SLICES_MORE = 8;
+export const WARM_UP_SECONDS = 12;
 
 /** One call looked at closely: figures of wrong answers are worth nothing. */
 export async function checkAnswer(contender: Contender, shape: Shape, key: string, chunks: number): Promise<void> {

@@ -1,10 +1,21 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { type Dispatcher, Pool } from 'undici';
 import { announce, readTerms } from './child.ts';
 
+interface PassThroughTerms {
+  readonly upstreamPort: number;
+  /** Threads that share the port; absent: one. */
+  readonly workers?: number;
+  /** The shared port, in every thread but the first. */
+  readonly port?: number;
+}
+
 /** The least a Node proxy can do: no authentication, no reading, no money; chunks go on as they come. */
-const { upstreamPort } = readTerms<{ upstreamPort: number }>();
+const terms = isMainThread ? readTerms<PassThroughTerms>() : (workerData as PassThroughTerms);
+const { upstreamPort, workers = 1, port = 0 } = terms;
 const pool = new Pool(`http://127.0.0.1:${upstreamPort}`, { connections: 1024, headersTimeout: 0, bodyTimeout: 0 });
 
 const server = createServer((request, response) => {
@@ -26,4 +37,13 @@ const server = createServer((request, response) => {
   });
 });
 server.keepAliveTimeout = 600_000;
-server.listen(0, '127.0.0.1', () => announce({ port: (server.address() as AddressInfo).port }));
+server.listen({ port, host: '127.0.0.1', reusePort: workers > 1 });
+await once(server, 'listening');
+const own = (server.address() as AddressInfo).port;
+if (isMainThread) {
+  for (let at = 1; at < workers; at++) {
+    const workerData: PassThroughTerms = { upstreamPort, workers, port: own };
+    await once(new Worker(import.meta.filename, { workerData }), 'message');
+  }
+  announce({ port: own });
+} else parentPort!.postMessage('listening');

@@ -26,8 +26,7 @@ const rate = ({ perSecond }: Figures): number => perSecond;
 const COLUMNS = ['', 'requests/s', 'lowest', 'highest', 'p50 ms', 'p99 ms', 'CPU µs', 'own core', 'other core'];
 
 /** Medians of the rounds, and each contender's ratio to those that are a measure for others. */
-export function renderTable(rows: readonly Row[]): string {
-  const yardsticks = rows.filter(({ name }) => !name.startsWith('Tollgate'));
+export function renderTable(rows: readonly Row[], yardsticks: readonly Row[]): string {
   const header = [...COLUMNS, ...yardsticks.map(({ name }) => `÷ ${name.split(/[ ,]/)[0]}`)];
   const lines = rows.map((row) => [
     ...figuresOf(row),

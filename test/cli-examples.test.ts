@@ -2,8 +2,9 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { COMMANDS } from '../src/cli/all-commands.ts';
 import { EXIT } from '../src/cli/exit-codes.ts';
-import { COMMANDS, runCli } from '../src/cli/run.ts';
+import { runCli } from '../src/cli/run.ts';
 import { type Environment, loadConfig } from '../src/config/config.ts';
 import { systemClock } from '../src/kit/clock.ts';
 import { createLog } from '../src/kit/log.ts';

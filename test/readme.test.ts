@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { processEnvironment } from '../campaigns/process-environment.ts';
 import { addressOf, linksIn, pageFiles, sidebarOf } from '../site/pages.ts';
-import { COMMANDS } from '../src/cli/run.ts';
+import { COMMANDS } from '../src/cli/all-commands.ts';
 import { exchange } from '../src/gateway/exchange.ts';
 import { HOST_ROWS } from '../src/hosts/rows.ts';
 import { blocksOf, blocksToRun, faultOf, PAGES_WITH_CODE } from './doc-blocks.ts';

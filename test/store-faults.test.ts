@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { COMMANDS, runCli } from '../src/cli/run.ts';
+import { COMMANDS } from '../src/cli/all-commands.ts';
+import { runCli } from '../src/cli/run.ts';
 import { systemClock as clock } from '../src/kit/clock.ts';
 import { compose } from '../src/main/compose.ts';
 import { LossFolder } from './loss-folder.ts';

@@ -21,6 +21,8 @@ export interface CommandGroup {
   readonly commands: readonly CommandSpec[];
 }
 
+export type AnyCommand = CommandSpec | CommandGroup;
+
 const COMMON_OPTIONS = [
   ['--data <dir>', 'data folder, which holds the ledger'],
   ['--store <url>', 'PostgreSQL database that holds the ledger instead'],

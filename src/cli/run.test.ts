@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CliFixture } from '../../test/cli-fixture.ts';
 import { LIMITS } from '../limits.ts';
 import { StoreUnavailable } from '../store/store.ts';
+import { COMMANDS } from './all-commands.ts';
 import { EXIT } from './exit-codes.ts';
-import { COMMANDS } from './run.ts';
 
 let cli: CliFixture;
 beforeEach(() => {

@@ -1,54 +1,12 @@
 import { Command } from 'commander';
 import type { Environment } from '../config/config.ts';
-import { buildCommand, buildGroup, type CommandGroup, type CommandSpec, type Perform } from './command.ts';
-import { accountsCommands } from './commands/accounts.ts';
-import { alertsCommands } from './commands/alerts.ts';
-import { auditCommands } from './commands/audit.ts';
-import { balanceCommand } from './commands/balance.ts';
-import { catalogCommands } from './commands/catalog.ts';
-import { configCommands } from './commands/config.ts';
-import { doctorCommand } from './commands/doctor.ts';
-import { jobsCommands } from './commands/jobs.ts';
-import { keysCommands } from './commands/keys.ts';
-import { ledgerCommands } from './commands/ledger.ts';
-import { managementKeysCommands } from './commands/management-keys.ts';
-import { modelsCommand } from './commands/models.ts';
-import { peopleCommands } from './commands/people.ts';
-import { receiptsCommands } from './commands/receipts.ts';
-import { sealCommands } from './commands/seal.ts';
+import { type AnyCommand, buildCommand, buildGroup, type Perform } from './command.ts';
 import { serveCommand } from './commands/serve.ts';
-import { setupCommand } from './commands/setup.ts';
-import { storeCommands } from './commands/store.ts';
-import { usageCommand } from './commands/usage.ts';
-import { webhooksCommands } from './commands/webhooks.ts';
 import type { Composition } from './composition.ts';
 import { EXIT } from './exit-codes.ts';
 import { asFailure, type CliFailure, exitOfCommander } from './failure.ts';
 import { Session } from './session.ts';
 import { packageVersion } from './version.ts';
-
-export const COMMANDS: readonly (CommandSpec | CommandGroup)[] = [
-  serveCommand,
-  accountsCommands,
-  keysCommands,
-  modelsCommand,
-  balanceCommand,
-  receiptsCommands,
-  usageCommand,
-  peopleCommands,
-  managementKeysCommands,
-  alertsCommands,
-  webhooksCommands,
-  jobsCommands,
-  auditCommands,
-  ledgerCommands,
-  storeCommands,
-  sealCommands,
-  doctorCommand,
-  configCommands,
-  catalogCommands,
-  setupCommand,
-];
 
 /** Runs one command line, without the program's name; resolves to the exit code. */
 export async function runCli(argv: readonly string[], env: Environment, composition: Composition): Promise<number> {
@@ -65,7 +23,8 @@ export async function runCli(argv: readonly string[], env: Environment, composit
   };
   try {
     const typed = withCommand(argv);
-    await buildProgram(typed, composition, perform).parseAsync(typed, { from: 'user' });
+    const commands = await commandsFor(typed);
+    await buildProgram({ commands, typed, composition, perform }).parseAsync(typed, { from: 'user' });
     return exitCode;
   } catch (error) {
     const code = exitOfCommander(error);
@@ -84,7 +43,20 @@ function withCommand(argv: readonly string[]): string[] {
   return isServe ? ['serve', ...argv] : [...argv];
 }
 
-function buildProgram(argv: readonly string[], composition: Composition, perform: Perform): Command {
+/** A gateway runs for long, and the other commands would stay in its memory. */
+async function commandsFor([name]: readonly string[]): Promise<readonly AnyCommand[]> {
+  if (name === serveCommand.name) return [serveCommand];
+  return (await import('./all-commands.ts')).COMMANDS;
+}
+
+interface ProgramTerms {
+  readonly commands: readonly AnyCommand[];
+  readonly typed: readonly string[];
+  readonly composition: Composition;
+  readonly perform: Perform;
+}
+
+function buildProgram({ commands, typed, composition, perform }: ProgramTerms): Command {
   const program = new Command('tollgate')
     .description(
       'A metered gateway for language-model calls: one key, one base URL, an exact receipt on every response.',
@@ -94,10 +66,10 @@ function buildProgram(argv: readonly string[], composition: Composition, perform
       'after',
       '\nWithout a command, tollgate runs serve.\n\nExample:\n  $ tollgate serve\n\nRun "tollgate <command> --help" for more. docs/cli.md lists the exit codes.\n',
     );
-  for (const command of COMMANDS) {
+  for (const command of commands) {
     // Building a command takes longer than most of them run, so the groups that were not typed stay empty.
     if (!('commands' in command)) program.addCommand(buildCommand(command, perform));
-    else program.addCommand(buildGroup(command, argv.includes(command.name) ? perform : null));
+    else program.addCommand(buildGroup(command, typed.includes(command.name) ? perform : null));
   }
   return withOutput(program, composition);
 }
