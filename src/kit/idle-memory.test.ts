@@ -1,15 +1,23 @@
-import { expect, test } from 'vitest';
+import { setFlagsFromString } from 'node:v8';
+import { expect, test, vi } from 'vitest';
 import { ManualClock } from './clock.ts';
 import { IdleMemory } from './idle-memory.ts';
+
+vi.mock('node:v8', async (load) => {
+  const v8 = await load<typeof import('node:v8')>();
+  return { ...v8, setFlagsFromString: vi.fn(v8.setFlagsFromString) };
+});
 
 const MB = 1024 * 1024;
 
 function open() {
   const clock = new ManualClock();
-  const state = { heapBytes: 60 * MB, pauses: 0 };
-  const giveBack = (): void => {
+  const state = { heapBytes: 60 * MB, pauses: 0, isFound: true };
+  const giveBack = (): boolean => {
+    if (!state.isFound) return false;
     state.pauses++;
     state.heapBytes = 25 * MB;
+    return true;
   };
   return { clock, state, memory: new IdleMemory(clock, giveBack, () => state.heapBytes) };
 }
@@ -50,4 +58,20 @@ test('the collection of V8 is found, and the heap of this thread is smaller afte
   memory.look(true);
   memory.look(true);
   expect(process.memoryUsage().heapUsed).toBeLessThan(before);
+});
+
+test('a thread tries again at its next look if another thread has just hidden the collection of V8', () => {
+  const { state, memory } = open();
+  state.isFound = false;
+  for (let look = 0; look < 3; look++) memory.look(true);
+  state.isFound = true;
+  memory.look(true);
+  expect(state.pauses).toBe(1);
+});
+
+test('a collection that another thread has hidden at this moment does not end the thread', () => {
+  vi.mocked(setFlagsFromString).mockImplementation(() => undefined);
+  const memory = new IdleMemory();
+  memory.look(true);
+  expect(() => memory.look(true)).not.toThrow();
 });

@@ -18,7 +18,7 @@ const PAUSES_APART_MS = 300_000;
  */
 export class IdleMemory {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
-  readonly #giveBack: () => void;
+  readonly #giveBack: () => boolean;
   readonly #heapBytes: () => number;
   #idleLooks = 0;
   #bytesKept = 0;
@@ -35,7 +35,7 @@ export class IdleMemory {
     this.#idleLooks = isIdle ? this.#idleLooks + 1 : 0;
     if (this.#idleLooks < IDLE_LOOKS || this.#clock.monotonicMs() - this.#pausedMs < PAUSES_APART_MS) return;
     if (this.#heapBytes() - this.#bytesKept < GROWTH_BYTES_MIN) return;
-    this.#giveBack();
+    if (!this.#giveBack()) return;
     this.#bytesKept = this.#heapBytes();
     this.#pausedMs = this.#clock.monotonicMs();
   }
@@ -60,10 +60,16 @@ function ownHeapBytes(): number {
   return getHeapStatistics().total_heap_size;
 }
 
-/** Takes 50 to 100 ms. The function is hidden behind a flag, which is set only for as long as it is looked up. */
-function giveBackMemory(): void {
+type Collect = (options: Record<string, string>) => void;
+
+/**
+ * Takes 50 to 100 ms. The function is hidden behind a flag, which is set only for as long as it is looked up. All threads
+ * share the flag: if another one clears it at this moment, nothing is found, and false is returned.
+ */
+function giveBackMemory(): boolean {
   setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as (options: Record<string, string>) => void;
+  const collect = runInNewContext('globalThis.gc') as Collect | undefined;
   setFlagsFromString('--no-expose-gc');
-  collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+  collect?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+  return collect !== undefined;
 }
