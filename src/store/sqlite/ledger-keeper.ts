@@ -1,7 +1,7 @@
 import { fdatasyncSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { sharedMs } from '../../kit/clock.ts';
-import type { CommitGuard } from './batch.ts';
+import { type CommitGuard, StoreBroken } from './batch.ts';
 import { databaseFile } from './database.ts';
 import { FileWatch } from './file-watch.ts';
 import { LogKeeper } from './log-keeper.ts';
@@ -25,7 +25,9 @@ export class LedgerKeeper implements CommitGuard {
     this.#log = new LogKeeper(database, folder, syncFile);
   }
 
+  /** After a commit that failed nothing else is done: readers may see it, and it may never reach the disk. */
   beginning(): void {
+    if (this.#memory.isUnsynced) throw new StoreBroken('An earlier commit failed, so nothing more can be stored.');
     this.#noteTime('begunMs');
   }
 

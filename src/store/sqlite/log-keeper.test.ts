@@ -73,6 +73,15 @@ describe('the write-ahead log', () => {
     expect(memory.isUnsynced).toBe(true);
   });
 
+  it('takes no commit after one that was not synced, so that readers are warned of that one until the end', () => {
+    sync.mockImplementationOnce(() => {
+      throw Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO', syscall: 'fdatasync' });
+    });
+    expect(() => credit(1n)).toThrow('A commit was not synced');
+    expect(() => credit(2n)).toThrow(StoreBroken);
+    expect(memory.isUnsynced).toBe(true);
+  });
+
   it('is overwritten while commits come, and emptied when they have stopped for a while', () => {
     credit(1n);
     keeper.tick();
