@@ -19,15 +19,15 @@ export interface ReloadParts {
   readonly health: HostsHealth;
 }
 
-/** Puts new settings into effect, and cannot fail. */
-export type UseSettings = () => void;
+/** Puts new settings into effect, with the master keys to use from now on, and cannot fail. */
+export type UseSettings = (keys: MasterKeys) => void;
 
 /** The other workers of the process. */
 export interface OtherWorkers {
   /** Throws if one of them cannot use the settings; then all keep the old ones. */
-  prepareReload(settings: Settings, keys: MasterKeys): Promise<void>;
+  prepareReload(settings: Settings): Promise<void>;
   /** They use what they have prepared. */
-  finishReload(): Promise<void>;
+  finishReload(keys: MasterKeys): Promise<void>;
 }
 
 /** Reloads, one after the other. New settings take effect in every worker, or in none. */
@@ -48,23 +48,23 @@ export class Reloads {
   }
 
   async #reload(settings: Settings): Promise<void> {
-    // Read once for all workers: a command could print other keys the second time.
+    const use = await prepareReload(this.#parts, settings);
+    await this.#others.prepareReload(settings);
+    // Read once for all workers: a command could print other keys the second time. And read last: an operator may have
+    // rotated the keys meanwhile.
     const keys = readMasterKeys(settings.config.masterKey);
-    const use = await prepareReload(this.#parts, settings, keys);
-    await this.#others.prepareReload(settings, keys);
-    use();
-    await this.#others.finishReload();
+    use(keys);
+    await this.#others.finishReload(keys);
   }
 }
 
-/** Does everything that can fail, and changes nothing yet. */
+/** Does what can fail in a worker, and changes nothing yet. */
 export async function prepareReload(
   { store, keyring, inForce, egress, health }: ReloadParts,
   { config, hosts }: Settings,
-  keys: MasterKeys,
 ): Promise<UseSettings> {
   const prices = await rememberPrices(store, catalogFor(config, hosts));
-  return () => {
+  return (keys) => {
     keyring.use(keys, config.masterKey);
     inForce.prices = prices;
     inForce.hosts = directoryOf(hosts, egress, health);

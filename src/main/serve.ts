@@ -2,7 +2,7 @@ import { banner } from '../cli/banner.ts';
 import type { Composition } from '../cli/composition.ts';
 import { EXIT } from '../cli/exit-codes.ts';
 import { describeOpenFolder } from '../cli/folder-mode.ts';
-import { type Config, ConfigError, describeProblem } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import { WorkersRefused, workersFor } from '../config/workers.ts';
 import { MasterKeyError } from '../custody/master-keys.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
@@ -12,6 +12,7 @@ import { createLog, errorFields, type RootLog } from '../kit/log.ts';
 import { canSharePort } from '../kit/shared-port.ts';
 import { StoreRefused, StoreUnavailable } from '../store/store.ts';
 import { FolderHeld, FolderMoved } from './books.ts';
+import { ConfigReloads } from './config-reloads.ts';
 import { consoleLink } from './console-link.ts';
 import { keepYoungObjectsYoung } from './heap.ts';
 import { withLocalHosts } from './local-hosts.ts';
@@ -47,12 +48,11 @@ export async function serve(terms: ServeTerms): Promise<number> {
   const log = createLog({ level: terms.config.logLevel, destination: STDOUT });
   let running: Running | null = null;
   let simulator: Simulator | null = null;
+  let reloads: ConfigReloads | null = null;
   // Before anything is started: the first process of a container ignores signals that it does not handle.
   const stopped = stopSignal({
     ...terms,
-    reload: () => {
-      if (running !== null) reload(terms, running, simulator, log);
-    },
+    reload: () => void reloads?.reload(),
   });
   void stopped.then((exitCode) => {
     if (running === null) process.exit(exitCode);
@@ -79,6 +79,7 @@ export async function serve(terms: ServeTerms): Promise<number> {
       workers,
     });
     if (fatal !== null) endAtOnce(log, fatal);
+    reloads = reloadsOf(terms, running, simulator, log);
     keepYoungObjectsYoung();
     giveBackWhenIdle();
   } catch (error) {
@@ -107,20 +108,15 @@ function withAddresses(hosts: readonly ConfiguredHost[], simulator: Simulator | 
   });
 }
 
-/** An invalid config is logged, and the old one stays in effect. */
-function reload(terms: ServeTerms, running: Running, simulator: Simulator | null, log: RootLog): void {
-  const read = async (): Promise<void> => {
-    const config = await withLocalHosts(terms.reloadConfig(), terms.clock, log);
-    await running.reload(config, withAddresses(config.hosts, simulator));
-    log.info(
-      { price_version: running.catalog.priceVersion, models: running.catalog.list().length },
-      'Config reloaded.',
-    );
-  };
-  read().catch((error: unknown) => {
-    const problems =
-      error instanceof ConfigError ? { problems: error.problems.map(describeProblem) } : errorFields(error);
-    log.error(problems, 'Reloading the config failed; the old one stays in effect.');
+function reloadsOf(terms: ServeTerms, running: Running, simulator: Simulator | null, log: RootLog): ConfigReloads {
+  return new ConfigReloads({
+    read: async () => {
+      const config = await withLocalHosts(terms.reloadConfig(), terms.clock, log);
+      return { config, hosts: withAddresses(config.hosts, simulator) };
+    },
+    use: ({ config, hosts }) => running.reload(config, hosts),
+    describe: () => ({ price_version: running.catalog.priceVersion, models: running.catalog.list().length }),
+    log,
   });
 }
 

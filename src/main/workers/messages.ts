@@ -40,8 +40,8 @@ export type Order =
   /** All ports of the gateway, to which no caller's URL may lead. */
   | { readonly kind: 'own_ports'; readonly ports: readonly number[] }
   /** Get ready to use these `Settings`; the old ones stay in effect until `finish_reload`. */
-  | { readonly kind: 'prepare_reload'; readonly settings: Packed; readonly keys: MasterKeys }
-  | { readonly kind: 'finish_reload' }
+  | { readonly kind: 'prepare_reload'; readonly settings: Packed }
+  | { readonly kind: 'finish_reload'; readonly keys: MasterKeys }
   /** The master keys have changed. */
   | { readonly kind: 'use_keys'; readonly keys: MasterKeys }
   | { readonly kind: 'news'; readonly news: HostNews }

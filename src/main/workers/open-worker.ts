@@ -174,13 +174,13 @@ class PreparedReload {
     this.#parts = parts;
   }
 
-  async prepare({ settings, keys }: Extract<Order, { kind: 'prepare_reload' }>): Promise<void> {
+  async prepare({ settings }: Extract<Order, { kind: 'prepare_reload' }>): Promise<void> {
     this.#use = null;
-    this.#use = await prepareReload(this.#parts, unpackSecrets<Settings>(settings), keys);
+    this.#use = await prepareReload(this.#parts, unpackSecrets<Settings>(settings));
   }
 
-  finish(): void {
-    this.#use?.();
+  finish({ keys }: Extract<Order, { kind: 'finish_reload' }>): void {
+    this.#use?.(keys);
     this.#use = null;
   }
 }
@@ -210,7 +210,7 @@ async function obey(order: Order, { parts, core, health, listener, reload }: Obe
       );
       return;
     case 'finish_reload':
-      reload.finish();
+      reload.finish(order);
       report({ kind: 'reloaded' });
       return;
     case 'use_keys':

@@ -75,15 +75,15 @@ export class WorkerPool {
   }
 
   /** Throws if a worker cannot use the new settings. */
-  async prepareReload(settings: Settings, keys: MasterKeys): Promise<void> {
-    const order: Order = { kind: 'prepare_reload', settings: packSecrets(settings), keys };
+  async prepareReload(settings: Settings): Promise<void> {
+    const order: Order = { kind: 'prepare_reload', settings: packSecrets(settings) };
     const problems = await Promise.all(this.#threads.map((thread) => thread.prepareReload(order)));
     const problem = problems.find((each) => each !== null);
     if (problem !== undefined) throw new Error(`A worker cannot use the new config: ${problem}`);
   }
 
-  async finishReload(): Promise<void> {
-    await Promise.all(this.#threads.map((thread) => thread.finishReload()));
+  async finishReload(keys: MasterKeys): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.finishReload(keys)));
   }
 
   metrics(): Promise<readonly MetricsPart[]> {

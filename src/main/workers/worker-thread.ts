@@ -1,4 +1,5 @@
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads';
+import type { MasterKeys } from '../../custody/seal.ts';
 import { type Clock, clockBaseMs } from '../../kit/clock.ts';
 import { startThread } from '../../kit/start-thread.ts';
 import { LIMITS } from '../../limits.ts';
@@ -82,9 +83,9 @@ export class WorkerThread {
     return report.kind === 'prepared' ? report.problem : null;
   }
 
-  async finishReload(): Promise<void> {
+  async finishReload(keys: MasterKeys): Promise<void> {
     if (this.isEnding) return;
-    this.post({ kind: 'finish_reload' });
+    this.post({ kind: 'finish_reload', keys });
     await this.#expect('reloaded');
   }
 

@@ -71,12 +71,12 @@ export class Workers implements OtherWorkers {
     return this.#pool?.metrics() ?? Promise.resolve([]);
   }
 
-  async prepareReload(settings: Settings, keys: MasterKeys): Promise<void> {
-    await this.#pool?.prepareReload(settings, keys);
+  async prepareReload(settings: Settings): Promise<void> {
+    await this.#pool?.prepareReload(settings);
   }
 
-  async finishReload(): Promise<void> {
-    await this.#pool?.finishReload();
+  async finishReload(keys: MasterKeys): Promise<void> {
+    await this.#pool?.finishReload(keys);
   }
 
   /** For a start that fails, and after the drain. */

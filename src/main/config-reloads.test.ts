@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { createLog } from '../kit/log.ts';
+import { ConfigReloads } from './config-reloads.ts';
+import type { Settings } from './workers/messages.ts';
+
+function settingsNamed(name: string): Settings {
+  return { name } as unknown as Settings;
+}
+
+test('the config that was read last stays in effect, however long an earlier one takes to be read', async () => {
+  const used: Settings[] = [];
+  const configs = ['older', 'newer'].map(settingsNamed);
+  let foundHosts = (): void => undefined;
+  const localHosts = [new Promise<void>((resolve) => (foundHosts = resolve)), Promise.resolve()];
+  const reloads = new ConfigReloads({
+    read: async () => {
+      const read = configs.shift()!;
+      await localHosts.shift();
+      return read;
+    },
+    use: async (settings) => void used.push(settings),
+    describe: () => ({}),
+    log: createLog({ level: 'silent', destination: { write: () => undefined } }),
+  });
+  void reloads.reload();
+  const second = reloads.reload();
+  await new Promise((resolve) => setImmediate(resolve));
+  foundHosts();
+  await second;
+  expect(used).toEqual(['older', 'newer'].map(settingsNamed));
+});
+
+test('an invalid config is logged, and the next one is used', async () => {
+  const lines: string[] = [];
+  const used: Settings[] = [];
+  let reads = 0;
+  const reloads = new ConfigReloads({
+    read: async () => {
+      if (reads++ === 0) throw new Error('no such file');
+      return settingsNamed('valid');
+    },
+    use: async (settings) => void used.push(settings),
+    describe: () => ({ models: 3 }),
+    log: createLog({ level: 'info', destination: { write: (line) => void lines.push(line) } }),
+  });
+  await reloads.reload();
+  await reloads.reload();
+  expect(used).toEqual([settingsNamed('valid')]);
+  expect(lines[0]).toContain('Reloading the config failed; the old one stays in effect.');
+  expect(lines[1]).toContain('"models":3');
+});

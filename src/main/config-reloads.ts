@@ -1,0 +1,43 @@
+import { ConfigError, describeProblem } from '../config/config.ts';
+import { errorFields, type Log } from '../kit/log.ts';
+import type { Settings } from './workers/messages.ts';
+
+export interface ConfigReloadTerms {
+  /** Reads the config file and the environment, and looks for local hosts. */
+  read(): Promise<Settings>;
+  use(settings: Settings): Promise<void>;
+  /** What is logged about the new settings. */
+  describe(): Record<string, unknown>;
+  readonly log: Log;
+}
+
+/**
+ * Reloads the config, once for each signal. The next reload begins when the last one has ended: otherwise an older config,
+ * whose local hosts answer late, could replace a newer one.
+ */
+export class ConfigReloads {
+  readonly #terms: ConfigReloadTerms;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(terms: ConfigReloadTerms) {
+    this.#terms = terms;
+  }
+
+  /** An invalid config is logged, and the old one stays in effect. */
+  reload(): Promise<void> {
+    this.#last = this.#last.then(() => this.#reload());
+    return this.#last;
+  }
+
+  async #reload(): Promise<void> {
+    const { read, use, describe, log } = this.#terms;
+    try {
+      await use(await read());
+      log.info(describe(), 'Config reloaded.');
+    } catch (error) {
+      const problems =
+        error instanceof ConfigError ? { problems: error.problems.map(describeProblem) } : errorFields(error);
+      log.error(problems, 'Reloading the config failed; the old one stays in effect.');
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Config, loadConfig } from '../config/config.ts';
+import { MasterKeyring } from '../custody/keyring.ts';
+import type { MasterKeys } from '../custody/seal.ts';
+import { HostsHealth } from '../hosts/hosts-health.ts';
+import { ManualClock } from '../kit/clock.ts';
+import type { Store } from '../store/store.ts';
+import type { InForce } from './call-core.ts';
+import { type OtherWorkers, Reloads } from './reload.ts';
+
+let folder: string;
+let config: Config;
+let keyring: MasterKeyring;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-reload-'));
+  config = loadConfig({ argvFlags: { data: folder }, env: {}, cwd: folder });
+  keyring = new MasterKeyring(config.masterKey);
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function open(others: OtherWorkers): Reloads {
+  const store = { registerPrices: async () => 1 } as unknown as Store;
+  const health = new HostsHealth(config.health, new ManualClock(), () => undefined);
+  const egress = {
+    senderFor: () => {
+      throw new Error('No host is configured.');
+    },
+  };
+  return new Reloads({ store, keyring, inForce: {} as InForce, egress, health }, others);
+}
+
+test('a master key that is added while a reload is being prepared stays in use in every worker', async () => {
+  let usedByOthers: MasterKeys | null = null;
+  const reloads = open({
+    prepareReload: async () => keyring.addKey(),
+    finishReload: async (keys) => {
+      usedByOthers = keys;
+    },
+  });
+  await reloads.reload({ config, hosts: [] });
+  expect(keyring.sealer.keyIds).toHaveLength(2);
+  expect(usedByOthers).toEqual(keyring.sealer.keys);
+});
