@@ -17,6 +17,8 @@ async function startOnce() {
   const { PATH, HOME, XDG_CACHE_HOME } = process.env;
   const serve = ['serve', '--port', '0', '--json', '--log-level', 'silent', '--no-local-hosts', '--data', folder];
   const child = spawn(process.execPath, [join(root, 'bin/tollgate.js'), ...serve], {
+    // Not in the folder of the installation, whose config file may name a real ledger.
+    cwd: folder,
     stdio: ['ignore', 'pipe', 'ignore'],
     env: { PATH, ...(HOME && { HOME }), ...(XDG_CACHE_HOME && { XDG_CACHE_HOME }) },
   });
