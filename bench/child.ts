@@ -17,7 +17,7 @@ const STOP_MS_MAX = 30_000;
 /** The unit of /proc/<pid>/stat; 100 a second on every Linux that Node runs on. */
 const MS_PER_TICK = 10;
 
-/** A process that this benchmark started, kept on one core with all its threads, and that it alone ends. */
+/** A process that this benchmark started, with all its threads on one core. Nobody else ends it. */
 export class Child {
   static readonly #all: Child[] = [];
   readonly #process: ChildProcess;

@@ -57,7 +57,7 @@ export async function startTollgate(terms: TollgateTerms, nodeFlags: readonly st
   return { name, child, port: hello.port, model: CATALOG_MODEL, headers: {} };
 }
 
-/** With so many workers, on all cores. */
+/** With this many workers, on all cores. */
 export async function startWorkers(terms: TollgateTerms & { readonly workers: number }): Promise<Contender> {
   const { child, hello } = await Child.ready<TollgateHello>(null, 'tollgate.ts', terms);
   const { workers } = terms;

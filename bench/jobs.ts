@@ -88,7 +88,7 @@ async function whileTheyWait(folder: string, hostUrl: string): Promise<void> {
   await harness.stop();
 }
 
-/** Copies a waiting job of the account until it has so many, with the sums that belong to them. */
+/** Copies a waiting job of the account until it has this many, with the sums that belong to them. */
 function fillWithJobs(folder: string, accountId: bigint, count: number): void {
   const database = new DatabaseSync(join(folder, 'tollgate.sqlite'), { readBigInts: true });
   const owner = String(accountId);

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { announce } from './child.ts';
 
-/** One slice of load: so many connections, each sending its next request when the last is answered. */
+/** One slice of load: this many connections, each sending its next request when the last is answered. */
 export interface Slice {
   readonly port: number;
   readonly path: string;

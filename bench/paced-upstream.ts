@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { announce, readTerms } from './child.ts';
 import { UPSTREAM_MODEL } from './traffic.ts';
 
-/** A host whose streams last: each sends so many events, one after every interval, and then the usage. */
+/** A host whose streams last: each sends this many events, one after every interval, and then the usage. */
 export interface PacedTerms {
   readonly events: number;
   readonly intervalMs: number;

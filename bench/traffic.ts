@@ -1,4 +1,4 @@
-/** What is asked and answered in every slice: about 2 KB each way, or a stream of so many chunks. */
+/** What is asked and answered in every slice: about 2 KB each way, or a stream of this many chunks. */
 
 export type Shape = 'buffered' | 'streamed';
 export const SHAPES: readonly Shape[] = ['buffered', 'streamed'];
@@ -43,7 +43,7 @@ export function bufferedAnswer(): string {
   return JSON.stringify({ ...IDENTITY, object: 'chat.completion', choices, usage: USAGE, ...EXTRAS });
 }
 
-/** A role, so many pieces of text, a finish reason, the usage, the terminator: each a frame of its own. */
+/** A role, this many pieces of text, a finish reason, the usage, the terminator: each a frame of its own. */
 export function streamedFrames(): string[] {
   const frame = (choices: unknown[], usage: unknown): string =>
     `data: ${JSON.stringify({ ...IDENTITY, object: 'chat.completion.chunk', ...EXTRAS, choices, usage })}\n\n`;

@@ -31,7 +31,7 @@ export const LIMITS = {
   jsonKeyBytesMax: 4096,
   /** Deepest nesting of JSON from a host: deeper values could overflow the stack when they are written again. */
   hostJsonDepthMax: 1_000,
-  /** How traces are sent, unless the standard variables say otherwise: after this time, at most so many spans, from so many. */
+  /** How traces are sent, unless the standard variables say otherwise: how long spans wait, how many are sent at once, and how many may wait. */
   traceDelayMs: 5_000,
   traceBatchSpans: 512,
   traceQueueSpans: 2_048,
@@ -325,7 +325,7 @@ export const LIMITS = {
   tryOutcomeCharsMax: 200,
   /** Unknown models remembered per host. */
   hostModelsAsideMax: 1_000,
-  /** Refusals in a row, over different requests of so many accounts, after which a host comes last for a while. */
+  /** After this many refusals in a row, of different requests and of at least this many accounts, a host comes last for a while. */
   hostRefusalsInARow: 3,
   hostRefusalAccounts: 2,
   hostRefusalPauseMs: 5_000,

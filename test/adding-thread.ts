@@ -1,7 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import { SharedNumbers } from '../src/kit/numbers-by-id.ts';
 
-/** A thread that adds one to a shared number, so many times. */
+/** A thread that adds one to a shared number, again and again. */
 const { memory, times } = workerData as { readonly memory: SharedArrayBuffer; readonly times: number };
 const numbers = new SharedNumbers({ memory, forgets: false });
 for (let time = 0; time < times; time++) {

@@ -170,7 +170,7 @@ describe('the bodies of one key', () => {
     expect((await send(200_000)).status).toBe(200);
   });
 
-  test('may have so many JSON members; a body that exceeds what is left is refused and charged', async () => {
+  test('may have a limited number of JSON members; a body that exceeds what is left is refused and charged', async () => {
     expect((await harness.post(crowded(200), bearer(key))).status).toBe(200);
     const waitS = await refusedFor(await harness.post(crowded(2_000), bearer(key)), 'JSON members a second');
     expect(waitS).toBe(3);

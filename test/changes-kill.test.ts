@@ -8,7 +8,7 @@ const CALLERS = 6;
 /** Far more calls than a life answers. */
 const CALLS_MAX = 5_000;
 
-/** When the process is killed: after so many calls since the changes were sent, or when all changes were answered. */
+/** When the process is killed: after this many calls since the changes were sent, or when all changes were answered. */
 const MOMENTS = [0, 1, 3, 6, 'answered'] as const;
 
 let world: World;

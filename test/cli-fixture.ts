@@ -43,7 +43,7 @@ export class CliFixture {
   closed = 0;
   /** The process that is said to have the data folder. */
   holder: Holder | null = null;
-  /** Answers of openServices before the real one. */
+  /** What the first calls of openServices return: that another process has the folder. */
   readonly held: FolderHeld[] = [];
   /** A command's short pauses pass at once; what it waits for longer passes when a test advances the clock. */
   readonly #commandClock: Clock = {

@@ -119,7 +119,7 @@ describe('when the provider does not answer well', () => {
     expect(await readRefusal(await custody.chat(DEPLOYMENT))).toMatchObject({ status: 502, code: 'host_failed' });
   });
 
-  test('a resource that is away is told by the provider’s name, and nothing is charged', async () => {
+  test('a resource that is unreachable is told by the provider’s name, and nothing is charged', async () => {
     const gone = await startResource(API_KEY);
     await custody.putKey({ base_url: gone.baseUrl });
     await gone.close();

@@ -49,7 +49,7 @@ export const LIMITS_OF_CALLS = {
   countAboveNanousd: 1_000_000_000_000n,
 };
 
-/** What the counter returns for a prompt of so many tokens. */
+/** What the counter returns for a prompt of this many tokens. */
 function promptOf(tokens: number): PromptCount {
   return { fixedTokens: 0, scaledTokens: tokens, likelyTokens: tokens, textTokens: tokens };
 }
@@ -198,7 +198,7 @@ export class GatewayFixture {
         const left = this.#failing.get(kind) ?? 0;
         if (left === 0) continue;
         this.#failing.set(kind, left - 1);
-        throw new StoreUnavailable('The store is away.');
+        throw new StoreUnavailable('The store is unreachable.');
       }
       const outcomes = await apply(operations);
       const notes = outcomes.map(({ kind }, at) => (kind === 'hold_refused' ? kind : operations[at]!.kind));
@@ -207,7 +207,7 @@ export class GatewayFixture {
     };
   }
 
-  /** The next so many writes of this kind fail as if the store were away. */
+  /** The next `times` writes of this kind fail as if the store were unreachable. */
   failWrites(kind: LedgerOperation['kind'], times = 1): void {
     this.#failing.set(kind, times);
   }

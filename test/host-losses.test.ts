@@ -14,7 +14,7 @@ describe.each(['sqlite', 'postgres'] as const)('losses by host on %s', (engine) 
   });
   afterEach(() => subject.dispose());
 
-  /** A call that ended so many hours after the first one. */
+  /** A call that ended this many hours after the first one. */
   async function call(hours: number, host: string, lossNanousd: bigint, lossReason: string | null): Promise<void> {
     const createdMs = FIRST_MS + hours * HOUR_MS;
     const id = idFloorAt(createdMs);

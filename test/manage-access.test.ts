@@ -241,7 +241,7 @@ async function ask(route: AnyRoute, who: PrincipalName): Promise<{ status: numbe
 const RANK = { viewer: 1, member: 2, owner: 3 } as const;
 
 /** What happens to whoever is not let in at all, or from the wrong page. Null: the route decides. */
-function refusalAtTheDoor(isChange: boolean, who: PrincipalName): [number, string] | null {
+function refusalBeforeRoute(isChange: boolean, who: PrincipalName): [number, string] | null {
   if (/^(nobody|a |an |expired|idle|signed-out|session of a disabled|session beside)/.test(who))
     return [401, 'unauthenticated'];
   if (/ from (a foreign page|this host|the public host)|another site/.test(who)) return [403, 'forbidden_origin'];
@@ -253,7 +253,7 @@ function refusalAtTheDoor(isChange: boolean, who: PrincipalName): [number, strin
 /** What must happen, by the table: null means that the request reaches its verb. */
 function refusalOf(route: ManageRoute, who: PrincipalName): [number, string] | null {
   const isChange = route.method !== 'GET';
-  const refusal = refusalAtTheDoor(isChange, who);
+  const refusal = refusalBeforeRoute(isChange, who);
   if (refusal !== null) return refusal;
   const hasBody = isChange && route.method !== 'DELETE';
   if (who === 'operator with a form') return hasBody ? [415, 'unsupported_media_type'] : null;
@@ -278,7 +278,7 @@ function refusalOf(route: ManageRoute, who: PrincipalName): [number, string] | n
 function refusalOfSignIn(route: SignInRoute, who: PrincipalName): [number, string] | null {
   if ('isNavigation' in route) return null;
   const isChange = route.method !== 'GET';
-  const refusal = refusalAtTheDoor(isChange, who);
+  const refusal = refusalBeforeRoute(isChange, who);
   const isSignedIn = who.includes('session') && refusal?.[0] !== 401;
   if (route.access === 'signed in' && refusal?.[0] === 401) return refusal;
   if (refusal?.[0] === 403 || refusal?.[0] === 415) return refusal;

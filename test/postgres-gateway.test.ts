@@ -77,7 +77,7 @@ describe('gateways on PostgreSQL', () => {
     expect((await two.post(HELLO, withKey(secret))).status).toBe(401);
   });
 
-  it('refuse calls with 503 while the database is away, before any host hears of them, and serve again after', async () => {
+  it('refuse calls with 503 while the database is unreachable, before any host hears of them, and serve again after', async () => {
     const { harness, proxy } = await startBehindProxy();
     const { secret } = await harness.mint();
     expect((await harness.post(HELLO, withKey(secret))).status).toBe(200);

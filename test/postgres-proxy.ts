@@ -9,7 +9,7 @@ export type Cut = 'before' | 'after' | 'after, and stay away';
 /** Stands between a store and PostgreSQL, and cuts what it is told to cut. */
 export interface PostgresProxy {
   readonly url: string;
-  /** Cuts the next commit that comes through, or the one so many after it. */
+  /** Cuts the next commit that comes through, or the one that is `after` commits later. */
   cutNextCommit(how: Cut, after?: number): void;
   /** Commits that were cut. */
   readonly cuts: number;

@@ -134,7 +134,7 @@ describe('a feed of receipts', () => {
     }
   });
 
-  test('is refused beyond so many of one person', async () => {
+  test('is refused if one person has too many of them', async () => {
     const open = [];
     for (let at = 0; at < LIMITS.receiptFeedsPerCallerMax; at++) open.push(await (await follow('viewer')).ready());
     expect((await follow('viewer')).status).toBe(429);

@@ -4,7 +4,7 @@ import { type Harness, type MintedKey, startHarness } from './harness.ts';
 import { StreamClient } from './stream-client.ts';
 import { until } from './until.ts';
 
-/** `GET /v1/receipts`: the caller's own, over HTTP. */
+/** `GET /v1/receipts`: the caller's own receipts, over HTTP. */
 
 let harness: Harness;
 let owner: MintedKey;

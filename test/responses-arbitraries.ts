@@ -12,7 +12,7 @@ import type {
 } from '../src/canonical/request.ts';
 import { RESPONSES_VENDOR } from '../src/wires/responses/encrypted-reasoning.ts';
 
-/** Requests in the form that the responses wire gives them, and answers in any order that the common language allows. */
+/** Requests in the form that the responses wire gives them, and answers in any order that the canonical form allows. */
 
 const words = fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' });
 const id = fc.stringMatching(/^[a-z0-9_]{1,12}$/);

@@ -17,7 +17,7 @@ export interface Receiver {
   readonly received: readonly Received[];
   /** Changes its secret, or what it answers; resolves when that is in force. */
   set(settings: { secret?: string; status?: number; location?: string }): Promise<void>;
-  /** Resolves when it has received so many in all. */
+  /** Resolves when it has received this many in all. */
   arrived(count: number): Promise<void>;
   stop(): Promise<void>;
 }

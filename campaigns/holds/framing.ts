@@ -19,7 +19,7 @@ interface ChatRequest {
 
 const AGENTS = resolve(import.meta.dirname, '../../fixtures/agents');
 
-/** Compares the counted bound of conversations with what chat templates make of them. The result is 1 if a bound is short. */
+/** Compares the counted bound of conversations with what chat templates make of them. The result is 1 if a bound is too low. */
 export async function writeFraming(print: (line: string) => void): Promise<number> {
   installTokenizers();
   const requests = [...shapes(), ...agentRequests()];

@@ -29,7 +29,7 @@ export interface Kill {
   readonly point: KillPoint;
   /** Jobs whose submission was answered before the kill. */
   readonly acknowledged: number;
-  /** False if another gateway did what was waited for, so that this one was killed at rest. */
+  /** False if another gateway reached the awaited step first, so that this one was idle when it was killed. */
   readonly isHit: boolean;
 }
 

@@ -49,7 +49,7 @@ export class Round {
     this.faults.push(...judgeRefusal(ending, where));
   }
 
-  /** Takes over what the clients of a traffic saw. Any other refusal than the usual and the allowed ones is a fault. */
+  /** Adds what the clients saw. A refusal that is neither usual nor allowed is a fault. */
   take({ calls, load: { refusals } }: Traffic, allowed: readonly string[] = []): void {
     this.calls.push(...calls);
     this.refusedCalls += refusals.length;

@@ -20,7 +20,7 @@ export class SmallDisk {
     process.once('exit', this.remove);
   }
 
-  /** Leaves so many bytes free, in whole pages. */
+  /** Leaves this many bytes free, in whole pages. */
   shrinkTo(freeBytes: number): void {
     for (let attempt = 1; ; attempt++) {
       const { blocks, bfree, bsize } = statfsSync(this.path);

@@ -155,7 +155,7 @@ export const MUTANTS: readonly Mutant[] = [
         replace: "      if (failure !== null) return { kind: 'settled' };",
       },
     ],
-    tests: ['src/ledger/ledger.test.ts', 'test/store-away.test.ts'],
+    tests: ['src/ledger/ledger.test.ts', 'test/store-unreachable.test.ts'],
   },
   {
     name: 'a quote of the body as we would write it',

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /** A replica's connection to the host, which can be watched and held back. */
-export interface HostDoor {
+export interface HostGate {
   readonly url: string;
   /** Holds back everything from the replica's first byte on, and reports it. */
   shutBeforeCall(then: () => void): void;
@@ -13,7 +13,7 @@ export interface HostDoor {
   close(): Promise<void>;
 }
 
-export async function openHostDoor(hostUrl: string): Promise<HostDoor> {
+export async function openHostGate(hostUrl: string): Promise<HostGate> {
   const port = Number(new URL(hostUrl).port);
   const sockets = new Set<Socket>();
   let shut: (() => void) | null = null;

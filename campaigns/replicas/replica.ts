@@ -7,7 +7,7 @@ import { MASTER_KEY } from '../gateway-process.ts';
 import { processEnvironment } from '../process-environment.ts';
 import { BIN } from '../programs.ts';
 import { type DatabaseLink, openDatabaseLink } from './database-link.ts';
-import { type HostDoor, openHostDoor } from './host-gate.ts';
+import { type HostGate, openHostGate } from './host-gate.ts';
 
 export interface ReplicaTerms {
   readonly folder: string;
@@ -20,7 +20,7 @@ export interface ReplicaTerms {
 /** One of several gateways on the same database: the real program, which can be killed and started again. */
 export class Replica {
   readonly database: DatabaseLink;
-  readonly host: HostDoor;
+  readonly host: HostGate;
   readonly #folder: string;
   #child: ChildProcess | null = null;
   #ended: Promise<void> = Promise.resolve();
@@ -28,7 +28,7 @@ export class Replica {
   /** Its latest log lines. */
   readonly said: string[] = [];
 
-  private constructor(folder: string, database: DatabaseLink, host: HostDoor) {
+  private constructor(folder: string, database: DatabaseLink, host: HostGate) {
     this.#folder = folder;
     this.database = database;
     this.host = host;
@@ -36,7 +36,7 @@ export class Replica {
 
   static async create({ folder, databaseUrl, hostUrl, configFor }: ReplicaTerms): Promise<Replica> {
     mkdirSync(folder, { recursive: true });
-    const host = await openHostDoor(hostUrl);
+    const host = await openHostGate(hostUrl);
     const database = await openDatabaseLink(databaseUrl, folder);
     writeFileSync(join(folder, 'tollgate.config.json'), JSON.stringify(configFor(host.url)));
     const replica = new Replica(folder, database, host);

@@ -28,7 +28,7 @@ interface Asked {
 
 const TICK_MS = 20;
 const SOCKETS_MAX = 256;
-/** Of a hundred requests, so many are refused, and so many lose their client. */
+/** How many percent of the requests are refused, and how many lose their client. */
 const REFUSED_PERCENT = 5;
 const HANG_UP_PERCENT = 4;
 /** So many buffered calls have an idempotency key, and so many requests only read something. */

@@ -36,7 +36,7 @@ export interface StreamsReport {
 
 const PROGRESS_EVERY = 500;
 const FAULTS_KEPT = 200;
-/** After so many every cache and buffer has its usual size. */
+/** After this many, every cache and buffer has its usual size. */
 const WARM_UP = 100;
 
 /** What is logged when something happened that no line of code was meant for. */

@@ -49,7 +49,7 @@ function pieces(bytes: Buffer, random: Random, most: number): Buffer[] {
 
 /** An end at this byte: a normal one may be clean from the finish on, any other from the terminal frame on. */
 function verdictOfEnd({ finishByte, endByte }: Body, at: number, orderly: boolean): Verdict {
-  // The last line ends of a frame may be missing: a frame with a complete line counts.
+  // The line ends after a frame may be missing. The frame counts if its last line is complete.
   return at < (orderly ? finishByte : endByte) - 4 ? 'broken' : 'either';
 }
 

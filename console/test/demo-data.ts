@@ -77,7 +77,7 @@ async function oneDay(harness: Harness, keys: readonly DemoKey[], day: number): 
   }
 }
 
-/** Leaves a key with so many percent of its cap spent. */
+/** Leaves a key with this many percent of its cap spent. */
 async function lowerCap(manage: ManageClient, key: string, percent: bigint): Promise<void> {
   const { spent_nanousd } = await manage.get(`/keys/${key}`);
   await manage.patch(`/keys/${key}`, { spend_cap_nanousd: Number((BigInt(spent_nanousd) * 100n) / percent) });

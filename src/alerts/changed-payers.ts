@@ -38,7 +38,7 @@ export class ChangedPayers {
     return this.#accounts.size + this.#keys.size;
   }
 
-  /** The next ones, oldest first, at most so many. */
+  /** The next ones, oldest first, at most this many. */
   takeAccounts(limit: number): bigint[] {
     const taken = [...this.#accounts].slice(0, limit);
     for (const id of taken) this.#accounts.delete(id);

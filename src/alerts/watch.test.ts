@@ -300,7 +300,7 @@ describe('what runs the gateway', () => {
   });
 });
 
-test('looks again and again, and goes on if the store was away', async () => {
+test('looks again and again, and goes on if the store was unreachable', async () => {
   const watch = watcher();
   watch.start();
   await credit(1_000n);

@@ -32,7 +32,7 @@ export interface WatchTerms {
   readonly machine: string;
   diskFreeBytes(): Promise<number>;
   hosts(): readonly HostState[];
-  /** A look failed, for example because the store was away; it is repeated. */
+  /** A look failed, for example because the store was unreachable; it is repeated. */
   onError(error: unknown): void;
 }
 

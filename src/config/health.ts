@@ -13,7 +13,11 @@ export const healthSchema = z.strictObject({
   failure_percent: count(50, 100, 'Percentage of failed calls within the window that ejects a host.'),
   failure_calls_min: count(20, 100_000, 'Calls within the window before failure_percent applies.'),
   window_ms: count(10_000, DAY_MS, 'Window over which failures are counted.'),
-  ejection_ms: count(30_000, DAY_MS, 'First ejection of a host; each further one lasts this much longer.'),
+  ejection_ms: count(
+    30_000,
+    DAY_MS,
+    'How long a host is ejected the first time; each further ejection lasts this much longer.',
+  ),
   ejection_max_ms: count(300_000, DAY_MS, 'Longest ejection.'),
   slow_first_byte_ms: count(60_000, DAY_MS, 'A stream that starts later than this counts as a failure of its host.'),
   limited_ms: count(1_000, DAY_MS, 'Pause after a 429 without Retry-After.'),

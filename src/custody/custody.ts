@@ -46,7 +46,7 @@ export interface StoredKey {
   readonly status: 'verified' | 'rejected' | 'unreadable';
   readonly verifiedMs: number;
   readonly createdMs: number;
-  /** Since when the provider refuses the key; null if it does not. */
+  /** When the provider began to refuse the key; null if it does not. */
   readonly rejectedMs: number | null;
   /** When a call last used the key, to the hour: see `LIMITS.providerKeyUseMs`. */
   readonly usedMs: number | null;

@@ -33,7 +33,7 @@ beforeEach(() => {
   broken = false;
   const noteProviderKeyUse = async (_id: bigint, use: ProviderKeyUse): Promise<void> => {
     writes.push(use);
-    if (broken) throw new Error('The store is away.');
+    if (broken) throw new Error('The store is unreachable.');
     const { usedMs, rejected } = use;
     row = {
       ...row,

@@ -17,7 +17,7 @@ export interface SealedRow {
 
 /** What the row belongs to: a provider's key, a webhook, a job, or the signing of receipts. */
 export interface SealedOwner {
-  /** Null for the operator's. */
+  /** Null if it belongs to the operator. */
   readonly accountId: bigint | null;
   readonly provider: string | null;
   readonly webhook: string | null;

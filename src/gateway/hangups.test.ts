@@ -206,7 +206,7 @@ test('64 clients that leave at the same time cannot exceed the allowance togethe
   expect(await lost(fixture)).toBe(5n * HOLD);
 });
 
-describe('a store that is away when the client leaves', () => {
+describe('a store that is unreachable when the client leaves', () => {
   test('is asked again, and then the call is free', async () => {
     const fixture = await open(HOLD);
     fixture.failWrites('settle');

@@ -11,7 +11,7 @@ const PROMPT = ask({ max_tokens: 1, messages: [{ role: 'user', content: 'word '.
 const open = (more: GatewayOptions = {}) =>
   GatewayFixture.open({ counted: COUNTED, countAboveNanousd: 0n, hangupAllowanceNanousd: 5_000n, ...more });
 
-/** Makes a call whose host reports so many tokens of input, and returns its receipt. */
+/** Makes a call whose host reports this many tokens of input, and returns its receipt. */
 async function callReporting(fixture: GatewayFixture, promptTokens: number, body = PROMPT) {
   const { call, done, asked } = fixture.begin({ ...body, stream: true });
   const usage = { prompt_tokens: promptTokens, completion_tokens: 0, total_tokens: promptTokens };

@@ -22,7 +22,7 @@ function open(failures = 0, onFailing: () => void = () => undefined) {
       noteRefusals: async (batch) => {
         if (left-- > 0) {
           onFailing();
-          throw new Error('The store is away.');
+          throw new Error('The store is unreachable.');
         }
         batches.push(batch);
       },

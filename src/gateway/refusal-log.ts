@@ -18,7 +18,7 @@ export interface RefusedCall {
   readonly id: bigint;
   readonly caller: Caller;
   readonly route: string;
-  /** As it was asked for. */
+  /** As the caller named it. */
   readonly model: string | null;
 }
 

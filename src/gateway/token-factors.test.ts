@@ -56,7 +56,7 @@ describe('a factor', () => {
     factors.close();
   });
 
-  test('follows the store every minute, and stays as it is while the store is away', async () => {
+  test('follows the store every minute, and stays as it is while the store is unreachable', async () => {
     const clock = new ManualClock();
     const errors: unknown[] = [];
     let answer: () => Promise<TokenOverrun[]> = async () => [overrun(1n, 2), overrun(2n, 2), overrun(3n, 2)];

@@ -16,8 +16,9 @@ export const CATALOG_FACTORS: TokenFactors = { of: ({ tokenFactor }) => tokenFac
 export type OverrunStore = Pick<Directory, 'noteTokenOverrun' | 'listTokenOverruns'>;
 
 /**
- * The catalog's factors, raised where prompts had more tokens. One caller cannot raise a factor for everyone: it becomes
- * what at least three accounts have needed. The overruns are stored, and read again for those of other processes.
+ * The catalog's factors, raised for models whose prompts had more tokens than expected. One caller cannot raise a factor
+ * for everyone: it rises to what at least three accounts have needed. Overruns are stored, and read again from time to
+ * time, because other processes store theirs too.
  */
 export class LearnedFactors implements TokenFactors {
   readonly #store: OverrunStore;
@@ -49,7 +50,7 @@ export class LearnedFactors implements TokenFactors {
     this.#store.noteTokenOverrun(overrun).then(() => this.read(), this.#onError);
   }
 
-  /** Reads the overruns now and every minute. A store that is away leaves the factors as they are. */
+  /** Reads the overruns now and every minute. A store that is unreachable leaves the factors as they are. */
   async read(): Promise<void> {
     try {
       this.#raised = raisedFactors(await this.#store.listTokenOverruns());
@@ -67,7 +68,7 @@ export class LearnedFactors implements TokenFactors {
   }
 }
 
-/** For each model with overruns of enough accounts, the factor that so many of them needed. */
+/** For each model with overruns of enough accounts, the factor that at least this number of accounts needed. */
 export function raisedFactors(overruns: readonly TokenOverrun[]): Map<string, number> {
   const raised = new Map<string, number>();
   for (const [model, own] of Map.groupBy(overruns, (overrun) => overrun.model)) {

@@ -41,7 +41,7 @@ export class HostDirectory {
     this.#healths = health.track(hosts.map(({ row, key }) => ({ name: row.name, hasKey: key !== null })));
   }
 
-  /** All hosts of a model, in no order; computed once per model. */
+  /** All hosts of a model, in no particular order; computed once per model. */
   candidates(model: CatalogModel): readonly Candidate[] {
     let candidates = this.#candidates.get(model);
     if (candidates === undefined) {

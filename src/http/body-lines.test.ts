@@ -87,7 +87,7 @@ test('lines are the same however the body is split into pieces', async () => {
   );
 });
 
-test('a slice is full with so many lines, or with so many bytes', async () => {
+test('a slice is full with this many lines, or with this many bytes', async () => {
   const short = await readAll(linesOf(['a\nb\nc\nd\ne\n']));
   expect(short.map(({ length }) => length)).toEqual([4, 1]);
   const line = `${'x'.repeat(900)}\n`;

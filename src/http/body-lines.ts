@@ -5,7 +5,7 @@ export interface LineLimits {
   readonly bytesMax: number;
   readonly linesMax: number;
   readonly lineBytesMax: number;
-  /** A slice is full with so many lines or bytes. */
+  /** A slice is full with this many lines or bytes. */
   readonly sliceLines: number;
   readonly sliceBytes: number;
   /** Bytes that may wait to be read; then the client has to wait. */

@@ -13,11 +13,11 @@ import { checkOrigin } from './guard.ts';
 import { sendPlainError } from './operations.ts';
 import { checkHead } from './request-head.ts';
 import { pathOf } from './router.ts';
-import { type ManageDoor, NO_EXCEPTIONS } from './server.ts';
+import { type ManagementApi, NO_EXCEPTIONS } from './server.ts';
 
 export interface ConsoleTerms {
   readonly createHttpServer: CreateHttpServer;
-  readonly manage: ManageDoor;
+  readonly manage: ManagementApi;
   readonly ids: { next(): bigint };
   /** Whether this is local mode, where the Host header has to be a name of this machine. */
   readonly local: boolean;

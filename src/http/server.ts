@@ -44,7 +44,7 @@ export interface ServerTerms {
   turnAway(caller: Caller, isCall: boolean): GatewayError | null;
   readonly guard: GuardTerms;
   /** The management API and its pages; null if they are not served here. */
-  readonly manage: ManageDoor | null;
+  readonly manage: ManagementApi | null;
   readonly timeouts: ClientTimeouts;
   readonly connectionLimit: HttpServerTerms['connections'];
   readonly bodyMemory: BodyMemory;
@@ -53,8 +53,8 @@ export interface ServerTerms {
   draining(): boolean;
 }
 
-/** The way to the management API, which has its own checks of who asks and from which page. */
-export interface ManageDoor {
+/** The management API, which checks by itself who asks and from which page. */
+export interface ManagementApi {
   /** Whether a request target is one of its paths. */
   serves(url: string): boolean;
   answer(request: InboundRequest, response: OutboundResponse, requestId: string): Promise<void>;

@@ -1,7 +1,7 @@
 import { type ExtensionState, isWholeExtension, nextExtensionState } from './chunk-extension.ts';
 import { isTrailerLine } from './trailers.ts';
 
-/** How the body of a message ends: after so many bytes, with its last chunk, or with the connection. */
+/** How the body of a message ends: after this many bytes, with its last chunk, or with the connection. */
 export type BodyFraming = number | 'chunked' | 'until-close';
 
 /** Which part of the body the next byte belongs to. */

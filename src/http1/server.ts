@@ -25,7 +25,7 @@ export interface InboundRequest {
   readonly rawHeaders: readonly string[];
   /** Names in lower case; the values of repeated headers are joined with commas. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The address of whoever is connected, a proxy's if there is one; null once the connection is gone. */
+  /** The address of the peer, which may be a proxy; null once the connection is gone. */
   readonly peerAddress: string | null;
   /** The whole body has arrived. */
   readonly complete: boolean;

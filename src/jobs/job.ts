@@ -109,7 +109,7 @@ const COUNT_REFUSED: HoldRefused = { kind: 'hold_refused', reason: 'loss_allowan
 /** What came of running a job. `left`: this process has nothing more to do with it. */
 export type RunEnd = AttemptEnd | { readonly kind: 'left' };
 
-/** Runs a job that this process has claimed, and ends it or puts it back. Throws if the store is away. */
+/** Runs a job that this process has claimed, and ends it or puts it back. Throws if the store is unreachable. */
 export async function run(services: JobServices, job: Job, sink: JobSink): Promise<RunEnd> {
   const { gateway, contents, prices, endpoints } = services;
   if (gateway.clock.nowMs() > job.expiresMs) return expire(services, job);

@@ -6,7 +6,7 @@ export function isPassing({ status, mustNotRetry, kind }: GatewayError): boolean
   return (status === 429 || status >= 500) && !mustNotRetry && kind !== 'internal_error';
 }
 
-/** How long a job waits after so many failures; `spread` is from 0 to 1, so that many jobs do not come back at once. */
+/** How long a job waits after this many failures; `spread` is from 0 to 1, so that many jobs do not come back at once. */
 export function retryDelayMs(failures: number, spread: number): number {
   const doubled = LIMITS.jobRetryMs * 2 ** Math.min(failures - 1, 20);
   return Math.round(Math.min(doubled, LIMITS.jobRetryMaxMs) * (0.5 + spread / 2));

@@ -151,7 +151,7 @@ test('starts nothing before it is started, nor after it was stopped', async () =
   expect(ids()).toEqual([]);
 });
 
-test('goes on after the store was away', async () => {
+test('goes on after the store was unreachable', async () => {
   waiting = [job(1, 1)];
   const { nextDueMs } = store;
   Object.assign(store, { nextDueMs: () => Promise.reject(new Error('away')) });

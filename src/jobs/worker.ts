@@ -18,7 +18,7 @@ export interface WorkerTerms {
   /** Whether calls need all there is, so that no further job may start now. */
   isBusy(): boolean;
   run(job: Job, sink: JobSink): Promise<RunEnd>;
-  /** A job has started to run here, or has stopped running; null if it failed because the store was away. */
+  /** A job has started to run here, or has stopped running; null if it failed because the store was unreachable. */
   onStart(job: Job): void;
   onEnd(job: Job, end: RunEnd | null): void;
   /** The store could not be read or written; it is tried again. */

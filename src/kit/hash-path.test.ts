@@ -5,7 +5,7 @@ import { type HashText, HashTree, leafHash } from './hash-tree.ts';
 
 const LEVEL = 3;
 
-/** A tree of so many leaves, and the roots of its complete subtrees of eight. */
+/** A tree of this many leaves, and the roots of its complete subtrees of eight. */
 function grown(size: number): { tree: HashTree; leaves: HashText[]; chunks: HashText[] } {
   const tree = new HashTree();
   const leaves = Array.from({ length: size }, (_, at) => leafHash(`leaf ${at}`));

@@ -8,12 +8,12 @@ export class PartialTree {
   /** By level; then by the place among the complete subtrees of that level. */
   readonly #known: Map<number, HashText>[] = [];
 
-  /** The root of the complete subtree with 2^level leaves, which is so many of its size from the left. */
+  /** The root of a complete subtree with 2^level leaves. `place` counts the subtrees of this size, from the left. */
   put(level: number, place: number, hash: HashText): void {
     this.#at(level).set(place, hash);
   }
 
-  /** The complete subtrees of so many first leaves, the largest first. */
+  /** The roots of the complete subtrees over the first `leaves` leaves, the largest first. */
   putPeaks(leaves: number, peaks: Uint8Array): void {
     const bytes = Buffer.from(peaks);
     let first = 0;
@@ -31,7 +31,7 @@ export class PartialTree {
     return this.#hash(0, size);
   }
 
-  /** From the leaf to the root of the first so many leaves. Throws a RangeError if a hash is missing. */
+  /** From a leaf to the root over the first `size` leaves. Throws a RangeError if a hash is missing. */
   path(index: number, size: number): PathStep[] {
     const steps: PathStep[] = [];
     let [first, end] = [0, size];

@@ -27,7 +27,7 @@ export class HashTree {
   readonly #peaks: HashText[];
   #leaves: number;
 
-  /** Continues a tree that has so many leaves and these peaks. */
+  /** Continues a tree that has this many leaves and these peaks. */
   constructor(leaves = 0, peaks: Uint8Array = new Uint8Array(0)) {
     this.#leaves = leaves;
     this.#peaks =

@@ -2,7 +2,7 @@ import { openSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { LineWriter, type WriteBytes } from './line-writer.ts';
 
-/** A disk whose next writes fail with these codes, or write so many bytes; after them it writes everything. */
+/** A disk whose next writes fail with these codes, or write this many bytes; after them it writes everything. */
 function failingDisk(...steps: (string | number)[]): { write: WriteBytes; text(): string } {
   let text = '';
   const write: WriteBytes = (_, bytes, done) => {

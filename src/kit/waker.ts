@@ -33,7 +33,7 @@ export class Waker {
     this.#timer?.cancel();
   }
 
-  /** Resolves when the look that is under way has ended. */
+  /** Resolves when the current look has ended. */
   async idle(): Promise<void> {
     await this.#looking;
   }

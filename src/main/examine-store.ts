@@ -50,7 +50,11 @@ function judgeSchema({ schema, schemaKnown }: PostgresFacts): Finding {
 function judgeReplicas({ living, silent }: PostgresFacts): Finding {
   if (silent === 0) return ok('replicas', `${living} running`);
   const detail = `${living} running, ${silent} not responding`;
-  return warning('replicas', detail, 'running replicas release the holds of the others after some seconds');
+  return warning(
+    'replicas',
+    detail,
+    'after some seconds, running replicas release the holds of those that do not respond',
+  );
 }
 
 function judgeRoundTrip({ roundTripMs }: PostgresFacts): Finding {

@@ -73,7 +73,7 @@ export function buildGuards(services: GuardServices): Guards {
   };
 }
 
-/** What a worker measures, it also publishes, because some limits are about all workers together. */
+/** A worker also publishes what it measures, because some limits are about all workers together. */
 function watchLoad(services: GuardServices, eventLoop: EventLoopWatch): LoadWatch {
   const { config, clock, log, ledger, shutdown, egress, state } = services;
   const { figures } = state;

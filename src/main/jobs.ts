@@ -35,7 +35,7 @@ export interface JobParts {
   readonly endpoints: Endpoints;
   readonly webhooks: Pick<Webhooks, 'deliverer'>;
   findKey(id: bigint): Promise<KeyRow | null>;
-  /** Whether calls need all there is, so that no job may start; so many jobs run. */
+  /** Whether live calls need the whole process, so that no other job may start; `running` jobs run already. */
   isBusy(running: number): boolean;
   onEnded(ended: EndedJob): void;
 }

@@ -1,6 +1,6 @@
 import type { PageGate } from '../accounts/authenticate-page.ts';
 import { buildConsole } from '../http/console.ts';
-import type { ManageDoor } from '../http/server.ts';
+import type { ManagementApi } from '../http/server.ts';
 import type { HttpServer, InboundRequest, OutboundResponse } from '../http1/server.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import type { ManageHandler } from '../manage/handler.ts';
@@ -13,7 +13,7 @@ export interface Management {
   /** Lets the pages of this gateway make calls; null if there are none. */
   readonly page: PageGate | null;
   /** Null if the callers' port does not serve the API. */
-  readonly onCallersPort: ManageDoor | null;
+  readonly onCallersPort: ManagementApi | null;
   /** Null unless the API has a port of its own. */
   readonly server: HttpServer | null;
   /** Ends the responses that would go on for ever, before the servers are closed. */
@@ -49,7 +49,7 @@ export function openManagement(parts: ManageParts): Management {
   };
 }
 
-function consoleServer({ config, ids, connectionLimit, draining }: ManageParts, manage: ManageDoor): HttpServer {
+function consoleServer({ config, ids, connectionLimit, draining }: ManageParts, manage: ManagementApi): HttpServer {
   return buildConsole({
     createHttpServer: HTTP_SERVERS[config.transport],
     manage,
@@ -62,7 +62,7 @@ function consoleServer({ config, ids, connectionLimit, draining }: ManageParts, 
 }
 
 /** Loads the management API with the first request for it: many gateways never get one. */
-class ManageOnDemand implements ManageDoor {
+class ManageOnDemand implements ManagementApi {
   readonly serves = isManagementUrl;
   readonly #log: Log;
   readonly #load: () => Promise<ManageHandler>;

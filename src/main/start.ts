@@ -195,13 +195,13 @@ function jobsOf({ config, log }: StartTerms, books: Books, core: Core, callsPerH
   return openJobs({
     ...{ config: settings, log, books, gateway: core.gateway, endpoints: ENDPOINTS, webhooks: core.webhooks },
     findKey: (id) => books.store.findKey(id),
-    isBusy: (running) => needAllThereIs(core, running),
+    isBusy: (running) => needWholeProcess(core, running),
     onEnded: (ended) => core.metrics.jobs.ended(ended),
   });
 }
 
-/** Whether live calls need all there is, so that deferred jobs wait; so many of the calls under way are jobs. */
-function needAllThereIs({ guards, gateway }: Core, jobs: number): boolean {
+/** Whether live calls need the whole process, so that deferred jobs wait. `jobs` of the running calls are jobs. */
+function needWholeProcess({ guards, gateway }: Core, jobs: number): boolean {
   if (guards.isOverloaded() || guards.waitingForHosts() > 0) return true;
   return guards.longestLagMs() > LIMITS.jobLagMs && gateway.shutdown.callsInProcess > jobs;
 }

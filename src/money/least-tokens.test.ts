@@ -104,7 +104,7 @@ test('a count in parts without what cuts may add is never above the count of the
   );
 });
 
-test('a prefix ends after so many characters, and the whole is none', () => {
+test('a prefix ends after this many characters, and a text that is not longer has no prefix', () => {
   expect(prefixOf(['abc', 'def'], 4)).toEqual(['abc', 'd']);
   expect(prefixOf(['abc', 'def'], 6)).toBeNull();
 });

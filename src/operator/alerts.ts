@@ -38,7 +38,7 @@ export interface AlertView {
   readonly object: 'alert';
   readonly id: string;
   readonly kind: AlertKind;
-  /** Null for the operator's. */
+  /** Null if it is for the operator. */
   readonly account: string | null;
   /** The id or the name of what it is about. */
   readonly subject: string;
@@ -46,7 +46,7 @@ export interface AlertView {
   /** The figures, as webhooks get them. */
   readonly data: Readonly<Record<string, unknown>>;
   readonly created: number;
-  /** Since when it is over; null while it is open. */
+  /** When it was resolved; null while it is open. */
   readonly resolved_at: number | null;
   readonly acknowledged_at: number | null;
   readonly acknowledged_by: string | null;

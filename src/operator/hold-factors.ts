@@ -48,7 +48,7 @@ export async function listHoldFactors({ catalog, store }: HoldFactorServices): P
   return { object: 'list', data };
 }
 
-/** What at least so many accounts needed; the list is in descending order of the factor. */
+/** What at least this many accounts needed; the list is in descending order of the factor. */
 function raisedTo(overruns: readonly TokenOverrun[]): number {
   return overruns[LIMITS.tokenOverrunAccountsMin - 1]?.factor ?? 0;
 }

@@ -35,7 +35,7 @@ export interface RefusalView {
   readonly key: string | null;
   readonly created: number;
   readonly route: string;
-  /** As it was asked for; null if the request was refused before that was known. */
+  /** As the caller named it; null if the request was refused before it was read. */
   readonly model: string | null;
   readonly http_status: number;
   readonly code: string;

@@ -50,7 +50,7 @@ export interface SealRotationView {
 
 /** What cannot be decrypted: the key of a provider, the secret of a webhook, the request or result of a job, or a key that signs receipts. */
 export interface UnreadableView {
-  /** Null for the operator's. */
+  /** Null if it belongs to the operator. */
   readonly account: string | null;
   readonly provider: string | null;
   readonly webhook: string | null;

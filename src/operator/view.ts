@@ -67,7 +67,7 @@ export interface KeyView {
   readonly object: 'key';
   readonly id: string;
   readonly account: string;
-  /** Whose key it is; null if it is nobody's. */
+  /** Whose key it is; null if it belongs to no person. */
   readonly person: string | null;
   readonly name: string;
   /** The first and last characters of the secret. */
@@ -87,9 +87,9 @@ export interface KeyView {
   readonly last_used_at: number | null;
   readonly created: number;
   readonly revoked_at: number | null;
-  /** Since when the key itself is disabled. */
+  /** When the key itself was disabled. */
   readonly disabled_at: number | null;
-  /** Since when the key's person is disabled, or is no owner or member of the account. */
+  /** When the key's person was disabled, or ceased to be an owner or member of the account. */
   readonly person_disabled_at: number | null;
   /** Until when the secret before the current one works; null if none does. */
   readonly old_secret_expires_at: number | null;

@@ -45,7 +45,7 @@ export const deliveryPage = z.strictObject({ account, name, ...page });
 export interface WebhookView {
   readonly object: 'webhook';
   readonly name: string;
-  /** Null for the operator's. */
+  /** Null if it belongs to the operator. */
   readonly account: string | null;
   readonly url: string;
   readonly events: readonly string[] | null;

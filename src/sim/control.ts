@@ -53,7 +53,7 @@ function isForeign({ headers }: IncomingMessage): boolean {
 
 export function handleControl(request: IncomingMessage, response: ServerResponse, sim: Sim): void {
   if (isForeign(request)) {
-    const words = 'Control calls come from this machine alone: call 127.0.0.1, without an Origin header.';
+    const words = 'Control requests are accepted only from this machine: call 127.0.0.1, without an Origin header.';
     sendJson(response, 403, errorBody('forbidden_host', words));
     return;
   }

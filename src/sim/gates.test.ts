@@ -26,7 +26,7 @@ test('one who gave up uses no release', () => {
   expect(passed).toEqual(['there']);
 });
 
-test('tells when so many wait at the same time', () => {
+test('tells when this many wait at the same time', () => {
   const gates = new Gates();
   let told = 0;
   gates.whenWaiting('g', 2, () => told++);

@@ -226,7 +226,7 @@ describe.each(TALKING)('a stream of $path', (wire) => {
     expect(sentEvents((await call(wire, true, { addDone: true })).text).at(-1)!.data).toBe('[DONE]');
   });
 
-  test('is answered with so many words, in pieces of so many tokens', async () => {
+  test('is answered with this many words, in pieces of this many tokens', async () => {
     const chunks = async (script: SimScript) => sentEvents((await call(wire, true, script)).text).length;
     const [fine, coarse] = [
       await chunks({ words: 30, tokensPerChunk: 1 }),

@@ -66,7 +66,7 @@ export interface OwnerTerms {
 export interface NewKey {
   readonly id: bigint;
   readonly accountId: bigint;
-  /** Whose key it is, for good; null if it is nobody's. */
+  /** Whose key it is, which never changes; null if it belongs to no person. */
   readonly personId: bigint | null;
   readonly name: string;
   readonly sha256Hex: string;
@@ -97,9 +97,9 @@ export interface KeyRow extends NewKey {
   /** Null if the key was never rotated. */
   readonly replaced: ReplacedSecret | null;
   readonly revokedMs: number | null;
-  /** Since when the key itself is disabled; null if it is not. */
+  /** When the key itself was disabled; null if it is not. */
   readonly disabledMs: number | null;
-  /** Since when the key does not work because its person is disabled, or is no owner or member of the account; null if it does. */
+  /** When the key stopped working because its person was disabled, or ceased to be an owner or member of the account; null if it works. */
   readonly personDisabledMs: number | null;
   readonly version: bigint;
 }

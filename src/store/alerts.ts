@@ -9,7 +9,7 @@ export interface NewAlert {
   /** Names what is the case: while an alert with it is open, no second one is stored. */
   readonly condition: string;
   readonly kind: AlertKind;
-  /** Whose alert it is; null for the operator's. */
+  /** The account that the alert is about and for; null if it is for the operator. */
   readonly accountId: bigint | null;
   /** The id or the name of what it is about: an account, a key, a person, a host. */
   readonly subject: string;
@@ -20,7 +20,7 @@ export interface NewAlert {
 }
 
 export interface Alert extends NewAlert {
-  /** Since when it is over; null while it is open. */
+  /** When it was resolved; null while it is open. */
   readonly resolvedMs: number | null;
   readonly acknowledgedMs: number | null;
   readonly acknowledgedBy: string | null;
@@ -65,6 +65,6 @@ export interface AlertRows {
   forgetAlerts(beforeMs: number): Promise<number>;
   alertSettings(accountId: bigint): Promise<AlertSettings>;
   putAlertSettings(accountId: bigint, settings: AlertSettings, audit: AuditRow): Promise<void>;
-  /** The losses of the next calls after that id, at most so many, and where to go on; null at the end. */
+  /** The losses of the next calls after that id, at most this many, and where to go on; null at the end. */
   lossesAfter(id: bigint, limit: number): Promise<{ readonly lossNanousd: bigint; readonly next: bigint | null }>;
 }

@@ -10,9 +10,9 @@ export interface CallOwner {
 
 /** What a feed of receipts reads. No index orders calls by their end: keeping one would slow every call down. */
 export interface FeedReads {
-  /** Calls that run now, at most so many, in any order. */
+  /** Calls that run now, at most this many, in any order. */
   openCalls(limit: number): Promise<CallOwner[]>;
-  /** Calls with this id or a later one that ended at this time or later, at most so many, by id. */
+  /** Calls with this id or a later one that ended at this time or later, at most this many, by id. */
   endedCalls(fromId: bigint, sinceMs: number, limit: number): Promise<CallOwner[]>;
   /** The receipts of those of these calls that have ended, by id. At most a page of ids. */
   endedReceipts(ids: readonly bigint[]): Promise<Receipt[]>;

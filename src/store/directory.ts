@@ -48,7 +48,7 @@ export interface Directory extends WebhookRows, AlertRows, SigningRows {
     to: 'active' | 'suspended',
     audit: AuditRow,
   ): Promise<'changed' | 'unchanged' | 'not_found' | 'closed'>;
-  /** Pays the balance of a suspended account without open calls out, deletes its provider keys and closes it for good, in one commit. */
+  /** Pays out the balance of a suspended account without open calls, deletes its provider keys and closes it for good, in one commit. */
   closeAccount(id: bigint, payout: Payout, audit: AuditRow): Promise<ClosingOutcome>;
 
   createPerson(person: NewPerson, audit: AuditRow): Promise<'created' | 'email_taken'>;
@@ -113,7 +113,7 @@ export interface Directory extends WebhookRows, AlertRows, SigningRows {
   /** Sets the password of the person that the link was made for, and ends all their sessions. */
   resetPassword(sha256Hex: string, passwordHash: string, nowMs: number, audit: AuditRow): Promise<Person | 'not_open'>;
 
-  /** Refused if the person was disabled or changed since that version was read. Of more than so many sessions the oldest end. */
+  /** Refused if the person was disabled or changed since that version was read. If the person has too many sessions, the oldest ones end. */
   createSession(
     session: NewSession,
     personVersion: bigint,

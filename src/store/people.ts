@@ -103,7 +103,7 @@ export interface NewSession {
   readonly sha256Hex: string;
   readonly personId: bigint;
   readonly createdMs: number;
-  /** The end at the latest, however often the session is used. */
+  /** When the session ends at the latest, however often it is used. */
   readonly expiresMs: number;
   readonly address: string;
   readonly userAgent: string;

@@ -14,7 +14,7 @@ export interface NewProviderKey {
 export type ProviderKeyPut = 'stored' | 'account_closed';
 
 export interface ProviderKeyRow extends NewProviderKey {
-  /** Since when the provider refuses the key; null if it does not, or was not asked since the key was stored. */
+  /** When the provider began to refuse the key; null if it does not, or was not asked since the key was stored. */
   readonly rejectedMs: number | null;
   /** When a call last used the key, about; null if none did. */
   readonly usedMs: number | null;

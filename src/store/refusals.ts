@@ -7,7 +7,7 @@ export interface Refusal {
   readonly keyId: bigint | null;
   readonly atMs: number;
   readonly route: string;
-  /** As it was asked for; null if the request was refused before that was known. */
+  /** As the caller named it; null if the request was refused before it was read. */
   readonly model: string | null;
   readonly status: number;
   readonly code: string;

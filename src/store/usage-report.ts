@@ -47,7 +47,7 @@ export interface UsageRow {
   readonly sums: Readonly<Record<UsageSum, bigint>>;
   /** What was refunded of these receipts so far. */
   readonly refunded: bigint;
-  /** Null if the report is by something that refused calls are not counted by. */
+  /** Null if the report is grouped by something that is not known of refused calls. */
   readonly refused: bigint | null;
   /** How many calls were in each class of times; null if the times were not asked for. */
   readonly firstByte: readonly bigint[] | null;

@@ -378,7 +378,7 @@ test('a store that cannot be read is asked again', async () => {
   expect(errors).toHaveLength(3);
 });
 
-/** What the package signs, for the same time. */
+/** The signature that the reference package makes for the same id, time and body. */
 function signatureBy(webhook: StandardWebhook, headers: Record<string, string>, body: string): string {
   return webhook.sign(headers['webhook-id']!, new Date(Number(headers['webhook-timestamp']) * 1000), body);
 }

@@ -20,7 +20,7 @@ export interface BadJobsReport {
   readonly complaints: readonly string[];
 }
 
-/** Sends so many bad submissions, and says which were not refused as they must be, or left something behind. */
+/** Sends this many bad submissions, and returns those that were not refused as they must be or that left something behind. */
 export async function runBadJobs(count: number, seed: number, senders = 4): Promise<BadJobsReport> {
   const local = await startHarness({ config: { models: LACKING_MODELS } });
   const hosted = await startHarness({ hosted: true });

@@ -14,7 +14,7 @@ interface DialogProps {
   readonly width?: 'normal' | 'large';
 }
 
-/** A window over the page. The rest waits until it is closed. */
+/** A window over the page. The rest of the page cannot be used until it is closed. */
 export function Dialog({ title, children, onClose, closesOutside = true, width = 'normal' }: DialogProps): ReactNode {
   return (
     <Radix.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>

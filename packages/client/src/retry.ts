@@ -1,7 +1,7 @@
 import { isRetryable } from './errors.ts';
 import { type Fetch, isAbort } from './fetch.ts';
 
-/** Resolves after so many milliseconds; rejects if the signal is aborted before. */
+/** Resolves after this many milliseconds; rejects if the signal is aborted before. */
 export type Wait = (ms: number, signal?: AbortSignal | null) => Promise<void>;
 
 export interface RetryOptions {

@@ -13,7 +13,7 @@ export type ToFirst = { readonly id: number } & (
     }
   | { readonly kind: 'data'; readonly bytes: Uint8Array }
   | { readonly kind: 'body_ended' | 'body_failed' }
-  /** The client, or the connection, has taken so many bytes of the response. */
+  /** The client, or the connection, has taken this many bytes of the response. */
   | { readonly kind: 'taken'; readonly bytes: number }
   /** The response is over, sent or not. */
   | { readonly kind: 'closed' }

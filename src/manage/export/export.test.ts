@@ -50,7 +50,7 @@ describe('a CSV file', () => {
   });
 });
 
-/** A client that has room for so many bytes until it reads again. */
+/** A client that has room for this many bytes until it reads again. */
 function slowClient(roomBytes: number) {
   let pending = 0;
   const client = {

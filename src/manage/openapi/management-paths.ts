@@ -126,7 +126,7 @@ const FORMAT = {
   in: 'query',
   required: false,
   description:
-    'Every row as CSV or JSON lines, instead of a page. `limit` then bounds the rows. `Accept` does the same.',
+    'Every row as CSV or JSON lines, instead of a page. `limit` is then the largest number of rows. The `Accept` header can ask for the same.',
   schema: { type: 'string', enum: ['json', ...EXPORT_FORMATS] },
 };
 

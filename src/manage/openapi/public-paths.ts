@@ -182,7 +182,7 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
     path: '/jobs/{job}',
     id: 'job',
     kind: 'free',
-    summary: 'One job; with `wait`, when it has ended or after so many seconds.',
+    summary: 'One job; with `wait`, when it has ended or after this many seconds.',
     query: ['wait'],
   },
   {

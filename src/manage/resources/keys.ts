@@ -20,7 +20,7 @@ const key = z
     object: z.literal('key'),
     id: id(KEY_PREFIX),
     account: id(ACCOUNT_PREFIX),
-    person: id(PERSON_PREFIX).nullable().describe("Whose key it is; null if it is nobody's."),
+    person: id(PERSON_PREFIX).nullable().describe('Whose key it is; null if it belongs to no person.'),
     name: z.string(),
     hint: z.string().describe('The first and last characters of the secret.'),
     status: z.enum(['active', 'disabled', 'expired', 'revoked']),
@@ -35,10 +35,10 @@ const key = z
     last_used_at: seconds.nullable().describe('To the minute; null if the key was never used.'),
     created: seconds,
     revoked_at: seconds.nullable(),
-    disabled_at: seconds.nullable().describe('Since when the key itself is disabled.'),
+    disabled_at: seconds.nullable().describe('When the key itself was disabled.'),
     person_disabled_at: seconds
       .nullable()
-      .describe("Since when the key's person is disabled, or is no owner or member of the account."),
+      .describe("When the key's person was disabled, or ceased to be an owner or member of the account."),
     old_secret_expires_at: seconds
       .nullable()
       .describe('Until when the secret before the current one works; null if none does.'),

@@ -15,7 +15,7 @@ const refusal = z
     model: z
       .string()
       .nullable()
-      .describe('As it was asked for; null if the request was refused before that was known.'),
+      .describe('As the caller named it; null if the request was refused before it was read.'),
     http_status: z.int(),
     code: z.string(),
     message: z.string().describe('The message that the caller got.'),

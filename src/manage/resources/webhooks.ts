@@ -7,7 +7,7 @@ import { count, EXAMPLE_IDS, EXAMPLE_TIME, exampleList, id, listOf, seconds } fr
 const fields = {
   object: z.literal('webhook'),
   name: z.string(),
-  account: z.string().nullable().describe("Null for the operator's."),
+  account: z.string().nullable().describe('Null if it belongs to the operator.'),
   url: z.string(),
   events: z.array(z.string()).readonly().nullable().describe('Null for all events.'),
   status: z

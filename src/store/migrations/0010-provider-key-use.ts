@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts';
 
-/** Since when the provider refuses a stored key, and when a call last used it. Both are null for a key that was never used. */
+/** When the provider began to refuse a stored key, and when a call last used it. Both are null for a key that was never used. */
 export const providerKeyUse: Migration = {
   number: 10,
   name: 'provider key use',

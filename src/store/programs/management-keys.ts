@@ -71,7 +71,7 @@ export function* revokeManagementKey(id: bigint, nowMs: number, audit: AuditRow)
   return { ...before, revokedMs: nowMs };
 }
 
-/** When the key was last used, about; it has no row in the audit. */
+/** Notes roughly when the key was last used. This is not audited. */
 export function* touchManagementKey(id: bigint, usedMs: number): Program<void> {
   yield query('UPDATE management_key SET used_ms = ? WHERE id = ?', usedMs, id);
 }

@@ -17,7 +17,7 @@ export function beginEpoch(database: DatabaseSync, cache: RowCache): bigint {
   return epoch;
 }
 
-/** Jobs of books that were put back may have run since, so only an operator lets them run again. */
+/** Jobs of a restored ledger may have run after the backup, so only an operator lets them run again. */
 function pauseRestoredJobs(database: DatabaseSync): void {
   const generation = readMeta(database, 'generation');
   if (readMeta(database, 'jobs_generation') === generation) return;

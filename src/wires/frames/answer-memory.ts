@@ -124,7 +124,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const ZERO = 0x30;
 const NINE = 0x39;
-/** A number of so many digits is a safe integer. */
+/** A number of this many digits is a safe integer. */
 const DIGITS_MAX = 15;
 
 /** The end of visible ASCII without quotes and escapes. */

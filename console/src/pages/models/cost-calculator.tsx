@@ -5,7 +5,7 @@ import { formatCount, formatExact, formatNanousd, formatPrice } from '../../part
 import { useFilters } from '../../shell/search.ts';
 import { costLines, parseTokens } from './price-of.ts';
 
-/** What a call with so many tokens costs, to the nanodollar. The counts are in the address. */
+/** What a call with this many tokens costs, to the nanodollar. The counts are in the address. */
 export function CostCalculator({ model }: { readonly model: Model }): ReactNode {
   const { search, change } = useFilters();
   const [texts, setTexts] = useState({

@@ -107,7 +107,7 @@ describe('a buffered answer', () => {
 });
 
 describe('limits', () => {
-  test('max_tokens and max_completion_tokens cut at exactly so many tokens, the newer name winning', async () => {
+  test('max_tokens and max_completion_tokens cut at exactly this many tokens, the newer name winning', async () => {
     for (const limit of [{ max_tokens: 7 }, { max_completion_tokens: 7, max_tokens: 30 }]) {
       const answer = await chat.complete(limit);
       expect(answer.choices[0]!.finish_reason).toBe('length');

@@ -78,7 +78,7 @@ function readTools(tools: unknown, transcript: Transcript): PromptTool[] {
 }
 
 const COMMAND = { type: 'object', properties: { command: { type: 'string' } }, required: ['command'] };
-/** Tools that the client runs but the vendor defines: it adds so many tokens for each. */
+/** Tools that the client runs but the vendor defines: it adds this many tokens for each. */
 const BUILT_IN = [
   { prefix: 'bash_', tokens: 325, schema: COMMAND },
   { prefix: 'text_editor_', tokens: 700, schema: COMMAND },

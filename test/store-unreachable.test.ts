@@ -36,7 +36,7 @@ function goAway(how: 'away' | 'mute'): void {
     const outcomes = how === 'mute' ? await apply(operations) : [];
     if (!operations.some(({ kind }) => kind !== 'hold')) return how === 'mute' ? outcomes : apply(operations);
     turnedAway += 1;
-    throw new Error('The store is away.');
+    throw new Error('The store is unreachable.');
   };
 }
 
