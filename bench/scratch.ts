@@ -4,8 +4,8 @@ import { Child } from './child.ts';
 import { StolenTime } from './machine.ts';
 
 /**
- * A folder on the disk of this checkout, as a gateway's own would be. Ends all children and removes it afterwards, and says
- * how much of the machine was not ours meanwhile: with more than a few percent, the figures say little.
+ * A folder on the disk of this checkout, as a gateway's own would be. Afterwards it ends all children, removes the folder and
+ * prints how much CPU time other guests of the machine took: with more than a few percent, the figures say little.
  */
 export async function inScratchFolder(run: (folder: string) => Promise<void>): Promise<void> {
   const scratch = join(import.meta.dirname, '../.tollgate');

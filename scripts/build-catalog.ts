@@ -14,8 +14,8 @@ import { findNameClash } from '../src/catalog/rows.ts';
 import { type CatalogFile, catalogFileSchema, type ModelRow } from '../src/catalog/schema.ts';
 import { readFacts } from './catalog/facts-source.ts';
 import { makeRow, type Sources } from './catalog/make-row.ts';
+import { OFFERED_MODELS } from './catalog/offered-models.ts';
 import type { PricePackage } from './catalog/price-source.ts';
-import { SEATS } from './catalog/seats.ts';
 import { SIMULATED, SIMULATED_SINCE } from './catalog/simulated.ts';
 
 const PRICES = { name: '@pydantic/genai-prices', version: '0.1.8' };
@@ -28,11 +28,11 @@ async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-catalog-'));
   try {
     const sources = await openSources(folder);
-    const rows = SEATS.map((seat) => makeRow(seat, sources)).filter((row) => row !== undefined);
+    const rows = OFFERED_MODELS.map((offered) => makeRow(offered, sources)).filter((row) => row !== undefined);
     const named = [sources.pricesName, sources.factsName];
     write('catalog.json', catalogFile(rows, sources.today, named));
     write('simulated.json', catalogFile(SIMULATED, SIMULATED_SINCE, []));
-    report(`${rows.length} of ${SEATS.length} models written.`);
+    report(`${rows.length} of ${OFFERED_MODELS.length} models written.`);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -42,7 +42,7 @@ async function openSources(folder: string): Promise<Sources> {
   const prices = fetchPackage(folder, PRICES);
   const facts = fetchPackage(folder, FACTS);
   const module: unknown = await import(pathToFileURL(join(prices.folder, 'dist/index.js')).href);
-  const hosts = new Set(SEATS.flatMap((seat) => Object.keys({ ...seat.hosts, ...seat.also })));
+  const hosts = new Set(OFFERED_MODELS.flatMap((offered) => Object.keys({ ...offered.hosts, ...offered.also })));
   return {
     prices: module as PricePackage,
     pricesName: { package: PRICES.name, version: prices.version },

@@ -14,7 +14,7 @@ export const LIMITS = {
   bodiesBytesPerKeyMax: 128 * 1024 * 1024,
   /** Largest body of a request that is not a call, for example one that stores a key. */
   plainBodyBytesMax: 64 * 1024,
-  /** Weight of a JSON key with escapes, which is expensive to read: it counts as this many keys, and divides the values allowed. */
+  /** A JSON key with escapes is expensive to read, so it counts as this many keys, and fewer values are allowed beside it. */
   jsonEscapedKeyWeight: 10,
   /** Each further key of an object with this many is expensive. It counts as more members, and there may be only so many. */
   jsonObjectKeysCheap: 256,
@@ -339,8 +339,7 @@ export const LIMITS = {
   /** Chunks up to this size are joined with their framing, so that they leave in one write. */
   responseJoinedBytesMax: 16 * 1024,
   /**
-   * File descriptors reserved for the store, the log, threads, look-ups and the operations port; how many are assumed if
-   * the system does not tell their limit; and the fewest connections of callers, however low that limit is.
+   * File descriptors reserved for the store, the log, threads, look-ups and the operations port; how many are assumed if the system does not say; and the fewest connections of callers, however low that limit is.
    */
   descriptorsReserved: 96,
   descriptorsAssumed: 1_024,

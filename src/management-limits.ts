@@ -109,7 +109,7 @@ export const MANAGEMENT_LIMITS = {
   webhookNameCharsMax: 64,
   /** Types of events that one webhook names. */
   webhookEventsMax: 50,
-  /** How long the old secret of a webhook still signs after a rotation, unless it is said otherwise, and at most. */
+  /** How long the old secret of a webhook still signs after a rotation: by default, and at most. */
   webhookGraceMs: 24 * 60 * 60_000,
   webhookGraceMaxMs: 30 * 24 * 60 * 60_000,
   /** Deliveries of one webhook that wait; further events are dropped and counted. Finished ones that are kept to look at. */

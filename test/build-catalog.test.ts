@@ -12,8 +12,8 @@ import {
   ratesAbove,
 } from '../scripts/catalog/figures.ts';
 import { makeRow, type Sources } from '../scripts/catalog/make-row.ts';
+import type { OfferedModel } from '../scripts/catalog/offered-models.ts';
 import { type PricePackage, readPriceOf } from '../scripts/catalog/price-source.ts';
-import type { Seat } from '../scripts/catalog/seats.ts';
 import { alignTiers } from '../scripts/catalog/tier-boundaries.ts';
 
 const TODAY = '2026-11-15';
@@ -190,9 +190,9 @@ describe('a row', () => {
     temperature: true,
     price: flat(1e9, 2e9, 5e8),
   };
-  const seat: Seat = { id: 'm', vendor: 'v', kind: 'chat', hosts: { one: 'm' }, imageTokensMax: 10 };
+  const offered: OfferedModel = { id: 'm', vendor: 'v', kind: 'chat', hosts: { one: 'm' }, imageTokensMax: 10 };
 
-  function make(seat: Seat, prices: object[], hostFacts: Record<string, Facts>) {
+  function make(offered: OfferedModel, prices: object[], hostFacts: Record<string, Facts>) {
     const lines: string[] = [];
     const sources: Sources = {
       prices: priceList(prices),
@@ -203,24 +203,24 @@ describe('a row', () => {
       firstListed: new Map([['m', 86_400]]),
       report: (line) => lines.push(line),
     };
-    return { row: makeRow(seat, sources), lines };
+    return { row: makeRow(offered, sources), lines };
   }
 
   const listed = { id: 'm', match: {}, context_window: 200, prices: { input_mtok: 1, output_mtok: 3 } };
 
   test('is left out, aloud, when nobody names a price', () => {
-    const { row, lines } = make(seat, [], { one: { ...facts, price: null } });
+    const { row, lines } = make(offered, [], { one: { ...facts, price: null } });
     expect(row).toBeUndefined();
     expect(lines).toEqual(['m at one: left out, unpriced (not listed).']);
   });
 
   test('is left out when one source says that the price cannot be expressed, whatever the other says', () => {
-    const { row } = make(seat, [{ ...listed, prices: { ...listed.prices, requests_kcount: 1 } }], { one: facts });
+    const { row } = make(offered, [{ ...listed, prices: { ...listed.prices, requests_kcount: 1 } }], { one: facts });
     expect(row).toBeUndefined();
   });
 
   test('names its sources, and reports what they disagree about', () => {
-    const { row, lines } = make(seat, [listed], { one: facts });
+    const { row, lines } = make(offered, [listed], { one: facts });
     expect(row?.price).toEqual(rates(1e9, 3e9, 5e8));
     expect(row?.price_source).toEqual({ package: 'prices', version: '1', checked: TODAY, also: 'facts@2' });
     expect(lines).toEqual([
@@ -232,7 +232,7 @@ describe('a row', () => {
 
   test('can do what all its hosts can, and lists the cheapest first', () => {
     const blind = { ...facts, images: false, efforts: facts.efforts.slice(1), price: flat(2e8, 2e8) };
-    const { row } = make({ ...seat, hosts: { one: 'm', two: 'm' } }, [], { one: facts, two: blind });
+    const { row } = make({ ...offered, hosts: { one: 'm', two: 'm' } }, [], { one: facts, two: blind });
     expect(row?.caps).not.toContain('images');
     expect(row?.image_tokens_max).toBeNull();
     expect(row?.reasoning_efforts).toEqual(['high']);
@@ -241,18 +241,18 @@ describe('a row', () => {
   });
 
   test('keeps the day it was first listed unless its release is known', () => {
-    expect(make(seat, [], { one: facts }).row?.created).toBe(86_400);
-    expect(make({ ...seat, released: '1970-01-03' }, [], { one: facts }).row?.created).toBe(172_800);
+    expect(make(offered, [], { one: facts }).row?.created).toBe(86_400);
+    expect(make({ ...offered, released: '1970-01-03' }, [], { one: facts }).row?.created).toBe(172_800);
   });
 
   test('is also found by dotted, dashed and host spellings', () => {
-    const named = { ...seat, id: 'claude-opus-4-5', hosts: { one: 'm' } };
+    const named = { ...offered, id: 'claude-opus-4-5', hosts: { one: 'm' } };
     expect(make(named, [], { one: facts }).row?.aliases).toEqual(['claude-opus-4.5', 'm']);
-    expect(make({ ...seat, id: 'm-4.1' }, [], { one: facts }).row?.aliases).toEqual(['m', 'm-4-1']);
+    expect(make({ ...offered, id: 'm-4.1' }, [], { one: facts }).row?.aliases).toEqual(['m', 'm-4-1']);
   });
 
   describe('a host that may join', () => {
-    const joining: Seat = { ...seat, also: { two: { model: 'm', wire: 'messages' } } };
+    const joining: OfferedModel = { ...offered, also: { two: { model: 'm', wire: 'messages' } } };
     const placesWith = (two: Partial<Facts>) => {
       const { row, lines } = make(joining, [], { one: facts, two: { ...facts, ...two } });
       return { hosts: row?.hosts, price: row?.price, lines: lines.filter((line) => line.includes('join')) };
@@ -289,7 +289,7 @@ describe('a row', () => {
 
   test('says what each host charges where that is less than the price of all', () => {
     const cheap = { ...facts, price: flat(1e9, 1e9, 5e8) };
-    const { row } = make({ ...seat, hosts: { one: 'm', two: 'm' } }, [], { one: facts, two: cheap });
+    const { row } = make({ ...offered, hosts: { one: 'm', two: 'm' } }, [], { one: facts, two: cheap });
     expect(row?.hosts).toEqual([
       { host: 'two', model: 'm', price: rates(1e9, 1e9, 5e8) },
       { host: 'one', model: 'm' },
@@ -297,8 +297,8 @@ describe('a row', () => {
   });
 
   test('of a model that decides has free output', () => {
-    const decider: Seat = {
-      ...seat,
+    const decider: OfferedModel = {
+      ...offered,
       kind: 'decisions',
       facts: { name: 'D', contextWindow: 10, maxOutputTokens: 0, tools: false },
     };

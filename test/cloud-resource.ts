@@ -28,7 +28,7 @@ export interface CloudResource {
   key: string;
   /** Answers everything that has the right key, instead of what it would say; 'hang' says nothing at all. */
   answer: ((call: ResourceCall) => ResourceAnswer | 'hang' | null) | null;
-  /** Told when whoever asked has gone before the answer. */
+  /** Called when the client has left before the answer. */
   onGone: () => void;
   reset(): void;
   close(): Promise<void>;

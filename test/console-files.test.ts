@@ -77,7 +77,7 @@ describe('the files of the console', () => {
     expect(nonces[0]).not.toBe(nonces[1]);
   });
 
-  test('lets assets be kept for ever, and sends them compressed to whoever takes that', () => {
+  test('lets assets be kept for ever, and sends them compressed to browsers that accept it', () => {
     const plain = ask(built, '/console/assets/index-AbC1.js');
     const packed = ask(built, '/console/assets/index-AbC1.js', { 'accept-encoding': 'br, gzip' });
     expect(plain.headers['cache-control']).toBe('public, max-age=31536000, immutable');

@@ -37,7 +37,7 @@ export class DocShell {
       chmodSync(join(programs, name), 0o755);
     }
     writeFileSync(this.#state, '');
-    // A command of a page that is answered with an error fails.
+    // A command on a page fails if its response is an error.
     writeFileSync(join(home, '.curlrc'), 'fail\nsilent\nshow-error\n');
     this.#replaced = replaced;
     this.#env = processEnvironment(home, {

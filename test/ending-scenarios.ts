@@ -198,7 +198,7 @@ const UPSTREAM_ERROR: readonly Scenario[] = [
     host: 'errors',
     script: says({ ...ANSWER, errorAfterChunks: TEN_WORDS, errorWithUsage: true }),
     drive: untilSettled,
-    // This host counts in its error whatever else it was told to leave out.
+    // This host reports its usage in the error, even if it leaves it out elsewhere.
     known: { missing: 'reported', partial: 'reported' },
     counted: 10,
   },

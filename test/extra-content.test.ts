@@ -55,7 +55,7 @@ describe('chat', () => {
     expect(bytesOf()).toBe(0);
   });
 
-  test('counts every frame, also those that repeat an earlier one', () => {
+  test('counts every frame, even if it repeats an earlier one', () => {
     const event = chunk([delta({ content: 'abc', plan: 'de' })]);
     expect(bytesOf(event, event, event)).toBe(15);
   });

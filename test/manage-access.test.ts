@@ -13,7 +13,7 @@ import { submitJobs } from './job-caller.ts';
 import { malformedRequests, managedState, sendMalformed } from './malformed-requests.ts';
 import { enrol, openSession, PUBLIC_URL } from './people.ts';
 
-/** Whoever may knock at the management API. */
+/** Everybody who may send requests to the management API. */
 const PRINCIPALS = [
   'nobody',
   'a gateway key',
@@ -240,7 +240,7 @@ async function ask(route: AnyRoute, who: PrincipalName): Promise<{ status: numbe
 
 const RANK = { viewer: 1, member: 2, owner: 3 } as const;
 
-/** What happens to whoever is not let in at all, or from the wrong page. Null: the route decides. */
+/** The refusal of requests without access, or from the wrong page. Null: the route decides. */
 function refusalBeforeRoute(isChange: boolean, who: PrincipalName): [number, string] | null {
   if (/^(nobody|a |an |expired|idle|signed-out|session of a disabled|session beside)/.test(who))
     return [401, 'unauthenticated'];
@@ -274,7 +274,7 @@ function refusalOf(route: ManageRoute, who: PrincipalName): [number, string] | n
   return rank >= RANK[route.access.role] ? null : [403, 'permission_denied'];
 }
 
-/** Whoever holds a key has no session of their own. */
+/** A key has no session. */
 function refusalOfSignIn(route: SignInRoute, who: PrincipalName): [number, string] | null {
   if ('isNavigation' in route) return null;
   const isChange = route.method !== 'GET';

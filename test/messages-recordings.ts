@@ -161,7 +161,7 @@ function finished(blocks: readonly Begun[]): ToldBlock[] {
   });
 }
 
-/** As values where they are whole; a cut-off call keeps the text it came to. */
+/** Complete arguments as values; the arguments of a call that was cut off stay text. */
 export function argumentsOf(json: string): unknown {
   if (json === '') return {};
   try {

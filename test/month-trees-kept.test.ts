@@ -85,7 +85,7 @@ describe('hash trees of closed months', () => {
   });
 });
 
-/** Closes one slice and no more, as a process that is killed before the second. */
+/** Closes only one slice, like a process that is killed before the second one. */
 async function closeOneSlice({ engine, place, clock }: MonthSubject): Promise<void> {
   if (engine === 'postgres') {
     const connections = new Connections(place, systemClock, 1);

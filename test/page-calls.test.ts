@@ -115,7 +115,7 @@ test('the call is the call of that key, which pays and whose cap counts', async 
   ]);
 });
 
-test('a disabled key is named as disabled only to whoever may use it', async () => {
+test('a page is told that a key is disabled only if it may use the key', async () => {
   const messageTo = async (who: PersonName): Promise<string> => {
     const response = await hosted.get('/v1/models', pageOf(who, 'disabled'));
     return ((await response.json()) as { error: { message: string } }).error.message;

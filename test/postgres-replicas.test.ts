@@ -159,7 +159,7 @@ describe('several processes on one PostgreSQL', () => {
     await two.store.heartbeat(two.life.epoch);
     expect(await two.store.reap()).toEqual({ voided: 0, stuck: null });
     expect(await one.store.heartbeat(one.life.epoch)).toMatchObject({ closedUpTo: 0n });
-    // A database that was unreachable has heard nobody: whoever is heard first again may not judge the others.
+    // A database that was unreachable has had no heartbeat from anybody, so the first process that reaches it again must not declare the others dead.
     await heardFor(two.life.epoch, 10 * LIMITS.instanceDeadMs);
     await silence(two.life.epoch, LIMITS.instanceDeadMs + 100);
     await silence(one.life.epoch, LIMITS.instanceDeadMs + 100);

@@ -31,7 +31,7 @@ async function verb<Result>(name: string, input: object): Promise<Result> {
   return JSON.parse(await callServer(server, name, input)) as Result;
 }
 
-/** As `tollgate seal rotate --new-key` asks the running server. */
+/** Asks the running server as `tollgate seal rotate --new-key` does. */
 async function rotate(): Promise<Page[]> {
   const pages = [await verb<Page>('seal.rotate', { new_key: true })];
   while (pages.at(-1)!.next !== null) pages.push(await verb<Page>('seal.rotate', { after: pages.at(-1)!.next }));

@@ -104,7 +104,7 @@ describe('an invitation', () => {
     expect(await directory.membershipsOf(operator)).toHaveLength(1);
   });
 
-  test('gives nothing once whoever made it may not give it any more', async () => {
+  test('gives nothing once its maker may not give it any more', async () => {
     const { books } = harness.running;
     const inviter = await enrol(books, 'former@example.com', { isOperator: true });
     const cookie = await openSession(books, inviter);

@@ -159,7 +159,7 @@ export function directoryContract(name: string, open: OpenStore): void {
       it.each([
         ['a role', { accountId: 1n, role: 'member' }],
         ['a new password', { resetsPersonId: 2n }],
-      ] as const)('gives %s only while whoever made it may', async (_what, terms) => {
+      ] as const)('gives %s only while its maker may give it', async (_what, terms) => {
         await directory().createPerson(aPerson(1n, { isOperator: true }), audit('x'));
         await directory().createPerson(aPerson(2n), audit('x'));
         await directory().createInvitation(anInvitation(3n, { invitedBy: 1n, ...terms }), audit('x'));

@@ -142,12 +142,12 @@ describe('a database', () => {
 });
 
 describe('the mark', () => {
-  test('that was deleted is reported missing once, and a new one is started', async () => {
+  test('that was deleted is reported missing once, and a new one is created', async () => {
     await data.killedAfter();
     rmSync(data.mark);
     await data.expectLedger(CALLS, []);
     expect(data.notices).toEqual([
-      expect.stringMatching(/^There is no file tollgate.mark in .*a new one is started\.$/),
+      expect.stringMatching(/^There is no file tollgate.mark in .*a new one is created\.$/),
     ]);
     await data.expectLedger(CALLS, []);
     expect(data.notices).toHaveLength(1);

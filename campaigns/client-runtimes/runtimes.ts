@@ -46,7 +46,7 @@ export async function installRuntime({ name, version, package: packageName, prog
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   const args = ['install', '--prefix', folder, ...options, `${packageName}@${version}`];
-  // npm needs the settings of whoever runs this: registry, proxy and cache.
+  // npm needs the settings of this user: registry, proxy and cache.
   const env = Object.fromEntries(
     Object.entries(process.env).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
   );

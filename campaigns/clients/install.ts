@@ -48,7 +48,7 @@ const INSTALL: Record<Agent['from'], (agent: Agent, folder: string) => string[][
 };
 
 async function install(program: string, args: readonly string[], cwd: string): Promise<void> {
-  // The package managers need the settings of whoever runs this: their registry, proxy and cache.
+  // The package managers need the settings of this user: registry, proxy and cache.
   const env = Object.fromEntries(
     Object.entries(process.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );

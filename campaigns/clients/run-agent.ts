@@ -55,7 +55,7 @@ export async function runAgent(
   }
 }
 
-/** Nothing of the environment of whoever runs this: it may name real keys. */
+/** Without the environment of this process, which may contain real keys. */
 function baseEnvironment({ home }: Scratch, proxy: ClosedProxy): Record<string, string> {
   const git = { GIT_CONFIG_NOSYSTEM: '1', GIT_AUTHOR_NAME: 'Ada', GIT_AUTHOR_EMAIL: 'ada@example.com' };
   const committer = { GIT_COMMITTER_NAME: 'Ada', GIT_COMMITTER_EMAIL: 'ada@example.com' };

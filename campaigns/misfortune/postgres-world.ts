@@ -157,7 +157,7 @@ export class Member {
     this.#writeConfig(models);
     let looks = 0;
     await poll(async () => {
-      // A reload fails while the database is unreachable, so it is asked for again.
+      // A reload fails while the database is unreachable, so it is repeated.
       if (looks++ % LOOKS_PER_RELOAD === 0) this.gateway.signal('SIGHUP');
       return (await this.#priceVersion()) !== before;
     }, 'the reloaded config is in force');

@@ -126,7 +126,7 @@ export class World {
     return BigInt(row.epoch);
   }
 
-  /** As if the database's clock had moved on: these instances were silent for long, the others were not. */
+  /** Makes only these instances look silent for a long time, as if the database's clock had moved on. */
   async takeForSilent(epochs: readonly bigint[]): Promise<void> {
     await this.sql(
       `UPDATE instance SET beat_at = clock_timestamp() - interval '1 minute'

@@ -10,7 +10,7 @@ import { ViewerProvider } from './shell/viewer.tsx';
 const SignInPage = lazy(() => import('./pages/sign-in/sign-in-page.tsx'));
 const JoinPage = lazy(() => import('./pages/sign-in/join-page.tsx'));
 
-/** Whoever is known gets the shell; others get the way in. */
+/** People who are signed in get the shell; others get the pages for signing in. */
 export function App(): ReactNode {
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const isJoining = path === '/join';

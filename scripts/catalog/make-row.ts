@@ -6,8 +6,8 @@ import type { ModelRow, PriceRow } from '../../src/catalog/schema.ts';
 import type { Facts } from './facts-source.ts';
 import { differences, higherPrice, highestOfHosts, type PriceFigures } from './figures.ts';
 import { framingOf } from './framing.ts';
+import type { AlsoServed, OfferedModel } from './offered-models.ts';
 import { type PricePackage, readPriceOf } from './price-source.ts';
-import type { AlsoServed, Seat } from './seats.ts';
 import { alignTiers } from './tier-boundaries.ts';
 import { OWN_TOKEN_FACTORS, TOKEN_FACTORS } from './token-factors.ts';
 
@@ -36,16 +36,18 @@ type PriceSource = 'prices' | 'facts';
 type Place = ModelRow['hosts'][number];
 
 /** Undefined, with a line in the report, if no source has a price: a model without a price is never free. */
-export function makeRow(seat: Seat, sources: Sources): ModelRow | undefined {
-  const row = makeOwnRow(seat, sources);
+export function makeRow(offered: OfferedModel, sources: Sources): ModelRow | undefined {
+  const row = makeOwnRow(offered, sources);
   if (row === undefined) return undefined;
-  const joined = Object.entries(seat.also ?? {}).map(([host, served]) => joinHost(seat, row, host, served, sources));
+  const joined = Object.entries(offered.also ?? {}).map(([host, served]) =>
+    joinHost(offered, row, host, served, sources),
+  );
   return { ...row, hosts: [...row.hosts, ...joined.filter((place) => place !== undefined)] };
 }
 
-function makeOwnRow(seat: Seat, sources: Sources): ModelRow | undefined {
-  const offers = Object.entries(seat.hosts)
-    .map(([host, model]) => readOffer(seat, host, model, sources))
+function makeOwnRow(offered: OfferedModel, sources: Sources): ModelRow | undefined {
+  const offers = Object.entries(offered.hosts)
+    .map(([host, model]) => readOffer(offered, host, model, sources))
     .filter((offer) => offer !== undefined)
     .sort((a, b) => costOf(a) - costOf(b) || (a.host < b.host ? -1 : 1));
   const [cheapest] = offers;
@@ -55,30 +57,30 @@ function makeOwnRow(seat: Seat, sources: Sources): ModelRow | undefined {
     cheapest.facts,
     offers.map((offer) => offer.facts),
   );
-  const efforts = facts.efforts.filter((effort) => !seat.withoutEfforts?.includes(effort));
-  const caps = capabilitiesOf(seat, facts, price);
+  const efforts = facts.efforts.filter((effort) => !offered.withoutEfforts?.includes(effort));
+  const caps = capabilitiesOf(offered, facts, price);
   return {
-    id: seat.id,
+    id: offered.id,
     name: facts.name,
-    vendor: seat.vendor,
-    created: createdSeconds(seat, sources),
-    aliases: aliasesOf(seat),
+    vendor: offered.vendor,
+    created: createdSeconds(offered, sources),
+    aliases: aliasesOf(offered),
     caps: CAPABILITIES.filter((cap) => caps.has(cap)),
     // The largest window in any source: a smaller one would bound the hold below what may be billed.
-    context_window: Math.max(seat.contextWindow ?? 0, ...offers.map((offer) => offer.contextWindow)),
+    context_window: Math.max(offered.contextWindow ?? 0, ...offers.map((offer) => offer.contextWindow)),
     max_output_tokens: facts.maxOutputTokens,
-    tokenizer: seat.tokenizer ?? null,
-    ...tokenFactorOf(seat),
-    ...framingOf(seat.id, seat.vendor, seat.embedding !== undefined),
-    image_tokens_max: caps.has('images') ? (seat.imageTokensMax ?? null) : null,
+    tokenizer: offered.tokenizer ?? null,
+    ...tokenFactorOf(offered),
+    ...framingOf(offered.id, offered.vendor, offered.embedding !== undefined),
+    image_tokens_max: caps.has('images') ? (offered.imageTokensMax ?? null) : null,
     ...(efforts.length > 0 && { reasoning_efforts: efforts }),
-    ...(seat.thinking !== undefined && { thinking: seat.thinking }),
-    ...(isFixedSampling(seat, facts) && { fixed_sampling: true }),
-    ...(seat.embedding !== undefined && { embedding: seat.embedding }),
-    ...(seat.cacheWrites !== undefined && { cache_writes: seat.cacheWrites }),
+    ...(offered.thinking !== undefined && { thinking: offered.thinking }),
+    ...(isFixedSampling(offered, facts) && { fixed_sampling: true }),
+    ...(offered.embedding !== undefined && { embedding: offered.embedding }),
+    ...(offered.cacheWrites !== undefined && { cache_writes: offered.cacheWrites }),
     price: priceRow(price),
     price_source: sourceOf(offers, sources),
-    hosts: offers.map((offer) => placeOf(offer, price, seat.wire)),
+    hosts: offers.map((offer) => placeOf(offer, price, offered.wire)),
   };
 }
 
@@ -90,11 +92,17 @@ function placeOf({ host, model, price: own }: Offer, price: PriceFigures, wire: 
 }
 
 /** The same model at one more host, if it costs no more and can do as much; else undefined, with a line in the report. */
-function joinHost(seat: Seat, row: ModelRow, host: string, served: AlsoServed, sources: Sources): Place | undefined {
-  const label = `${seat.id} at ${host}`;
+function joinHost(
+  offered: OfferedModel,
+  row: ModelRow,
+  host: string,
+  served: AlsoServed,
+  sources: Sources,
+): Place | undefined {
+  const label = `${offered.id} at ${host}`;
   const omit = (why: string): undefined => void sources.report(`${label}: does not join, ${why}.`);
   if (sources.facts.get(host)?.has(served.model) !== true) return omit(`it lists no ${served.model}`);
-  const offer = readOffer(seat, host, served.model, sources);
+  const offer = readOffer(offered, host, served.model, sources);
   if (offer === undefined || row.price === undefined) return undefined;
   const loss = findLoss(readPrice(priceRow(highestOfHosts([offer.price]))), readPrice(row.price));
   if (loss !== null) return omit(`it charges ${loss.hostRate} for ${loss.rate} against ${loss.callerRate}`);
@@ -108,12 +116,13 @@ function joinHost(seat: Seat, row: ModelRow, host: string, served: AlsoServed, s
   return { host, ...served };
 }
 
-function readOffer(seat: Seat, host: string, model: string, sources: Sources): Offer | undefined {
+function readOffer(offered: OfferedModel, host: string, model: string, sources: Sources): Offer | undefined {
   const listed = sources.facts.get(host)?.get(model);
-  const facts = listed ?? statedFacts(seat);
-  if (facts === undefined) return omit(`${seat.id} at ${host}: left out, its window and capabilities are not known.`);
-  const label = `${seat.id} at ${host}`;
-  const priced = readPriceOf(sources.prices, host, model, seat.kind, sources.today);
+  const facts = listed ?? statedFacts(offered);
+  if (facts === undefined)
+    return omit(`${offered.id} at ${host}: left out, its window and capabilities are not known.`);
+  const label = `${offered.id} at ${host}`;
+  const priced = readPriceOf(sources.prices, host, model, offered.kind, sources.today);
   if ('unpriced' in priced) {
     if (priced.unpriced !== 'not listed' || facts.price === null) {
       return omit(`${label}: left out, unpriced (${priced.unpriced}).`);
@@ -131,7 +140,7 @@ function readOffer(seat: Seat, host: string, model: string, sources: Sources): O
   return { host, model, facts, ...both, price: aligned(both.price, window), contextWindow: window };
 
   function aligned(price: PriceFigures, contextWindow: number): PriceFigures {
-    return alignTiers(price, { model: label, vendor: seat.vendor, contextWindow, report: sources.report });
+    return alignTiers(price, { model: label, vendor: offered.vendor, contextWindow, report: sources.report });
   }
 
   function omit(line: string): undefined {
@@ -154,9 +163,9 @@ function combine(
   return { price, sources: JSON.stringify(price) === JSON.stringify(first) ? ['prices'] : ['prices', 'facts'] };
 }
 
-function statedFacts(seat: Seat): Facts | undefined {
-  if (seat.facts === undefined) return undefined;
-  return { ...seat.facts, images: false, reasoning: false, efforts: [], temperature: true, price: null };
+function statedFacts(offered: OfferedModel): Facts | undefined {
+  if (offered.facts === undefined) return undefined;
+  return { ...offered.facts, images: false, reasoning: false, efforts: [], temperature: true, price: null };
 }
 
 /** A model can do what all of its hosts support. */
@@ -174,41 +183,41 @@ function inCommon(cheapest: Facts, all: readonly Facts[]): Facts {
   };
 }
 
-function capabilitiesOf(seat: Seat, facts: Facts, price: PriceFigures): Set<Capability> {
-  if (seat.kind !== 'chat') return new Set([seat.kind]);
+function capabilitiesOf(offered: OfferedModel, facts: Facts, price: PriceFigures): Set<Capability> {
+  if (offered.kind !== 'chat') return new Set([offered.kind]);
   const caps = new Set<Capability>(['chat']);
   if (facts.tools) caps.add('tools');
-  if (facts.images && seat.imageTokensMax !== undefined) caps.add('images');
-  if (caps.has('images') && seat.documents) caps.add('documents');
+  if (facts.images && offered.imageTokensMax !== undefined) caps.add('images');
+  if (caps.has('images') && offered.documents) caps.add('documents');
   if (facts.reasoning) caps.add('reasoning');
-  if (seat.structuredOutputs ?? true) caps.add('structured_outputs');
+  if (offered.structuredOutputs ?? true) caps.add('structured_outputs');
   if (price.cache_read !== null) caps.add('prompt_caching');
-  if (seat.messages) caps.add('messages');
+  if (offered.messages) caps.add('messages');
   return caps;
 }
 
-function isFixedSampling(seat: Seat, facts: Facts): boolean {
-  return !facts.temperature || (facts.reasoning && seat.fixedSamplingWhenReasoning === true);
+function isFixedSampling(offered: OfferedModel, facts: Facts): boolean {
+  return !facts.temperature || (facts.reasoning && offered.fixedSamplingWhenReasoning === true);
 }
 
-function tokenFactorOf({ id, vendor, tokenizer }: Seat): Pick<ModelRow, 'token_factor'> {
+function tokenFactorOf({ id, vendor, tokenizer }: OfferedModel): Pick<ModelRow, 'token_factor'> {
   const factor = OWN_TOKEN_FACTORS[id] ?? TOKEN_FACTORS[vendor];
   return tokenizer !== undefined || factor === undefined ? {} : { token_factor: factor };
 }
 
 /** Other aggregators' spellings: dots for dashes and the reverse, and the last segment of every host's name. */
-function aliasesOf(seat: Seat): string[] {
-  const hostNames = Object.values(seat.hosts).map((name) => name.slice(name.lastIndexOf('/') + 1));
-  const dashed = seat.id.replace(/(\d)\.(\d)/g, '$1-$2');
-  const dotted = seat.id.replace(/^(claude-[a-z]+-\d)-(\d)$/, '$1.$2');
-  const all = new Set([...(seat.aliases ?? []), ...hostNames, dashed, dotted]);
-  all.delete(seat.id);
+function aliasesOf(offered: OfferedModel): string[] {
+  const hostNames = Object.values(offered.hosts).map((name) => name.slice(name.lastIndexOf('/') + 1));
+  const dashed = offered.id.replace(/(\d)\.(\d)/g, '$1-$2');
+  const dotted = offered.id.replace(/^(claude-[a-z]+-\d)-(\d)$/, '$1.$2');
+  const all = new Set([...(offered.aliases ?? []), ...hostNames, dashed, dotted]);
+  all.delete(offered.id);
   return [...all].sort();
 }
 
-function createdSeconds(seat: Seat, sources: Sources): number {
-  if (seat.released !== undefined) return Date.parse(seat.released) / 1000;
-  return sources.firstListed.get(seat.id) ?? Date.parse(sources.today) / 1000;
+function createdSeconds(offered: OfferedModel, sources: Sources): number {
+  if (offered.released !== undefined) return Date.parse(offered.released) / 1000;
+  return sources.firstListed.get(offered.id) ?? Date.parse(sources.today) / 1000;
 }
 
 function priceRow(price: PriceFigures): PriceRow {

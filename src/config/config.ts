@@ -97,7 +97,7 @@ export interface Config {
   /** Which metrics there are for single accounts and keys. */
   readonly metrics: { readonly perAccount: boolean; readonly perKey: boolean };
   readonly jobs: ConfigJobs;
-  /** False: every frame of a stream is parsed, also those that repeat an earlier one. */
+  /** False: every frame of a stream is parsed, even if it repeats an earlier one. */
   readonly frameMemory: boolean;
   /** Hosts that can be called; without keys if provider keys were not read. */
   readonly hosts: readonly ConfiguredHost[];

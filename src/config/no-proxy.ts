@@ -5,7 +5,7 @@ export type NoProxy = (url: URL) => boolean;
 
 /**
  * Reads NO_PROXY as curl does: names separated by commas or spaces. A name covers itself and its subdomains, with or
- * without a leading dot; `:port` limits it to that port; an address may be a range, as `10.0.0.0/8`; `*` covers everything.
+ * without a leading dot; `:port` limits it to that port; an address may be a range, like `10.0.0.0/8`; `*` covers everything.
  */
 export function readNoProxy(text: string): NoProxy {
   const rules = text

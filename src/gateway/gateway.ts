@@ -38,7 +38,7 @@ export interface Gateway {
   /** Callers' own provider keys. */
   readonly custody: Custody;
   readonly limits: CallLimits;
-  /** False: every frame of a stream is parsed, also those that repeat an earlier one. */
+  /** False: every frame of a stream is parsed, even if it repeats an earlier one. */
   readonly frameMemory: boolean;
   readonly shutdown: Shutdown;
   readonly slots: CallSlots;

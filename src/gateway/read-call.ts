@@ -106,6 +106,6 @@ export function readCeiling(headers: IncomingHttpHeaders): bigint | null {
   if (ceilingNanousd !== null) return ceilingNanousd;
   throw new GatewayError('invalid_header', {
     param: CEILING_HEADER,
-    message: `\`${CEILING_HEADER}\` must be a whole number of nanodollars, as 5000000 for half a cent.`,
+    message: `\`${CEILING_HEADER}\` must be a whole number of nanodollars, like 5000000 for half a cent.`,
   });
 }

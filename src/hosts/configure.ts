@@ -27,7 +27,7 @@ export interface HostOptions {
   /** Whether the simulated host is offered. */
   readonly simulated: boolean | 'without-real-hosts';
   readonly readKeys: boolean;
-  /** Null: do not look for local servers. Otherwise the port that is our own. */
+  /** Our own port, where no other server is looked for; null: do not look for local servers at all. */
   readonly guess: { readonly ownPort: number } | null;
 }
 

@@ -10,7 +10,8 @@ const variableName = z
   .max(LIMITS.variableNameCharsMax)
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable');
 
-const BASE_URL_RULE = 'must be an http or https address without user, query or fragment, as "https://host.example/v1"';
+const BASE_URL_RULE =
+  'must be an http or https address without user, query or fragment, like "https://host.example/v1"';
 
 /** Fields that decide which model runs or what it costs are excluded: only we write those. */
 const fieldName = z
@@ -101,7 +102,9 @@ export const hostEntrySchema = z
       .max(LIMITS.hostNameCharsMax)
       .regex(/^[a-z0-9][a-z0-9_-]*$/, 'must be lower-case letters, digits, - and _')
       .optional()
-      .describe('Whose encrypted reasoning the host produces, if not its wire’s vendor’s; "any" for a reseller.'),
+      .describe(
+        'The vendor whose encrypted reasoning the host produces, if it is not the vendor of its wire; "any" for a reseller.',
+      ),
     client_tools: z
       .boolean()
       .optional()

@@ -380,7 +380,7 @@ function unescaped(param: string): string {
   }
 }
 
-/** Calls back when the response has been sent or has ended, after whoever listens already. */
+/** Calls back when the response has been sent or has ended, after the listeners that are there already. */
 function callAfter(response: OutboundResponse, whenSent: () => void): void {
   const { onClose } = response;
   response.onClose = () => {

@@ -85,7 +85,7 @@ class StagedGroup implements GroupIntake {
     this.#bytes = 0;
     if (jobs.length === 0) return;
     this.#staging = stageSlice(this.#intake.services, jobs, chunks);
-    // If it fails, whoever stores the next slice gets the error, or whoever accepts the group.
+    // If it fails, the caller that stores the next slice or accepts the group gets the error.
     this.#staging.catch(() => undefined);
   }
 

@@ -15,7 +15,7 @@ export interface TurnTerms {
  */
 export function turnTaker({ clock, isBusy, hasCalls }: TurnTerms): () => Promise<void> {
   let startedMs = clock.monotonicMs();
-  /** When somebody was last at work. */
+  /** When a step was last taken. */
   let seenMs = startedMs;
   let turn: Promise<void> = Promise.resolve();
   const nextStep = async (): Promise<void> => {

@@ -3,7 +3,7 @@ import { Bell } from './bell.ts';
 
 const LONG_MS = 60_001;
 
-test('whoever heard the bell before looking for work does not sleep through a later ring', () => {
+test('a thread that read the bell before looking for work does not sleep through a later ring', () => {
   const bell = new Bell(new Int32Array(new SharedArrayBuffer(4)));
   const { rings } = bell;
   bell.ring();

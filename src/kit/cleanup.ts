@@ -9,8 +9,7 @@ export class Cleanup {
   }
 
   /**
-   * Runs every step, even after one has failed; then throws the first failure. Later calls do nothing. Up to the first
-   * step that takes time everything is closed within this call.
+   * Runs every step, even after one has failed; then throws the first failure. Later calls do nothing. The steps before the first asynchronous one end before this function returns.
    */
   async run(): Promise<void> {
     const failures: unknown[] = [];

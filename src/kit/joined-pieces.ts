@@ -15,7 +15,7 @@ export function joinPieces(pieces: readonly Buffer[]): Buffer {
   return joined;
 }
 
-/** The pieces, once; null if there are none. Whoever takes them may move the memory of those that are movable. */
+/** The pieces, once; null if there are none. The caller may move the memory of those that are movable. */
 export function takePieces(joined: Buffer): readonly Buffer[] | null {
   const pieces = piecesOf.get(joined) ?? null;
   dropPieces(joined);

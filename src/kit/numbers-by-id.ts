@@ -1,6 +1,6 @@
 import { SharedLock } from './shared-lock.ts';
 
-/** Numbers by id, of a limited number of ids. Whoever reads a number in order to change it locks them first. */
+/** Numbers by id, of a limited number of ids. To read a number and then change it, lock them first. */
 export interface NumbersById {
   lock(): void;
   unlock(): void;

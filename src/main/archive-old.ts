@@ -12,7 +12,7 @@ export interface ArchiveOldTerms extends Pick<Books, 'store' | 'ids'> {
   readonly keptSinceMs: number;
 }
 
-/** Whoever wrote the setting that receipts are archived. */
+/** The audit names the setting as the actor. */
 const ACTOR = { kind: 'configuration', id: null, name: 'retention', address: null } as const;
 
 /** Archives whole months, so that there is one file for each of them. */

@@ -56,7 +56,7 @@ export function compose({ program, terminal, cwd, clock, followsParent = false }
   };
 }
 
-/** Null if no simulated model is offered. Whoever awaits it gets its failure. */
+/** Null if no simulated model is offered. If it fails, the caller that awaits it gets the error. */
 async function startingSimulator({ hosts }: Config): Promise<ServeTerms['simulator']> {
   if (!hosts.some(({ row }) => row.simulated)) return null;
   const { startSimulator } = await import('./simulator.ts');

@@ -200,7 +200,7 @@ function jobsOf({ config, log }: StartTerms, books: Books, core: Core, callsPerH
   });
 }
 
-/** Whether live calls need the whole process, so that deferred jobs wait. `jobs` of the running calls are jobs. */
+/** Whether live calls need the whole process, so that deferred jobs wait. `jobs` is how many of the running calls are jobs. */
 function needWholeProcess({ guards, gateway }: Core, jobs: number): boolean {
   if (guards.isOverloaded() || guards.waitingForHosts() > 0) return true;
   return guards.longestLagMs() > LIMITS.jobLagMs && gateway.shutdown.callsInProcess > jobs;
@@ -310,7 +310,7 @@ interface AuthGate extends Gate {
   page: Gate['page'];
 }
 
-/** Where callers reach this process, where people reach the management API, and since when. */
+/** Where callers reach this process, where people reach the management API, and when it began to listen. */
 interface Addresses {
   readonly url: string;
   readonly manageUrl: string;
@@ -319,7 +319,7 @@ interface Addresses {
 
 const NOWHERE: Addresses = { url: '', manageUrl: '', startedMs: 0 };
 
-/** The verbs' services, for whoever acts. */
+/** The services that operations use, whoever makes the request. */
 function operatorServices(
   terms: StartTerms,
   books: Books,

@@ -36,7 +36,7 @@ import { answerSignIn } from './sign-in/answer-sign-in.ts';
 import { SIGN_IN_ROUTES } from './sign-in/routes.ts';
 
 export interface ManageTerms extends ManagerTerms {
-  /** The verbs' services for whoever acts. */
+  /** The services that operations use, for the person or key that acts. */
   servicesFor(actor: Actor): OperatorServices;
   /** Origins under which this gateway is reached, exactly: scheme, host and port. */
   ownOrigins(): readonly string[];
@@ -185,7 +185,7 @@ export class ManageHandler {
     return { status: route.creates ? 201 : 200, body: result, headers: version };
   }
 
-  /** For a response that takes long: throws unless the same request would be allowed the same now. */
+  /** For a response that takes long: throws if the same request would no longer be allowed. */
   async #checkAgain(
     { principal, route, input, credentials }: Asked,
     allowed: Record<string, unknown>,

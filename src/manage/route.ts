@@ -7,7 +7,7 @@ import type { AccountView, ListView } from '../operator/view.ts';
 import { receiptFeedInput } from './feed/feed-filter.ts';
 import type { MeView } from './me-view.ts';
 
-/** Who may use a route: operators, whoever has at least this role in the account, or anybody who is known. */
+/** Who may use a route: operators, people with at least this role in the account, or anybody who is signed in. */
 export type Access = 'operator' | { readonly role: AccountRole } | 'anybody';
 
 export const OWNER: Access = { role: 'owner' };

@@ -3,7 +3,7 @@ import { LIMITS } from '../limits.ts';
 
 /** A tokenizer that we have. */
 export interface KnownTokenizer {
-  /** Splits a text into the pieces that are merged separately; global. */
+  /** Splits a text into the pieces that are merged separately. It has the flag `g`. */
   readonly pieces: RegExp;
   countTokens(text: string): number;
 }

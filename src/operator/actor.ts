@@ -52,7 +52,7 @@ function jsonOrNull(members: object | null | undefined): string | null {
   return members == null ? null : stringifyJson(members);
 }
 
-/** Whoever can open the data folder or its socket; the server's user and the command's are the same or root. */
+/** Anybody who can open the data folder or its socket. The command runs as the same user as the server, or as root. */
 export function commandLine(): Actor {
   return { kind: 'command_line', id: null, name: userName(), address: null };
 }

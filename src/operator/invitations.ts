@@ -58,7 +58,7 @@ function capOf({ account, spend_cap_nanousd: capNanousd, window }: z.output<type
   return { capNanousd, capWindow: window ?? 'lifetime' };
 }
 
-/** A link that sets a new password. Whoever sends it decides who gets in, so only an operator may. */
+/** A link that sets a new password. Its sender decides who can sign in with it, so only an operator may make one. */
 export async function resetPerson(
   services: PeopleServices,
   input: z.output<typeof personChoice>,

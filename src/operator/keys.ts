@@ -157,7 +157,7 @@ async function refuseWindowWithoutCap(services: OperatorServices, idText: string
   );
 }
 
-/** The new secret is returned once; whoever loses the answer rotates again. */
+/** The new secret is returned once. A caller that loses the response has to rotate again. */
 export async function rotateKey(
   services: OperatorServices,
   input: z.output<typeof inputs.keyRotation>,

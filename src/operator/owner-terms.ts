@@ -38,7 +38,7 @@ function present<Name extends keyof OwnerTerms>(name: Name, terms: Loose<OwnerTe
   return terms[name] == null ? {} : { [name]: terms[name] };
 }
 
-/** Throws if the key as it would be goes beyond what an owner fixed. */
+/** Throws if the changed key would exceed what an owner has fixed. */
 export function refuseBeyond({ ownerTerms: fixed, ...key }: KeyRow, change: KeyChange): void {
   const wanted: Terms = { ...key, ...change };
   const { capNanousd: cap, models } = fixed;

@@ -31,7 +31,7 @@ export const peoplePage = z.strictObject(page);
 export const sessionChoice = z.strictObject({ session: idOrName });
 export const memberPage = z.strictObject({ account: idOrName, ...page });
 export const memberChoice = z.strictObject({ account: idOrName, person: idOrName });
-/** Members that are absent stay as they are; somebody who joins needs a role. */
+/** Fields that are absent stay as they are; a new member needs a role. */
 export const memberInput = z.strictObject({
   account: idOrName,
   person: idOrName,
@@ -193,7 +193,7 @@ function capOf(
   return { capNanousd, capWindow: window ?? known?.capWindow ?? 'lifetime' };
 }
 
-/** The link of a reset goes to whoever holds the address, and ends what others know of the person's way in. */
+/** The reset link goes to the holder of the address. It ends every other way to sign in as this person. */
 function unconfirmed({ email }: Person): OperatorError {
   return new OperatorError(
     'refused',

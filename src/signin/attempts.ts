@@ -53,7 +53,7 @@ export class SignInAttempts {
     return (this.#times.get(subject) ?? []).filter((ms) => nowMs - ms < LIMITS.signInWindowMs);
   }
 
-  /** Whoever failed last stands last, so that the map's first entry is the oldest. */
+  /** The latest failure is the last entry, so the first entry is the oldest. */
   #keep(subject: string, times: number[]): void {
     this.#times.delete(subject);
     if (times.length === 0) return;

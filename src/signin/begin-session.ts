@@ -14,7 +14,7 @@ export interface SignedIn {
   readonly cookie: string;
 }
 
-/** A new session for whoever has just proved to be this person. The session that the browser had before ends. */
+/** A new session for a person who has just proved who they are. The session that the browser had before ends. */
 export async function beginSession(
   services: SignInServices,
   person: Person,

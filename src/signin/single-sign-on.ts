@@ -14,7 +14,7 @@ export interface SsoSettings {
   readonly allowedDomains: readonly string[];
 }
 
-/** What the provider says about whoever signed in there. */
+/** What the provider says about the person who signed in there. */
 export interface ProvenIdentity {
   readonly identity: SsoIdentity;
   /** Null unless the provider has verified it. */

@@ -129,7 +129,7 @@ async function giveInvited(
   return latest;
 }
 
-/** Null if somebody else was faster, or whoever invited may not any more. */
+/** Null if the invitation was accepted meanwhile, or if its maker may not invite any more. */
 async function accept(
   { directory, clock, ids }: SignInServices,
   visitor: Visitor,

@@ -158,8 +158,9 @@ export interface PlacedSlice {
 }
 
 /**
- * Puts the next calls into months. A call is in the month of the latest time of creation up to it, in the order of ids. So
- * months follow each other in that order, and a call with a late id is added to the last month, never to an earlier one.
+ * Puts the next calls, in the order of their ids, into months. The month of a call is that of the latest creation time
+ * so far. So months follow each other in the order of ids, and a call is never added to an earlier month than the call
+ * before it.
  */
 export function placeInMonths(rows: readonly FormRow[], last: ClosedMonth | null): PlacedSlice {
   const months = new Map<bigint, ClosedMonth>();

@@ -68,14 +68,14 @@ export type PersonCap = Pick<Membership, 'capNanousd' | 'capWindow'>;
 
 export interface NewInvitation extends InvitedRoles {
   readonly id: bigint;
-  /** Of the secret in the link, which is stored nowhere. */
+  /** The hash of the secret in the link. The secret itself is not stored. */
   readonly sha256Hex: string;
   readonly email: string;
   /** The person who invited; null for the command line. */
   readonly invitedBy: bigint | null;
   /** The management key that made it: the link ends with the key. */
   readonly madeWith: bigint | null;
-  /** The cap of whoever accepts; null for the one they had there before, or none. */
+  /** The cap of the person who accepts; null for the cap they had in this account before, if any. */
   readonly cap: PersonCap | null;
   /** For a link that sets a new password for a person who is known already. */
   readonly resetsPersonId: bigint | null;

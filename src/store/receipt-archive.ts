@@ -82,7 +82,7 @@ export class ArchiveRefused extends Error {
 /** Another run has not ended, in this process or another one. */
 export class ArchiveBusy extends ArchiveRefused {}
 
-/** The receipt was archived, but cannot be shown, for this reason of one sentence. */
+/** The receipt was archived, but cannot be shown. The reason is one sentence. */
 export class ArchiveUnreadable extends Error {
   override readonly name = 'ArchiveUnreadable';
 }

@@ -5,7 +5,7 @@ import type { AnswerReceiver, RequestControl } from '../egress/sender.ts';
 import type { Clock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 
-/** How one attempt ended. The message is safe to show to whoever named the URL. */
+/** How one attempt ended. The message may be shown to the person who set the URL. */
 export interface Attempt {
   readonly httpStatus: number | null;
   /** Null if the receiver accepted the delivery. */

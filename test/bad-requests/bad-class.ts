@@ -12,7 +12,7 @@ export interface BadClass {
   readonly times?: number;
   /** The type that stands beside the code, where it is not the usual one. */
   readonly type?: string;
-  /** Whose key a hosted gateway is shown; without one the request goes to a local gateway, which asks for none. */
+  /** Whose key is sent to a hosted gateway; without one the request goes to a local gateway, which needs no key. */
   readonly key?: KeyHolder;
   make(random: Random): BadRequest;
 }

@@ -2,7 +2,7 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { isIPv4, isIPv6 } from 'node:net';
 import { ipv6Bytes } from './name-server.ts';
 
-/** A key and a certificate for it that signs itself; trusting the certificate is trusting its server. */
+/** A self-signed certificate and its key. A client that trusts the certificate trusts the server. */
 export interface Certified {
   readonly key: string;
   readonly cert: string;

@@ -8,7 +8,7 @@ interface ProgressBarProps {
   readonly detail: string;
 }
 
-/** How far long work is. */
+/** The progress of a long operation. */
 export function ProgressBar({ label, part, detail }: ProgressBarProps): ReactNode {
   const percent = Math.round(Math.max(0, Math.min(1, part)) * 100);
   return (

@@ -257,7 +257,7 @@ function spendingOf({ spent_nanousd: spent, remaining_nanousd: left, resets_at: 
   ] as const;
 }
 
-/** As they are written after --allow. */
+/** The permissions, as they are written after --allow. */
 function describePermissions(permissions: KeyView['permissions'], separator: string): string {
   return permissions.map(permissionOption).join(separator);
 }

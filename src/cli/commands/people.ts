@@ -25,7 +25,7 @@ function readCapTerms(options: Options): { spend_cap_nanousd?: string | null; wi
 
 const inviteCommand: CommandSpec = {
   name: 'invite <email>',
-  summary: 'print a link, once, with which somebody can sign in; pass it on yourself',
+  summary: 'print a link, once, with which a person can sign in; pass it on yourself',
   options: [
     ['--operator', 'may see and change everything'],
     ['--account <account>', 'account in which the person gets a role'],

@@ -16,7 +16,7 @@ export const SERVER_OPTIONS = [
   ['--log-level <level>', 'debug, info, warn, error or silent (info)'],
   ['--transport <name>', 'HTTP code to use: own or node (own)'],
   ['--workers <count>', 'threads that serve calls: a number or auto, one less than the cores (auto)'],
-  ['--no-frame-memory', 'parse every frame of a stream, also those that repeat an earlier one'],
+  ['--no-frame-memory', 'parse every frame of a stream, even if it repeats an earlier one'],
   ['--sim', 'offer the simulated models in hosted mode although there is a real host'],
   ['--no-sim', 'do not offer the simulated models'],
   ['--no-local-hosts', 'do not look for model servers on the usual ports of this machine'],

@@ -17,7 +17,7 @@ export const verifyCommand: CommandSpec = {
     ['--keys <file-or-url>', "the gateway's key set; without it, the keys of this data folder or store"],
     [
       '--root <file>',
-      'a root of the month, or a receipt with a proof, that you kept: the proof must lead to the same root',
+      'a root of the month that you have kept, or a receipt with its proof: the proof must lead to the same root',
     ],
   ],
   examples: [

@@ -9,7 +9,10 @@ import type { Session } from '../session.ts';
 import { formatRecord, formatTable } from '../table.ts';
 import { readDuration, readList, time, timeOr } from '../text-values.ts';
 
-const ACCOUNT_OPTION = ['--account <account>', "the account whose webhook it is; without it, the operator's"] as const;
+const ACCOUNT_OPTION = [
+  '--account <account>',
+  "the account that the webhook belongs to; without it, the operator's webhook",
+] as const;
 const SAVE_SECRET = 'Save the secret now: it is not shown again. Receivers verify every delivery with it.';
 
 const addCommand: CommandSpec = {

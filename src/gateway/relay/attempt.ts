@@ -120,7 +120,7 @@ export function retryAfterMsOf(status: number, headers: IncomingHttpHeaders, clo
   return status === 429 ? readRetryAfterMs(headers, clock.nowMs()) : null;
 }
 
-/** Whether no byte of the request has reached the host. Without a control it was not even sent. */
+/** Whether no byte of the request has reached the host. Without `control` the request was not even sent. */
 export function isUnreached(control: RequestControl | null): boolean {
   return control === null || control.unreached === true;
 }

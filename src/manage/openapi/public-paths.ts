@@ -284,7 +284,7 @@ export const RESPONSE_HEADERS: Readonly<Record<string, { description: string; sc
     description: 'Four amounts that sum to the cost: `fresh=…,cache_write=…,cache_read=…,output=…`.',
     schema: TEXT,
   },
-  'x-gateway-adjusted': { description: 'What the host got otherwise than it was sent.', schema: TEXT },
+  'x-gateway-adjusted': { description: 'What the host got differently from what the caller sent.', schema: TEXT },
   'x-gateway-hangups': {
     description: 'The loss allowance is used up: hanging up before any content is charged.',
     schema: { type: 'string', const: 'charged' },

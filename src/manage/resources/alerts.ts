@@ -56,7 +56,7 @@ export const ALERTS_ROUTES = [
     verb: 'alerts.list',
     access: OWNER,
     scope: 'account',
-    summary: 'Alerts, the newest first, of one account with `account`; `status` is all, open or unacknowledged.',
+    summary: 'Alerts, newest first. `account` filters the list; `status` is all, open or unacknowledged.',
     response: listOf(alert),
     example: { input: { account: 'acme', status: 'open' }, output: exampleList(ALERT) },
   }),

@@ -10,7 +10,7 @@ const entry = z
     id: z.string(),
     account: id(ACCOUNT_PREFIX),
     type: z.enum(['credit', 'refund', 'month', 'hold', 'reservation']),
-    created: seconds.describe('Seconds since 1970. Of a month, its beginning.'),
+    created: seconds.describe('Seconds since 1970; for a month, when it began.'),
     amount_nanousd: nanousd.describe(
       "What changed the balance: below zero for a month's calls, zero for a hold or a reservation.",
     ),

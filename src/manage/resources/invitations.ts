@@ -83,7 +83,7 @@ export const INVITATIONS_ROUTES = [
     scope: 'account',
     creates: true,
     operatorInputs: ['operator'],
-    summary: 'Makes a link with which somebody can sign in. It is shown only in this response.',
+    summary: 'Makes a link with which a person can sign in. It is shown only in this response.',
     response: invited,
     example: {
       input: {

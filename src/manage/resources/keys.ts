@@ -106,8 +106,7 @@ export const KEYS_ROUTES = [
     access: VIEWER,
     scope: 'account',
     membersOwn: 'keys',
-    summary:
-      'Gateway keys, of one account with `account`, of one person with `person`, with what they have spent in their windows.',
+    summary: 'Gateway keys, and what they have spent in their windows. `account` and `person` filter the list.',
     response: listOf(shownKey),
     example: { input: { account: 'acme', limit: 100 }, output: exampleList({ ...KEY, ...SPENDING }) },
   }),

@@ -44,7 +44,7 @@ export const MANAGEMENT_KEYS_ROUTES = [
     verb: 'managementkeys.list',
     access: OWNER,
     scope: 'account',
-    summary: 'Management keys, of one account with `account`.',
+    summary: 'Management keys. `account` filters the list.',
     response: listOf(managementKey),
     example: { input: { account: 'acme', limit: 100 }, output: exampleList(MANAGEMENT_KEY) },
   }),

@@ -67,7 +67,7 @@ export const MEMBERS_ROUTES = [
     verb: 'members.put',
     access: OWNER,
     scope: 'account',
-    summary: 'Gives a person a role in an account, or changes role and cap. What is not named stays.',
+    summary: 'Gives a person a role in an account, or changes role and cap. Fields that are left out stay as they are.',
     response: member,
     example: {
       input: {

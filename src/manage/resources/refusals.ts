@@ -20,7 +20,7 @@ const refusal = z
     code: z.string(),
     message: z.string().describe('The message that the caller got.'),
     worst_nanousd: nanousd.nullable().describe('What the call could have cost; null if it was not refused for money.'),
-    available_nanousd: nanousd.nullable().describe('What the limit that refused it left.'),
+    available_nanousd: nanousd.nullable().describe('What was left of the limit that refused it.'),
   })
   .meta({ id: 'Refusal' });
 

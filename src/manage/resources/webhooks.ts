@@ -23,7 +23,7 @@ const fields = {
 
 const webhook = z.object(fields).meta({ id: 'Webhook' });
 const newWebhook = z
-  .object({ ...fields, secret: z.string().nullable().describe('Shown once; null if it is not new.') })
+  .object({ ...fields, secret: z.string().nullable().describe('Shown only when it is new; otherwise null.') })
   .meta({ id: 'NewWebhook' });
 
 const delivery = z

@@ -55,7 +55,7 @@ export async function tryLock(sql: RunSql, name: LockName): Promise<boolean> {
   return row!.free;
 }
 
-/** The lock of whoever archives. Other than the locks above, it is one for each schema: nobody waits for it. */
+/** The lock for archiving. Unlike the locks above, there is one for each schema, and nobody waits for it. */
 export async function tryArchiveLock(sql: RunSql): Promise<boolean> {
   const [row] = await sql<{ free: boolean }>(
     "SELECT pg_try_advisory_xact_lock($1::int4, hashtext('archive ' || current_schema())) AS free",

@@ -126,7 +126,7 @@ export function* acceptInvitation(
   const known = yield* findPersonByEmail(invitation.email);
   if ('newPerson' in who) {
     if (known !== null) return 'person_exists';
-    // Whoever comes with an identity has an address that the provider of single sign-on verified.
+    // The provider of single sign-on has verified the address of a person with an identity.
     const isConfirmed = giver === 'operator' || who.newPerson.identity !== null;
     yield insertPerson({ ...who.newPerson, email: invitation.email }, isConfirmed ? null : invitation.accountId);
   } else if (known?.id !== who.personId || known.disabledMs !== null) return 'other_person';

@@ -74,7 +74,7 @@ export function* removeMembership(accountId: bigint, personId: bigint, audit: Au
   return true;
 }
 
-/** Whoever leaves an account and comes back has the cap from before. */
+/** A person who leaves an account and comes back has the same cap as before. */
 function* keepCap({ accountId, personId, capNanousd, capWindow }: Membership): Program<void> {
   yield query(
     `INSERT INTO former_member (account_id, person_id, cap, cap_window) VALUES (?, ?, ?, ?)

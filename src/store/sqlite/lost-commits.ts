@@ -44,7 +44,7 @@ export function checkMark(folder: string): string | null {
   if (typeof mark === 'string') {
     if (found.tip === 0n) return null;
     const file = mark === 'missing' ? 'There is no file' : 'Cannot read the file';
-    return `${file} tollgate.mark in ${folder}, so commits lost before now cannot be noticed; a new one is started.`;
+    return `${file} tollgate.mark in ${folder}, so commits lost before now cannot be noticed; a new one is created.`;
   }
   if (lossBetween(mark, found) === null) return null;
   throw new LedgerLost(folder, lossBetween(mark, furthestOf(folder, found)) ?? NO_LOSS);

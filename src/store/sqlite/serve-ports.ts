@@ -22,7 +22,7 @@ export function serve(served: Served<AnyVerbs>): void {
   new PortServer(served, parent()).listen();
 }
 
-/** The same for a thread that sleeps between requests; whoever sends one rings the bell. */
+/** The same for a thread that sleeps between requests. The sender of a request rings the bell. */
 export function serveByBell(served: Served<AnyVerbs>, bell: Bell): void {
   new PortServer(served, parent()).sleep(bell);
 }

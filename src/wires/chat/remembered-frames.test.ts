@@ -106,7 +106,7 @@ describe.each(RELAYS)('%s streams of one host', (_name, open, more) => {
     expect(sent).toBe(relayed(open, null, padded(2, 'qrstu'), more).sent);
   });
 
-  test('are left to whoever measures their frames where one is larger than a frame may be', () => {
+  test('are not recognised where one is larger than a frame may be, so that it is measured and refused', () => {
     const memory = new FrameMemory();
     const padded = (number: number, padding: string) =>
       streamOf(number, opening, { ...stopped, obfuscation: padding }).replace('data: [DONE]\n\n', '');
@@ -152,7 +152,7 @@ describe.each(RELAYS)('%s streams of one host', (_name, open, more) => {
   test.each(['quo"te-1', 'back\\-01', 'ümlaut-1'])('take nothing from others if their id is %s', (id) => {
     const memory = new FrameMemory();
     relayed(open, memory, streamOf(1, opening, said('x'), stopped).replaceAll('chatcmpl-1', 'plain-01'), more);
-    // Spelled as no JSON is: whoever goes by the bytes alone would let it pass.
+    // This is not JSON, but a comparison of the bytes alone would let it pass.
     const wrong = Buffer.from(sse(said('x', { created: 1_790_000_001 })).replace('chatcmpl-1', id), 'latin1');
     const text = Buffer.concat([Buffer.from(sse({ ...opening, id, created: 1_790_000_001 })), wrong]);
     const one = open({ ...RELAY_TERMS, ...more, memory });

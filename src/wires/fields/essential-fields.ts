@@ -20,7 +20,7 @@ export function findEssential(name: string, value: unknown, path: string): strin
   return findLimit(name, value, path);
 }
 
-/** Vendors put limits into objects too, as `options.num_predict` or `generationConfig.maxOutputTokens`. */
+/** Vendors put limits into objects too, like `options.num_predict` or `generationConfig.maxOutputTokens`. */
 export function findLimit(name: string, value: unknown, path: string): string | null {
   if (isLimit(name, value)) return path;
   if (Array.isArray(value)) return findFirst(value.entries(), (at, item) => findLimit('', item, `${path}[${at}]`));

@@ -118,7 +118,7 @@ describe('frames that follow each other', () => {
     );
   });
 
-  test('are left to whoever measures them where one is larger than a frame may be', () => {
+  test('are not recognised where one is larger than a frame may be, so that it is measured and refused', () => {
     const large = frame('x'.repeat(LIMITS.sseFrameBytesMax));
     expect(frames.find(large, 0)).toBeNull();
     expect(frames.find(around(run, large), 3)?.end).toBe(3 + run.length);

@@ -95,7 +95,7 @@ export interface Shape {
 }
 
 export interface WrittenShape {
-  /** The text goes between each two of these. */
+  /** The text goes between each of these and the next. */
   readonly aroundWords: readonly Buffer[];
   /** The bytes after the padding. */
   readonly afterPadding: Buffer;

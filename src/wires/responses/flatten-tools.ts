@@ -13,7 +13,7 @@ export function editTools(body: Members, edit: JsonEdit): void {
   if (flat !== choice) edit.set(['tool_choice'], JSON.stringify(flat));
 }
 
-/** Tools that items add are put behind those of the request. */
+/** Tools that items add follow those of the request. */
 function editOffered({ tools, input }: Members, edit: JsonEdit, names: ToolNames): void {
   if (Array.isArray(tools)) editList(tools, ['tools'], edit, (tool) => flattenTool(tool, names));
   const own = objectsIn(tools).flatMap((tool) => flattenTool(tool, names));

@@ -52,7 +52,7 @@ export function actionLabel(action: string): string {
   return LABELS[action] ?? action;
 }
 
-/** Every new thing has these, so they say nothing. */
+/** Every new object has these members, so they say nothing. */
 const NOT_SAID: ReadonlySet<string> = new Set(['object', 'id', 'account', 'status', 'created']);
 
 /** The names of what changed, as somebody would say them. */

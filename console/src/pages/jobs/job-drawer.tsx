@@ -19,7 +19,7 @@ import { hasEnded, JobStatus, secondsOf } from './job-status.tsx';
 
 const READ_MS = 2_000;
 
-/** One job: when it runs, what it reserves or cost, and its result for whoever submitted it. */
+/** One job: when it runs, what it reserves or cost, and its result, for the submitter. */
 export function JobDrawer({ jobId, onClose }: { readonly jobId: string; onClose(): void }): ReactNode {
   const job = useApi(
     'GET /jobs/{job}',
@@ -78,7 +78,7 @@ function receiptLink(requestId: string): ReactNode {
   );
 }
 
-/** What was answered is shown only to whoever may use the key that submitted the job. */
+/** The response is shown only to people who may use the key that submitted the job. */
 function Result({ job }: { readonly job: Job }): ReactNode {
   const { keys, isRequired } = usePayingKeys();
   const result = useMutation<string, Error>({ mutationFn: () => readJobResult(job.id, job.key) });

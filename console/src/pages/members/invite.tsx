@@ -12,7 +12,7 @@ interface InviteDialogProps {
   onClose(): void;
 }
 
-/** Makes the link of an invitation. There is no mail server: whoever invites passes it on. */
+/** Makes the link of an invitation. Tollgate sends no email: the person who invites passes it on. */
 export function InviteDialog({ account, onClose }: InviteDialogProps): ReactNode {
   const [email, setEmail] = useState('');
   const [draft, setDraft] = useState(NEW_ROLE);

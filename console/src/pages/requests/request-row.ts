@@ -37,7 +37,7 @@ export function mergeRows(...lists: readonly LoadedList[]): readonly RequestRow[
   return [...byId.values()].filter(({ id }) => id >= oldest).toSorted((a, b) => (a.id < b.id ? 1 : -1));
 }
 
-/** What a page keeps of the live tail: enough to scroll through, and no more than a browser bears. */
+/** What a page keeps of the live tail: enough to scroll through, and not too much for a browser. */
 export const LIVE_ROWS_MAX = 500;
 
 /** The rows of the live tail: what arrived last on top of what was there. */

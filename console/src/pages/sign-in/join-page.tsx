@@ -5,7 +5,7 @@ import { useChange } from '../../api/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { FormError } from '../../parts/error-panel.tsx';
 import { Field, TextInput } from '../../parts/field.tsx';
-import { EntranceFrame } from './entrance-frame.tsx';
+import { SignInFrame } from './sign-in-frame.tsx';
 
 const PASSWORD_CHARS_MIN = 12;
 
@@ -29,12 +29,12 @@ export default function JoinPage(): ReactNode {
   };
   if (secret === '')
     return (
-      <EntranceFrame title="This link is not complete">
+      <SignInFrame title="This link is not complete">
         <p className="text-muted">Open the whole link of the invitation, with everything after the #.</p>
-      </EntranceFrame>
+      </SignInFrame>
     );
   return (
-    <EntranceFrame title="Accept the invitation">
+    <SignInFrame title="Accept the invitation">
       <form onSubmit={submit} className="flex flex-col gap-4">
         <Field label="Your name" hint="Leave it empty if the link is for a new password.">
           {(id) => <TextInput id={id} value={name} onChange={setName} autoComplete="name" />}
@@ -53,6 +53,6 @@ export default function JoinPage(): ReactNode {
           Continue
         </Button>
       </form>
-    </EntranceFrame>
+    </SignInFrame>
   );
 }

@@ -7,10 +7,10 @@ import { Button } from '../../parts/button.tsx';
 import { ErrorPanel, FormError } from '../../parts/error-panel.tsx';
 import { Field, TextInput } from '../../parts/field.tsx';
 import { useFilters } from '../../shell/search.ts';
-import { EntranceFrame } from './entrance-frame.tsx';
+import { SignInFrame } from './sign-in-frame.tsx';
 import { ssoFailure } from './sso-failure.ts';
 
-/** The way in: a password or single sign-on in hosted mode, the link of the terminal in local mode. */
+/** The page for signing in: with a password or single sign-on in hosted mode, with the link from the terminal in local mode. */
 export default function SignInPage(): ReactNode {
   const ways = useApi('GET /sign-in', {}, { staleMs: 60_000 });
   // In local mode nobody signs in, so there is no such route.
@@ -18,9 +18,9 @@ export default function SignInPage(): ReactNode {
   if (ways.error !== null) return <ErrorPanel error={ways.error} again={() => void ways.refetch()} />;
   if (ways.data === undefined) return null;
   return (
-    <EntranceFrame title="Sign in">
+    <SignInFrame title="Sign in">
       {ways.data.unavailable === null ? <WaysToSignIn ways={ways.data} /> : <FormError error={ways.data.unavailable} />}
-    </EntranceFrame>
+    </SignInFrame>
   );
 }
 
@@ -102,7 +102,7 @@ function LocalEntrance(): ReactNode {
     enter(tokenIn(text));
   };
   return (
-    <EntranceFrame title={hadToken ? 'This link does not work here' : 'Open the console'}>
+    <SignInFrame title={hadToken ? 'This link does not work here' : 'Open the console'}>
       <p className="text-muted">
         Open the link that <code className="font-mono text-small">tollgate serve</code> prints, or paste it here. It
         belongs to the data folder of the gateway.
@@ -115,7 +115,7 @@ function LocalEntrance(): ReactNode {
           Open the console
         </Button>
       </form>
-    </EntranceFrame>
+    </SignInFrame>
   );
 }
 

@@ -4,15 +4,15 @@ import type { CacheWriter, ThinkingControl, Tokenizer } from '../../src/catalog/
 
 /**
  * Which models the default catalog offers, and facts that no price list contains.
- * Prices, windows, output limits, images and reasoning come from the sources; a seat without a price is left out.
+ * Prices, windows, output limits, images and reasoning come from the sources; a model without a price is left out.
  *
  * Left out on purpose: Perplexity's models (a fee per request, which rates per token cannot express), the o-series -pro
  * models (they do not stream), and previews that are priced like their predecessors.
  */
-export interface Seat {
+export interface OfferedModel {
   id: string;
   vendor: string;
-  /** Host -> its name for the model. All hosts of a seat share its price, so they must cost about the same. */
+  /** Host -> its name for the model. All hosts of a model share its price, so they must cost about the same. */
   hosts: Record<string, string>;
   /** Hosts that are added if they list exactly this name, cost no more than the hosts above and can do as much. */
   also?: Record<string, AlsoServed>;
@@ -51,10 +51,14 @@ export interface AlsoServed {
   wire?: HostWire;
 }
 
-type Extra = Partial<Omit<Seat, 'id' | 'kind'>>;
+type Extra = Partial<Omit<OfferedModel, 'id' | 'kind'>>;
 
 /** Several models of one vendor on its own host: id, day of release, whatever differs. */
-function family(host: string, shared: Extra, members: [id: string, released: string | null, own?: Extra][]): Seat[] {
+function family(
+  host: string,
+  shared: Extra,
+  members: [id: string, released: string | null, own?: Extra][],
+): OfferedModel[] {
   return members.map(([id, released, own]) => ({
     id,
     vendor: host,
@@ -66,12 +70,18 @@ function family(host: string, shared: Extra, members: [id: string, released: str
   }));
 }
 
-function served(id: string, vendor: string, hosts: Record<string, string>, extra: Extra = {}): Seat {
+function served(id: string, vendor: string, hosts: Record<string, string>, extra: Extra = {}): OfferedModel {
   // Open models process images in their own resolution; the largest preprocessor in use stops at 16,384 tokens.
   return { id, vendor, hosts, kind: 'chat', imageTokensMax: 16_384, ...extra };
 }
 
-function embedding(host: string, id: string, released: string | null, contextWindow: number, extra: Extra): Seat {
+function embedding(
+  host: string,
+  id: string,
+  released: string | null,
+  contextWindow: number,
+  extra: Extra,
+): OfferedModel {
   return {
     id,
     vendor: host,
@@ -84,11 +94,11 @@ function embedding(host: string, id: string, released: string | null, contextWin
 }
 
 /** The aggregator bills vendors' own models at the vendors' prices; its hosts and prices for open models vary. */
-function alsoAtAggregator(seats: Seat[], wire?: HostWire): Seat[] {
-  return seats.map((seat) => ({
-    ...seat,
+function alsoAtAggregator(offeredModels: OfferedModel[], wire?: HostWire): OfferedModel[] {
+  return offeredModels.map((offered) => ({
+    ...offered,
     also: {
-      openrouter: { model: `${seat.vendor}/${aggregatorSpelling(seat.id)}`, ...(wire !== undefined && { wire }) },
+      openrouter: { model: `${offered.vendor}/${aggregatorSpelling(offered.id)}`, ...(wire !== undefined && { wire }) },
     },
   }));
 }
@@ -118,7 +128,7 @@ const responses: Extra = { wire: 'responses' };
 /** Served on the responses wire only. */
 const pro: Extra = { ...responses, structuredOutputs: false };
 
-const openai: Seat[] = [
+const openai: OfferedModel[] = [
   ...family('openai', { ...pdf, ...responses, fixedSamplingWhenReasoning: true, imageTokensMax: OPENAI_ORIGINAL }, [
     // No tokenizer is published for this generation.
     // Their window is stated only up to the first price tier; all resellers state the whole.
@@ -182,7 +192,7 @@ const marked: Extra = { cacheWrites: 'marked' };
 /** https://platform.claude.com/docs/en/build-with-claude/pdf-support: all active models. */
 const claude: Extra = { ...marked, ...pdf, messages: true };
 
-const anthropic: Seat[] = [
+const anthropic: OfferedModel[] = [
   ...family('anthropic', { ...claude, thinking: 'effort', imageTokensMax: 6_000 }, [
     ['claude-fable-5-1', null],
     ['claude-fable-5', null],
@@ -203,7 +213,7 @@ const anthropic: Seat[] = [
   ]),
 ];
 
-const google: Seat[] = [
+const google: OfferedModel[] = [
   // The highest media resolution is 2,240 tokens an image.
   ...family('google', { imageTokensMax: 3_000 }, [
     ['gemini-4-argon', null],
@@ -263,7 +273,7 @@ const cohere = family('cohere', {}, [
 
 const fireworks = (name: string): string => `accounts/fireworks/models/${name}`;
 
-const openModels: Seat[] = [
+const openModels: OfferedModel[] = [
   served('gpt-oss-120b', 'openai', { groq: 'openai/gpt-oss-120b', fireworks: fireworks('gpt-oss-120b') }),
   served('gpt-oss-20b', 'openai', { groq: 'openai/gpt-oss-20b' }),
   served(
@@ -316,7 +326,7 @@ const openModels: Seat[] = [
 ];
 
 /** Answers typed questions; input is billed, output is free. "latest" moves with releases, so it is a separate model. */
-const decisions: Seat[] = ['jev-latest', 'jev-1.13.0'].map((id) => ({
+const decisions: OfferedModel[] = ['jev-latest', 'jev-1.13.0'].map((id) => ({
   id,
   vendor: 'typesafe',
   kind: 'decisions',
@@ -324,7 +334,7 @@ const decisions: Seat[] = ['jev-latest', 'jev-1.13.0'].map((id) => ({
   facts: { name: 'Jev', contextWindow: 64_000, maxOutputTokens: 0, tools: false },
 }));
 
-const embeddings: Seat[] = [
+const embeddings: OfferedModel[] = [
   embedding('openai', 'text-embedding-3-small', '2024-01-25', 8_192, {
     tokenizer: 'cl100k_base',
     embedding: { dimensions: 1536, matryoshka: true },
@@ -358,7 +368,7 @@ const embeddings: Seat[] = [
   embedding('google', 'gemini-embedding-2', null, 8_192, { embedding: { dimensions: 3072, matryoshka: true } }),
 ];
 
-export const SEATS: readonly Seat[] = [
+export const OFFERED_MODELS: readonly OfferedModel[] = [
   ...alsoAtAggregator(openai),
   ...alsoAtAggregator(anthropic, 'messages'),
   ...google,

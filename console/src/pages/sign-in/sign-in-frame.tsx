@@ -1,14 +1,8 @@
 import { type ReactNode, useEffect } from 'react';
 import { Logo } from '../../shell/sidebar.tsx';
 
-/** The frame of the pages before the shell. */
-export function EntranceFrame({
-  title,
-  children,
-}: {
-  readonly title: string;
-  readonly children: ReactNode;
-}): ReactNode {
+/** The frame of the pages that people see before they are signed in. */
+export function SignInFrame({ title, children }: { readonly title: string; readonly children: ReactNode }): ReactNode {
   useEffect(() => {
     document.title = `${title} · Tollgate`;
   }, [title]);
