@@ -33,7 +33,7 @@ export async function startPassThrough(upstreamPort: number, core: number | null
   return { name: 'bare Node pass-through', child, port: hello.port, model: UPSTREAM_MODEL, headers: {} };
 }
 
-/** The same with so many threads, on all cores. */
+/** The same with this many threads, on all cores. */
 export async function startPassThroughs(upstreamPort: number, workers: number): Promise<Contender> {
   const { child, hello } = await Child.ready<{ port: number }>(null, 'pass-through.ts', { upstreamPort, workers });
   return {

@@ -28,7 +28,7 @@ const MINUTES = Number(values.minutes);
 const SAMPLE_MS = 1000 * Number(values['sample-seconds'] ?? Math.min(60, Math.max(5, (MINUTES * 60) / 18)));
 const SAMPLES = Math.max(6, Math.round((MINUTES * 60_000) / SAMPLE_MS));
 const KEYS = 50;
-/** New keys come this often, each in the place of the oldest; a new account is opened for every so many keys. */
+/** How often a new key replaces the oldest one, and after how many keys a new account is opened. */
 const KEY_MS = 500;
 const KEYS_PER_ACCOUNT = 20;
 

@@ -61,7 +61,7 @@ afterAll(async () => {
   await Promise.all([local.stop(), hosted.stop()]);
 });
 
-/** So many requests as there must be: the dear ones as often as they say, the others by turns. */
+/** The given number of requests: expensive ones as often as their class says, the others in turn. */
 function spread(): Job[] {
   const rows = CLASSES.flatMap((row) => Array.from({ length: row.times ?? 0 }, () => row));
   const others = CLASSES.filter(({ times }) => times === undefined);

@@ -52,7 +52,7 @@ describe.each(['sqlite', 'postgres'] as const)('proofs of closed receipts on %s'
   const keys = async (): Promise<readonly PublicJwk[]> => (await signer.keys.set()).keys;
   const receipt = async (id: bigint): Promise<Receipt> => (await subject.store.findReceipt(id, null))!;
 
-  /** So many settled calls of these accounts in turn, a minute apart; returns their ids. */
+  /** This many settled calls of these accounts in turn, a minute apart; returns their ids. */
   const make = async (count: number, accounts: readonly bigint[] = [1n, 2n, 3n]): Promise<bigint[]> => {
     const ids = Array.from({ length: count }, () => nextId++);
     const operations = ids.flatMap((id, at) => {

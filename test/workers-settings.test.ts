@@ -14,7 +14,7 @@ import { callRaw } from './raw-client.ts';
 const ASK = { model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }], max_tokens: 50 };
 const OLD_KEY = randomBytes(32).toString('hex');
 const NEW_KEY = randomBytes(32).toString('hex');
-/** So many connections lead to both workers, except once in 30,000 runs. */
+/** With this many connections both workers get some, except once in 30,000 runs. */
 const CONNECTIONS = 16;
 
 let harness: Harness;

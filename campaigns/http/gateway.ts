@@ -8,7 +8,7 @@ import { systemClock } from '../../src/kit/clock.ts';
 import { createLog } from '../../src/kit/log.ts';
 import { startGateway } from '../../src/main/start.ts';
 import { LACKING_MODELS } from '../../test/bad-requests/models.ts';
-import { simHost } from '../../test/sim-host.ts';
+import { NO_RATE_LIMITS, simHost } from '../../test/sim-host.ts';
 
 /** A hosted gateway in a process of its own, with garbage collection on request; its parent's message stops it. */
 
@@ -46,14 +46,7 @@ function config(): Config {
   // All attacks use one key: its rate limit is not tested here.
   return {
     ...usual,
-    rateLimit: {
-      requestsPerSecond: null,
-      burst: 1,
-      bodyBytesPerSecond: null,
-      jsonMembersPerSecond: null,
-      calls: null,
-      streams: null,
-    },
+    rateLimit: NO_RATE_LIMITS,
     models: LACKING_MODELS,
   };
 }

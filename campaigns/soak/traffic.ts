@@ -31,7 +31,7 @@ const SOCKETS_MAX = 256;
 /** How many percent of the requests are refused, and how many lose their client. */
 const REFUSED_PERCENT = 5;
 const HANG_UP_PERCENT = 4;
-/** So many buffered calls have an idempotency key, and so many requests only read something. */
+/** How many percent of the buffered calls have an idempotency key, and how many requests only read something. */
 const IDEMPOTENT_PERCENT = 10;
 const READ_PERCENT = 2;
 const OUTPUT_TOKENS_MAX = 64;

@@ -8,7 +8,7 @@ import type { MasterKeys } from '../custody/seal.ts';
 import { HostsHealth } from '../hosts/hosts-health.ts';
 import { ManualClock } from '../kit/clock.ts';
 import type { Store } from '../store/store.ts';
-import type { InForce } from './call-core.ts';
+import type { InForce } from './call-parts.ts';
 import { type OtherWorkers, Reloads } from './reload.ts';
 
 let folder: string;

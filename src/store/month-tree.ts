@@ -26,7 +26,7 @@ export const MONTH_TREE_COLUMNS = [
   'peaks',
 ] as const;
 
-/** So many receipts of a tree are a chunk, a complete subtree whose root is stored: see store/programs/receipt-proof.ts. */
+/** How many receipts of a tree are a chunk, a complete subtree whose root is stored: see store/programs/receipt-proof.ts. */
 export const CHUNK_LEVEL = 7;
 export const CHUNK_LEAVES = 2 ** CHUNK_LEVEL;
 

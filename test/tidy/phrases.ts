@@ -25,6 +25,7 @@ export const PHRASES: readonly Phrase[] = [
   { pattern: /\b(?:message-)?manners?\b/i, instead: '"quirks"' },
   { pattern: /\bpassages?\b/i, instead: '"host call"' },
   { pattern: /\bcrossings?\b/i, instead: '"call context"' },
+  { pattern: /\b(?<!only )so many\b(?!.*\bthat\b)/i, instead: '"this many", or the name of the parameter' },
   { pattern: /\bwitness(?:es)?\b/i, instead: '"commit marker"' },
 ];
 

@@ -249,6 +249,8 @@ describe('phrases', () => {
     ['Not an Error was thrown.', ['Not an Error was']],
     ['for who must seal every row anew', ['who must', 'for who', 'anew']],
     ['a thin door onto the ledger', ['door']],
+    ['ends after so many bytes', ['so many']],
+    ['There are only so many of them, or so many calls that most are refused.', []],
     ['An array that is no longer needed; there is none, and outdoors it is no one.', []],
     ['Malformed HTTP request.', []],
   ])('%s', (line, found) => {

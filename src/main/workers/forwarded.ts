@@ -30,7 +30,7 @@ export type FromFirst = { readonly id: number } & (
     }
   | { readonly kind: 'write'; readonly bytes: Uint8Array | string }
   | { readonly kind: 'end'; readonly bytes: Uint8Array | string; readonly closes: boolean }
-  /** So many bytes of the body have been read. */
+  /** This many bytes of the body have been read. */
   | { readonly kind: 'read'; readonly bytes: number }
 );
 

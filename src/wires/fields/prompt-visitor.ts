@@ -14,7 +14,7 @@ export interface PromptVisitor {
   part(): void;
   /** The path is for the error that refuses the image. */
   image(path: string): void;
-  /** So many tools, offered in the middle of the prompt. */
+  /** This many tools, offered in the middle of the prompt. */
   tools(count: number): void;
   /** A document whose pages only the host can count. */
   document(path: string, size: DocumentSize): void;
