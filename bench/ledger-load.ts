@@ -13,7 +13,7 @@ export interface Money {
 export interface Figures {
   readonly pairs: number;
   readonly pairsPerSecond: number;
-  /** Of this process. */
+  /** CPU time of this process. */
   readonly cpuMicrosPerPair: number;
   /** The part of it spent in the kernel. */
   readonly systemMicrosPerPair: number;

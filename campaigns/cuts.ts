@@ -9,7 +9,7 @@ import type { StreamRelay } from '../src/wires/wire.ts';
 import { type AnyRecording, allRecordings } from '../test/wire-recordings.ts';
 
 /**
- * Cuts every recorded stream in two at every byte, under every client wire. The client must get the same bytes, also if
+ * Cuts every recorded stream in two at every byte, under every client wire. The client must get the same bytes, even if
  * earlier streams, with the same id or another, taught the gateway what the frames look like.
  */
 

@@ -371,7 +371,7 @@ export const LIMITS = {
   decisionQuestionsMax: 400,
   decisionLabelsMax: 255,
   decisionLevelsMax: 10,
-  /** Master keys at once, and how long the command that prints them may take. */
+  /** How many master keys there may be, and how long the command that prints them may take. */
   masterKeysMax: 16,
   masterKeyCommandMs: 10_000,
   /** How long a host may take to answer `tollgate doctor`, which checks its key. */

@@ -35,7 +35,7 @@ const KEYS: Readonly<Record<Exclude<KeyHolder, 'nobody'>, KeyOptions>> = {
 
 interface Job {
   readonly row: BadClass;
-  /** Of its own, so that a request is the same whatever the others are. */
+  /** Each request has its own seed, so that it does not depend on the others. */
   readonly seed: number;
 }
 

@@ -13,9 +13,9 @@ import { type Harness, startHarness } from './harness.ts';
 /** The packages as they are published: built, packed, put into an empty project, and run there. */
 
 const MODULES = resolve(import.meta.dirname, '..', 'node_modules');
-/** Of all entries together. */
+/** The largest size of all entries together. */
 const GZIPPED_BYTES_MAX = 12 * 1024;
-/** Of the check of signed receipts, which has an entry of its own so that others do not load it. */
+/** The largest size of the check of signed receipts, which has an entry of its own so that others do not load it. */
 const VERIFY_GZIPPED_BYTES_MAX = 2.5 * 1024;
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-package-'));

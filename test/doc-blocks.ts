@@ -56,7 +56,7 @@ export function faultOf({ page, language, mark }: DocBlock): string | null {
   return expected(page, language) ? null : `no test looks for "${language} ${word}" on this page`;
 }
 
-/** Who runs blocks with a mark: see docs/testing.md. */
+/** docs/testing.md says who runs the blocks with a mark. */
 const MARKS: Readonly<Record<string, (page: string, language: string) => boolean>> = {
   run: (page, language) => (language === 'sh' ? isRunAsShell(page) : ['ts', 'js', 'py'].includes(language)),
   serve: (page, language) => language === 'sh' && page.startsWith('docs/start/'),

@@ -71,7 +71,7 @@ export interface PublicReceipt {
   readonly adjusted: string | null;
 }
 
-/** A real gateway on a real port over a real store, before a real simulated host; all in this process. */
+/** A real gateway on a real port over a real store, in front of a simulated host; all in this process. */
 export interface Harness {
   readonly sim: Sim;
   readonly url: string;

@@ -63,7 +63,7 @@ describe('gateways whose PostgreSQL is put back to an older state', () => {
     return seen;
   }
 
-  /** Every receipt that exists is the one of its call; returns those of the calls. */
+  /** Checks that each receipt belongs to its call; returns the receipts of the calls. */
   async function compare(harness: Harness, accountId: bigint, seen: readonly Seen[], versions: readonly string[]) {
     let spent = 0n;
     let found = 0;

@@ -317,7 +317,7 @@ describe("the provider's answer", () => {
     );
   });
 
-  test('is refused after ten minutes, also if the cookie was made younger', async () => {
+  test('is refused after ten minutes, even if the cookie was made younger', async () => {
     const browser = new OidcBrowser();
     const back = await goThrough(browser, 'ada');
     const cookie = browser.cookies(GATEWAY);

@@ -49,7 +49,7 @@ describe.each(TRANSPORTS)('a model with one host, over the %s transport', (trans
     expect(receipt.lossNanousd).toBe(receipt.heldNanousd);
   });
 
-  it('books the repeated request also where the host then refuses to work', async () => {
+  it('books the repeated request even where the host then refuses to work', async () => {
     await startStale((socket) => socket.write(BUSY));
     expect((await harness.post(ASK)).status).toBe(429);
     const receipt = await harness.newestReceipt();

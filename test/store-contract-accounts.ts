@@ -129,7 +129,7 @@ export function accountsContract(name: string, open: OpenStore): void {
       expect((await subject.store.listProviderKeys(2n)).map(({ id }) => id)).toEqual([6n]);
     });
 
-    it('has a name of its own, also when others take it at the same moment', async () => {
+    it('has a name of its own, even when others take it at the same moment', async () => {
       for (let round = 1n; round <= 8n; round++) {
         const to = `taken-${round}`;
         const outcomes = await Promise.all([

@@ -100,7 +100,7 @@ export function jobsContract(subject: StoreSubject): void {
       await isExact();
     });
 
-    it('counts a reservation in the cap window of its acceptance, also when it runs the next day', async () => {
+    it('counts a reservation in the cap window of its acceptance, even when it runs the next day', async () => {
       await subject.store.createKey(aKey(7n, 1n, { capNanousd: 500n, capWindow: 'day' }));
       await accept(10n, 400n, { keyId: 7n });
       expect(await subject.store.keyWindow(7n)).toMatchObject({ spentNanousd: 0n, reservedNanousd: 400n });

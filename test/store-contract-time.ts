@@ -123,7 +123,7 @@ export function timeContract(subject: StoreSubject): void {
       expect((await subject.store.verify()).lossNanousd).toBe(400n);
     });
 
-    it('learn the highest id of any call, also after the receipts were deleted', async () => {
+    it('learn the highest id of any call, even after the receipts were deleted', async () => {
       expect((await subject.store.beginInstance()).lastCallId).toBe(0n);
       const { epoch } = await subject.store.beginInstance();
       await subject.store.apply([aCredit(1n, 1_000n), aHold(900n, 10n, { epoch }), aHold(500n, 10n, { epoch })]);

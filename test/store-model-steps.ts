@@ -111,7 +111,7 @@ const anyCredit = fc
     fc.constantFrom('r1', 'r2', `r${id}`).map((reference) => aCredit(id, amount, { reference, ...rest })),
   );
 
-/** Of a call that may not exist, and that may be another account's. */
+/** A refund of a call that may not exist, or that may belong to another account. */
 const anyRefund = fc
   .record({ id: anyId, callId: anyId, accountId: fc.bigInt(1n, 3n), amount: fc.oneof(fc.bigInt(1n, 60n), anyAmount) })
   .chain(({ id, amount, ...rest }) =>

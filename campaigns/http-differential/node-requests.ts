@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { MemorySocket } from './memory-socket.ts';
 import { type ConnectionReading, nextTurn, type Pieces, type ReadRequest } from './reading.ts';
 
-/** Node's parser stops behind a request with an Upgrade header, also where the server ignores the header. */
+/** Node's parser stops after a request with an Upgrade header, even where the server ignores the header. */
 export const BEHIND_UPGRADE = 'reads nothing behind an offer to upgrade';
 
 const READERS = new WeakMap<object, NodeConnection>();

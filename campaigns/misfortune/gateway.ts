@@ -42,7 +42,7 @@ export class Gateway {
     this.#folder = folder;
   }
 
-  /** Resolves to how it ended if it does not serve. */
+  /** If it ends without serving, resolves to how it ended. */
   static async start(terms: GatewayTerms): Promise<Gateway | Ending> {
     const command = [...(terms.launcher ?? []), ...commandOf(terms)];
     const child = spawn(command[0]!, command.slice(1), {

@@ -54,7 +54,7 @@ export class PostgresWorld {
     return member;
   }
 
-  /** Of the database itself, past every proxy. */
+  /** The URL of the database itself, without a proxy. */
   get url(): string {
     return this.stage.server.url(this.database);
   }

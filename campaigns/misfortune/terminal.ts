@@ -38,7 +38,7 @@ async function closeTerminal(round: Round, world: SqliteWorld): Promise<void> {
 
 interface Terminal {
   readonly url: string;
-  /** Of the gateway. */
+  /** The process id of the gateway. */
   readonly pid: number;
   readonly process: ChildProcess;
 }

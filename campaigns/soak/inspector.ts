@@ -41,7 +41,7 @@ export class Inspector {
     return inspector;
   }
 
-  /** Of every thread that runs now, the main one first. */
+  /** The heaps of all threads that run now, the main thread first. */
   async heaps(): Promise<ThreadHeap[]> {
     const threads = [...this.#threads.values()];
     const named = threads.map(({ name, session }, at) => ({

@@ -13,7 +13,7 @@ const NO_RATE_LIMITS = {
 };
 
 export interface MonthPlace {
-  /** Of the gateway; also of the ledger, unless it is in a database. */
+  /** The folder of the gateway, with its ledger unless that is in PostgreSQL. */
   readonly folder: string;
   readonly databaseUrl: string | null;
 }

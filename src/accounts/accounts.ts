@@ -94,7 +94,7 @@ export async function creditAccount<Outcome>(
 
 export interface KeyRequest {
   readonly accountId: bigint;
-  /** Whose key it is; absent for a key of nobody. The person needs a role in the account. */
+  /** Whose key it is; absent if it belongs to no person. The person needs a role in the account. */
   readonly personId?: bigint | null;
   readonly name: string;
   readonly capNanousd: bigint | null;

@@ -51,7 +51,7 @@ export function hasKeyShape(text: string): boolean {
   return SHAPE.test(text);
 }
 
-/** Of a management key that is not mistyped. */
+/** Whether it is the secret of a management key, without a typing error. */
 export function isManagementSecret(text: string): boolean {
   return MANAGEMENT_SHAPE.test(text) && checksumFits(text);
 }

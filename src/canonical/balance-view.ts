@@ -13,7 +13,7 @@ export interface BalanceFacts {
   /** The loss allowance; absent if it is not asked for, null if the account has none. */
   readonly hangups?: HangupFacts | null;
   readonly keyWindow: KeyWindowFacts | null;
-  /** The cap and the spending of the key's person; null for a key of nobody. */
+  /** The cap and the spending of the key's person; null if the key belongs to no person. */
   readonly member: MemberFacts | null;
 }
 
@@ -58,7 +58,7 @@ export interface BalanceView {
   readonly hangups?: HangupsView | null;
   /** Null if the caller has no key. */
   readonly key: SpendingView | null;
-  /** What the keys of the same person spend in the account; absent for a key of nobody. */
+  /** What the keys of the same person spend in the account; absent if it belongs to no person. */
   readonly person?: SpendingView;
 }
 

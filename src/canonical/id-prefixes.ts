@@ -14,18 +14,18 @@ export const AUDIT_PREFIX = 'audit_';
 
 export const WEBHOOK_PREFIX = 'wh_';
 
-/** Of something that webhooks are told. */
+/** An event that webhooks are told of. */
 export const EVENT_PREFIX = 'evt_';
 
 export const ALERT_PREFIX = 'alert_';
 
 export const JOB_PREFIX = 'job_';
 
-/** Of a group of jobs. */
+/** A group of jobs. */
 export const GROUP_PREFIX = 'grp_';
 
-/** Of a ledger, in signed documents. */
+/** A ledger, in signed documents. */
 export const BOOKS_PREFIX = 'books_';
 
-/** Of a refund, in signed documents. */
+/** A refund, in signed documents. */
 export const REFUND_PREFIX = 'refund_';

@@ -23,7 +23,7 @@ export interface PromptSize {
 }
 
 export interface DocumentSize {
-  /** Of the document itself, not of its base64 form. */
+  /** The size of the document itself, not of its base64 form. */
   readonly bytes: number;
   /** Plain text, as opposed to pages. */
   readonly isText: boolean;

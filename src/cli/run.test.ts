@@ -346,7 +346,7 @@ describe('serve', () => {
     expect(cli.served[1]?.hosts).toEqual([]);
   });
 
-  test('is what runs without a command, also if there are flags', async () => {
+  test('is what runs without a command, even if there are flags', async () => {
     expect((await cli.run([])).code).toBe(EXIT.ok);
     await cli.run(['--port', '9']);
     expect(cli.served).toMatchObject([{ listen: { port: 8080 } }, { listen: { port: 9 } }]);

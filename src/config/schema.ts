@@ -159,7 +159,7 @@ export const configFileSchema = z
     frame_memory: z
       .boolean()
       .default(true)
-      .describe('Relay frames and responses that repeat an earlier one without parsing them; false parses everything.'),
+      .describe('Relay repeated frames and responses without parsing them; false parses everything.'),
     simulated_host: z
       .boolean()
       .optional()

@@ -3,7 +3,7 @@ import type { CostComponents } from '../canonical/receipt.ts';
 export interface SettledCost {
   readonly costNanousd: bigint;
   readonly components: CostComponents | null;
-  /** What the host got otherwise than the caller sent it; null or absent if nothing. */
+  /** What the host got differently from what the caller sent; null or absent if nothing. */
   readonly adjusted?: string | null;
 }
 

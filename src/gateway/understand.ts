@@ -28,7 +28,7 @@ export interface Admitted {
   /** The calls to the model's hosts, at least one, in the order to try them. */
   readonly hostCalls: readonly HostCall[];
   readonly prices: PricedCatalog;
-  /** Of the request or of the key, whichever is lower. */
+  /** The ceiling of the request or of the key, whichever is lower. */
   readonly ceilingNanousd: bigint | null;
   readonly idempotency: IdempotencyMark | null;
   /** The caller's chain of calls that this one belongs to. */

@@ -20,7 +20,7 @@ export interface AnswerReceiver {
   failed(error: Error): void;
 }
 
-/** Controls a request in flight. Every method may be called at any time, also after the request has ended. */
+/** Controls a request in flight. Every method may be called at any time, even after the request has ended. */
 export interface RequestControl {
   /** The whole answer has been read, though `end` may not have been called yet. Absent where the client cannot know. */
   readonly arrived?: boolean;

@@ -53,7 +53,7 @@ export class ConnectionLimit {
   readonly #taken: Count;
   #closed = 0;
 
-  /** `taken` counts the connections that share the maximum, also those of other threads. */
+  /** `taken` counts the connections that share the maximum, including those of other threads. */
   constructor(max: number, taken: Count = new LocalCount()) {
     this.#max = max;
     this.#taken = taken;

@@ -51,7 +51,7 @@ describe.each(SERVERS)('requests to the %s server', (_, create) => {
     );
   });
 
-  test('are refused at their first malformed byte, also when they arrive byte by byte', async () => {
+  test('are refused at their first malformed byte, even when they arrive byte by byte', async () => {
     const { say } = await serve(create);
     const good = await say([...'GET /slow HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n']);
     expect(good.endsWith('GET\n/slow\n')).toBe(true);

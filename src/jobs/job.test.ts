@@ -158,7 +158,7 @@ describe('a job that runs', () => {
     await expect(fixture.jobs.result(ANY_READER, accepted.id)).rejects.toMatchObject({ kind: 'job_has_no_result' });
   });
 
-  test('is cancelled also if its attempt fails and it goes back to the queue at that moment', async () => {
+  test('is cancelled even if its attempt fails and it goes back to the queue at that moment', async () => {
     const { accepted } = await fixture.submit(ask({ model: 'raft' }));
     const { done } = await fixture.begin();
     const asked = await fixture.on.hosts.next();

@@ -12,7 +12,7 @@ interface PriceStore extends Pick<Store, 'registerPrices'> {
 export class PinnedPrices {
   readonly #store: PriceStore;
   readonly #inForce: () => PricedCatalog;
-  /** Of the catalog in force; the last ones used. */
+  /** The catalog in force to which the remembered prices belong. */
   #of: Catalog | null = null;
   readonly #pinned = new Map<string, PricedCatalog>();
 

@@ -213,7 +213,7 @@ it('one object may have fewer keys than all together, because each costs more th
   expect(refusal(object(10_001), limits)).toMatchObject({ code: 'too_many_keys' });
 });
 
-it('the work of reading is counted and bounded, also if the text is refused', () => {
+it('the work of reading is counted and bounded, even if the text is refused', () => {
   const work = { max: 10, used: 0 };
   expect(scanJson(Buffer.from('{"a":[1,2],"b":3}'), LIMITS, work).value).toEqual({ a: [1, 2], b: 3 });
   expect(work.used).toBe(5);

@@ -91,8 +91,8 @@ export function readJsonString(bytes: Buffer, start: number, end: number): strin
 }
 
 /**
- * Reads untrusted JSON. It must be UTF-8 without a byte order mark, within the limits, and without duplicate keys, also
- * if their escapes differ: one parser would use the first and another the last. Linear in time for any input.
+ * Reads untrusted JSON. It must be UTF-8 without a byte order mark, within the limits, and without duplicate keys,
+ * even if their escapes differ: one parser would use the first and another the last. Linear in time for any input.
  */
 export function scanJson(bytes: Buffer, limits: JsonLimits, work?: JsonWork): JsonText {
   return checkJson(bytes, limits, work).parse();

@@ -25,7 +25,7 @@ export class KeySet {
     this.lastOpening = -1;
   }
 
-  /** False if the object already has this key, also if it was written with other escapes. */
+  /** False if the object already has this key, even if it was written with other escapes. */
   add(opening: number, closing: number, isEscaped: boolean): boolean {
     this.lastOpening = opening;
     this.lastClosing = closing;

@@ -38,7 +38,7 @@ describe('a hash tree', () => {
     expect(new HashTree().root).toEqual(hash('sha256', '', 'buffer'));
   });
 
-  it('has the root that RFC 6962 defines, also when it is stored and continued', () => {
+  it('has the root that RFC 6962 defines, even when it is stored and continued', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary' }), { maxLength: 70 }), fc.nat(70), (leaves, cut) => {
         const first = treeOf(leaves.slice(0, cut));

@@ -35,7 +35,7 @@ describe.each<[string, () => NumbersById]>([
     );
   });
 
-  test('belong to ids of 64 bits, also if these differ in one half only', () => {
+  test('belong to ids of 64 bits, even if these differ in one half only', () => {
     const numbers = open();
     const ids = [1n, 1n << 32n, (1n << 62n) + 1n, (1n << 62n) + 2n, -1n];
     for (const [index, id] of ids.entries()) numbers.set(id, index);

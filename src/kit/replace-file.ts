@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Writes a whole file in one step: a reader sees the old text or the new one, also after a crash. Others cannot read it. */
+/** Writes a whole file in one step: a reader sees the old text or the new one, even after a crash. Others cannot read it. */
 export function replaceFile(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.new`;

@@ -40,6 +40,6 @@ export interface Balance {
   readonly account: Account;
   /** Null without a key. */
   readonly keyWindow: KeyWindow | null;
-  /** The role of the key's person, with the person's spending; null for a key of nobody. */
+  /** The role of the key's person, with the person's spending; null if the key belongs to no person. */
   readonly member: Member | null;
 }

@@ -47,7 +47,7 @@ export interface OpenJobs {
   start(): void;
   /** Starts no more jobs; those that run are calls, which the shutdown waits for. */
   stop(): void;
-  /** After the shutdown has waited for them: resolves when nothing of jobs is under way. */
+  /** Resolves when no work on jobs is left. Call it after the shutdown has waited for running calls. */
   idle(): Promise<void>;
 }
 

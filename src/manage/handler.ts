@@ -47,7 +47,7 @@ export interface ManageTerms extends ManagerTerms {
   readonly isTrustedProxy: TrustedProxies;
   readonly receiptFeed: ReceiptFeed;
   readonly log: Log;
-  /** Of this program, for the description of the API. */
+  /** The version of this program, for the description of the API. */
   readonly version: string;
 }
 

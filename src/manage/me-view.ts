@@ -6,7 +6,7 @@ import type { Actor } from '../operator/actor.ts';
 export interface MeView {
   readonly object: 'me';
   readonly kind: Actor['kind'];
-  /** Of the person or the management key; null for the token of local mode. */
+  /** The id of the person or of the management key; null for the token of local mode. */
   readonly id: string | null;
   readonly name: string;
   readonly operator: boolean;

@@ -19,7 +19,7 @@ const OWN_INPUTS = { me: nothing, 'own.accounts': accountPage, 'receipts.feed': 
 interface OwnResults {
   readonly me: MeView;
   readonly 'own.accounts': ListView<AccountView>;
-  /** Of each event. */
+  /** The content of each event. */
   readonly 'receipts.feed': OperatorReceiptView;
 }
 

@@ -126,7 +126,7 @@ test('closing says what is still open, and goes on when it is run again', async 
   expect(data[0]).toMatchObject({ amount_nanousd: -100n, note: 'to invoice 7' });
 });
 
-test('closing cancels the jobs that wait, also those of a group that was just accepted', async () => {
+test('closing cancels the jobs that wait, including those of a group that was just accepted', async () => {
   await store.jobs.stage([aJob(910n, 30n, { accountId })], []);
   await store.jobs.createGroup(aGroup(920n, { accountId }));
   await store.jobs.stage([aJob(921n, 20n, { accountId, groupId: 920n, line: 1 })], []);

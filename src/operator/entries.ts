@@ -15,7 +15,7 @@ export interface EntryView {
   readonly id: string;
   readonly account: string;
   readonly type: 'credit' | 'refund' | 'month' | 'hold' | 'reservation';
-  /** Of a month, its beginning. */
+  /** For a month, when it began. */
   readonly created: number;
   /** What the entry changed the balance by: below zero for a month's calls, and zero for a hold or a reservation. */
   readonly amount_nanousd: bigint;

@@ -17,7 +17,7 @@ export interface UsageFigures {
   readonly cost_nanousd: bigint | null;
   /** What was paid back of these calls so far. */
   readonly refunded_nanousd: bigint | null;
-  /** Null also if the report is by something that refused calls are not counted by. */
+  /** Null, too, if the report is grouped by something that is not known of refused calls. */
   readonly refused: number | null;
   readonly first_byte_p50_ms: number | null;
   readonly first_byte_p95_ms: number | null;

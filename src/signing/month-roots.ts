@@ -97,7 +97,7 @@ export class MonthRoots {
       const signed = await this.#sign(monthMs, mark, top, isFinal, previous);
       if (await rows.addMonthRoot(signed)) return { root: rootOf(signed, top), isNew: true };
     }
-    throw new Error(`The root of ${monthName(monthMs)} was signed by others each time.`);
+    throw new Error(`Other processes signed the root of ${monthName(monthMs)} first, each time.`);
   }
 
   async #sign(

@@ -54,7 +54,7 @@ export interface AlertRows {
   resolveAlert(condition: string, nowMs: number): Promise<boolean>;
   /** Open ones by id, to see whether they still hold. */
   openAlerts(page: { readonly after: bigint | null; readonly limit: number }): Promise<Alert[]>;
-  /** Of these conditions, those that have an open alert. */
+  /** The conditions among these that have an open alert. */
   openConditions(conditions: readonly string[]): Promise<string[]>;
   findAlert(id: bigint): Promise<Alert | null>;
   /** Newest first. */

@@ -1,6 +1,6 @@
 /** Sums over all rows, for metrics. */
 export interface BookSums {
-  /** Of all prepaid accounts. */
+  /** The sum over all prepaid accounts. */
   readonly balanceNanousd: bigint;
   readonly heldNanousd: bigint;
   readonly reservedNanousd: bigint;

@@ -108,7 +108,7 @@ export interface Directory extends WebhookRows, AlertRows, SigningRows {
   /** Into one account, or all with null. */
   listInvitations(accountId: bigint | null, page: IdPage): Promise<Invitation[]>;
   revokeInvitation(id: bigint, nowMs: number, audit: AuditRow): Promise<boolean>;
-  /** Gives the invitation's roles and closes it, in one commit: of two who accept at once, one succeeds. `not_open` also if whoever made it may not give them any more. */
+  /** Gives the invitation's roles and closes it, in one commit: of two who accept at once, one succeeds. `not_open`, too, if its maker may not give them any more. */
   acceptInvitation(sha256Hex: string, who: Accepting, nowMs: number, audit: AuditRow): Promise<Acceptance>;
   /** Sets the password of the person that the link was made for, and ends all their sessions. */
   resetPassword(sha256Hex: string, passwordHash: string, nowMs: number, audit: AuditRow): Promise<Person | 'not_open'>;
@@ -135,7 +135,7 @@ export interface Directory extends WebhookRows, AlertRows, SigningRows {
   createManagementKey(key: NewManagementKey, audit: AuditRow): Promise<void>;
   findManagementKey(id: bigint): Promise<ManagementKey | null>;
   findManagementKeyByHash(sha256Hex: string): Promise<ManagementKey | null>;
-  /** Of one account, or of the whole gateway and all accounts with null. */
+  /** The keys of one account; null: the keys of the gateway and of all accounts. */
   listManagementKeys(accountId: bigint | null, page: IdPage): Promise<ManagementKey[]>;
   /** Revoking again changes nothing: the first time stands. */
   revokeManagementKey(id: bigint, nowMs: number, audit: AuditRow): Promise<ManagementKey | 'not_found'>;

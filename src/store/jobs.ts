@@ -39,7 +39,7 @@ export interface JobContent {
   readonly digest: string;
   /** How many chunks there are. */
   readonly chunks: number;
-  /** Of all sealed chunks together: what is counted against the account's limit of stored bytes. */
+  /** The size of all sealed chunks together, which is counted against the account's limit of stored bytes. */
   readonly bytes: number;
 }
 
@@ -64,7 +64,7 @@ export interface NewJob {
   readonly expiresMs: number;
   readonly resultTtlMs: number;
   readonly onUnknown: OnUnknown;
-  /** The name of the account's webhook that is told when the job ends; null tells those that ask for the event. */
+  /** The name of the account's webhook that is told when the job ends; null: all webhooks that subscribe to the event. */
   readonly webhook: string | null;
   readonly metadataJson: string | null;
   /** Headers of the submission that the call needs again, as JSON. */
@@ -244,7 +244,7 @@ export interface JobStore {
    */
   putChunks(chunks: readonly JobChunk[]): Promise<void>;
   readChunk(name: JobChunkName): Promise<Uint8Array | null>;
-  /** Of all jobs, in the order of their names: for encrypting them again. */
+  /** The chunks of all jobs, in the order of their names, for encrypting them again. */
   chunksAfter(after: JobChunkName | null, limit: number): Promise<JobChunk[]>;
   /** False, without a change, if the chunk is gone or was encrypted again meanwhile. */
   resealChunk(name: JobChunkName, before: Uint8Array, after: Uint8Array): Promise<boolean>;

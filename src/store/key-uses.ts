@@ -10,7 +10,7 @@ export interface KeySpending {
 }
 
 export interface KeyUses {
-  /** Of at most a page of keys, by the store's clock. */
+  /** The spending of at most a page of keys, by the store's clock. */
   spendingOf(
     keys: readonly { readonly id: bigint; readonly capWindow: CapWindow }[],
   ): Promise<ReadonlyMap<bigint, KeySpending>>;

@@ -107,7 +107,7 @@ export class MonthTree {
     return this.#chunks.map((chunk) => ({ month_ms: monthMs, account_id: accountId, ...chunk }));
   }
 
-  /** Whether a stored chunk is as its receipts give it; true also if they were deleted, so that nobody can tell. */
+  /** Whether a stored chunk matches its receipts. True if they were deleted, because it cannot be checked then. */
   hasChunk({ number, up_to, hash }: TreeChunkRow): boolean {
     const at = Number(number) - this.#firstChunk;
     const chunk = this.#chunks[at];

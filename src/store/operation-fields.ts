@@ -43,7 +43,7 @@ export const CREDIT_FIELDS = {
 
 /** Accepts a staged job or group. */
 export const RESERVE_FIELDS = {
-  /** Of the job or the group. */
+  /** The id of the job or the group. */
   id: required('int64'),
   isGroup: required('flag'),
   accountId: required('int64'),
@@ -71,7 +71,7 @@ export const JOB_END_FIELDS = {
 
 /** Ends a job that waits. */
 export const RELEASE_FIELDS = {
-  /** Of the job. */
+  /** The id of the job. */
   id: required('int64'),
   accountId: required('int64'),
   /** A job that had attempts fails with its last error instead of expiring. */

@@ -99,7 +99,7 @@ export type Acceptance = Person | 'not_open' | 'person_exists' | 'other_person' 
 
 export interface NewSession {
   readonly id: bigint;
-  /** Of the cookie's secret, which is stored nowhere. */
+  /** The hash of the cookie's secret. The secret itself is not stored. */
   readonly sha256Hex: string;
   readonly personId: bigint;
   readonly createdMs: number;

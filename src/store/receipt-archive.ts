@@ -60,7 +60,7 @@ export type ArchiveStep = (typeof ARCHIVE_STEPS)[number];
 export interface ArchiveReport {
   /** The files that were written. */
   readonly files: readonly ArchiveFile[];
-  /** Receipts that were deleted, also those of a file of an earlier run. */
+  /** Receipts that were deleted, including those of a file of an earlier run. */
   readonly forgotten: number;
 }
 

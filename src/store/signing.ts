@@ -57,7 +57,7 @@ export interface LeafProof {
    */
   readonly state: 'proved' | 'changed' | 'gone' | 'too_many';
   readonly monthMs: number;
-  /** Of the receipt as it is now. */
+  /** The hash of the receipt as it is now. */
   readonly leaf: HashText;
   readonly path: readonly PathStep[];
   /** How many receipts the account has in the month, what they cost, and the root they were closed with. */

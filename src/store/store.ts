@@ -123,7 +123,7 @@ export interface Store extends KeyRotation, KeyUses, EntryReads {
   /** Ordered by provider, at most `LIMITS.storePageRowsMax`. */
   listProviderKeys(accountId: bigint): Promise<ProviderKeyRow[]>;
   deleteProviderKey(accountId: bigint, provider: string, audit?: AuditRow): Promise<boolean>;
-  /** Of all accounts, ordered by id: for re-encrypting every row. */
+  /** The keys of all accounts, ordered by id, for re-encrypting every row. */
   providerKeysAfter(id: bigint | null, limit: number): Promise<ProviderKeyRow[]>;
   /** False, without a change, if the row is gone or was encrypted again meanwhile. */
   resealProviderKey(id: bigint, before: Uint8Array, after: Uint8Array): Promise<boolean>;

@@ -113,7 +113,7 @@ export interface WebhookRows {
   listWebhooks(accountId: bigint | null): Promise<Webhook[]>;
   /** With its secrets and deliveries. */
   removeWebhook(accountId: bigint | null, name: string, audit: AuditRow): Promise<boolean>;
-  /** The secret before is valid until `oldExpiresMs`, and no earlier one any more. */
+  /** The previous secret is valid until `oldExpiresMs`. Older ones are no longer valid. */
   rotateWebhookSecret(
     webhookId: bigint,
     secret: { id: bigint; sealed: Uint8Array },
@@ -122,7 +122,7 @@ export interface WebhookRows {
   ): Promise<boolean>;
   /** The valid ones, the newest first. */
   webhookSecrets(webhookId: bigint, nowMs: number): Promise<WebhookSecret[]>;
-  /** Of all webhooks, ordered by id: for re-encrypting every row. */
+  /** The secrets of all webhooks, ordered by id, for re-encrypting every row. */
   webhookSecretsAfter(id: bigint | null, limit: number): Promise<WebhookSecret[]>;
   /** False, without a change, if the row is gone or was encrypted again meanwhile. */
   resealWebhookSecret(id: bigint, before: Uint8Array, after: Uint8Array): Promise<boolean>;

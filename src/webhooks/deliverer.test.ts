@@ -235,7 +235,7 @@ describe('a delivery', () => {
     expect([posts, await delivery()]).toMatchObject([[], { state: 'pending', attempts: 0 }]);
   });
 
-  test('is sent at once also if it is stored while another one is looked for', async () => {
+  test('is sent at once even if it is stored while another one is looked for', async () => {
     await putHook();
     const due = store.directory.dueWebhooks.bind(store.directory);
     let isFirst = true;

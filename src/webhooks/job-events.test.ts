@@ -102,7 +102,7 @@ test('a job of a group has no event of its own', async () => {
   expect(handed).toEqual([{ subjectId: 1n, event: null }]);
 });
 
-test('events are looked for again and again, also after a failure, until it is stopped', async () => {
+test('events are looked for again and again, even after a failure, until it is stopped', async () => {
   const events = Array.from({ length: LIMITS.jobEventsAtOnce + 1 }, () => event('job.failed'));
   const { pump, clock, handed, errors } = open(events);
   const real = pump.handOver.bind(pump);

@@ -120,7 +120,7 @@ export const BANS: readonly Ban[] = [
   {
     what: 'reserve, start or releaseJob of the ledger',
     instead: 'the life of a job in src/jobs/',
-    // An operator ends the jobs of a closed account or a revoked key, also while no server runs.
+    // An operator ends the jobs of a closed account or a revoked key, even while no server runs.
     homes: [
       'src/jobs/job.ts',
       'src/jobs/attempt-ledger.ts',

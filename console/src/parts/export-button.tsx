@@ -10,7 +10,7 @@ interface ExportButtonProps {
   readonly route: RouteName;
   /** The filters of the page: the file has exactly what they allow. */
   readonly input: Readonly<Record<string, unknown>>;
-  /** Of the file, without its ending. */
+  /** The name of the file, without its ending. */
   readonly name: string;
 }
 

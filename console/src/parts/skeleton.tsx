@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** Stands where something will be, in its size, so that nothing moves when it comes. */
+/** A placeholder of the same size as what is loading, so that nothing moves when it arrives. */
 export function Skeleton({ className = 'h-4 w-24' }: { readonly className?: string }): ReactNode {
   return (
     <span

@@ -18,7 +18,7 @@ export interface Series {
 export interface Plot {
   readonly starts: readonly number[];
   readonly series: readonly Series[];
-  /** Of all series, one per bucket. */
+  /** The sums of all series, one per bucket. */
   readonly totals: readonly bigint[];
 }
 
@@ -26,7 +26,7 @@ const SERIES_MAX = 5;
 const COLOURS = ['var(--series-1)', 'var(--series-2)', 'var(--series-3)', 'var(--series-4)', 'var(--series-5)'];
 export const OTHERS = 'others';
 
-/** The largest series and the sum of all others, with a value for every bucket, also where nothing happened. */
+/** The largest series and the sum of all others, with a value for every bucket, even where nothing happened. */
 export function buildPlot(points: readonly Point[], starts: readonly number[]): Plot {
   const byName = Map.groupBy(points, ({ name }) => name);
   const all = [...byName].map(([name, own]) => ({ name, label: own[0]!.label, ...valuesOf(own, starts) }));

@@ -44,7 +44,7 @@ const TERMS = [
   ['--models <ids>', 'the only models the key may use, separated by commas'],
   [
     '--on-unsupported <choice>',
-    `fields that a model's host cannot be sent: ${ON_UNSUPPORTED.join(' or ')}; requests may choose otherwise`,
+    `what happens to fields that the model's host does not support: ${ON_UNSUPPORTED.join(' or ')}; requests may choose otherwise`,
   ],
 ] as const;
 

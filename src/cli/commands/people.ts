@@ -142,7 +142,7 @@ const sessionsCommand: CommandSpec = {
   async run(session, [person = '']) {
     const answer = await session.ask('people.sessions', { person });
     session.show(answer, ({ data }) => (data.length === 0 ? '' : formatTable(SESSION_COLUMNS, data)));
-    if (answer.result.data.length === 0) session.advise('This person is signed in nowhere.');
+    if (answer.result.data.length === 0) session.advise('This person has no open session.');
     return EXIT.ok;
   },
 };

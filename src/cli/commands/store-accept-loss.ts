@@ -16,7 +16,7 @@ export const acceptLossCommand: CommandSpec = {
   async run(session, _args, options) {
     const { store, dataFolder: folder } = session.config('leave');
     if (store !== null)
-      throw usageFailure('This command is for a ledger in a data folder, and this one is in PostgreSQL.');
+      throw usageFailure('This command is for a ledger in a data folder, but the configured ledger is in PostgreSQL.');
     if (!existsSync(folder)) throw unreachable(`There is no ledger in ${folder}.`, 'name the right folder with --data');
     const accepted = await session.composition.acceptLoss({ folder, receipts: readCount(options.receipts) });
     if ('refused' in accepted)

@@ -28,7 +28,7 @@ describe('frames', () => {
     expect(sink.frames).toHaveLength(3);
   });
 
-  test('of one read leave in one write, also when the read is cut within a frame', async () => {
+  test('of one read leave in one write, even when the read is cut within a frame', async () => {
     const { fixture, sink, request } = await start();
     request.stream(chatFrame('a'), chatFrame('b'));
     const text = `data: ${JSON.stringify(chatFrame('c'))}\n\n`;

@@ -6,7 +6,7 @@ import { LIMITS } from '../../limits.ts';
 export class GroupPlaces {
   #taken = 0;
   readonly #byAccount = new Map<bigint, number>();
-  /** Of an account that has no place left. */
+  /** The error message for an account that has no place left. */
   readonly #message: string;
 
   constructor(message: string) {

@@ -113,12 +113,12 @@ export class Figures {
     Atomics.store(this.#words, this.#own + FIGURES.indexOf(figure), Math.ceil(value));
   }
 
-  /** Of all workers together. */
+  /** The sum over all workers. */
   sum(figure: Figure): number {
     return this.#all(figure).reduce((sum, value) => sum + value, 0);
   }
 
-  /** Of the worker that has most. */
+  /** The largest value of any worker. */
   most(figure: Figure): number {
     return Math.max(...this.#all(figure));
   }

@@ -22,7 +22,7 @@ export interface FeedStreamTerms {
 const NO_SUBSCRIPTION: Subscription = { cursor: '', missed: [], end: () => undefined };
 
 /**
- * A feed of receipts as server-sent events. Whether the reader may still see it is checked every second, also while nothing
+ * A feed of receipts as server-sent events. Whether the reader may still see it is checked every second, even while nothing
  * is sent; a reader who does not read gets a gap instead of what it missed.
  */
 export class FeedStream {

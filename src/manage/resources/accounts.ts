@@ -88,7 +88,7 @@ const balance = z
     key: keyBalance.nullable().describe('The spending of the key that was named; null if none was.'),
     person: personBalance
       .exactOptional()
-      .describe("The spending of the key's person in the account; absent for a key of nobody."),
+      .describe("The spending of the key's person in the account; absent if the key belongs to no person."),
   })
   .meta({ id: 'Balance' });
 

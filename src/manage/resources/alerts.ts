@@ -66,7 +66,7 @@ export const ALERTS_ROUTES = [
     verb: 'alerts.acknowledge',
     access: OWNER,
     scope: 'alert',
-    summary: 'Notes that somebody has seen the alert. The first one stands.',
+    summary: 'Notes that somebody has seen the alert. Only the first note is kept.',
     response: alert,
     example: {
       input: { alert: EXAMPLE_IDS.alert },

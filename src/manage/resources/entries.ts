@@ -18,7 +18,7 @@ const entry = z
     reserved_nanousd: nanousd.nullable().describe('For a job that waits to run.'),
     reference: z.string().nullable(),
     note: z.string().nullable(),
-    receipt: id('req_').nullable().describe('The receipt that is refunded, or of the running call.'),
+    receipt: id('req_').nullable().describe('The receipt that was refunded, or that of the running call.'),
     key: id(KEY_PREFIX).nullable().describe('The key of the running call or the waiting job.'),
     receipts: count.nullable().describe('How many closed receipts a month has.'),
   })

@@ -105,7 +105,7 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
     path: '/sso/link',
     access: 'signed in',
     summary:
-      'Begins to link an identity of the provider to the own person. Go to `url` with the browser. Needs `password`, or a sign-in within the last 10 minutes.',
+      'Begins to link an identity of the provider to yourself. Go to `url` with the browser. Needs `password`, or a sign-in within the last 10 minutes.',
     run: async ({ services, visitor, input }, own) => {
       await proveForLink(services, visitor, own, parseInput(linkInput, input));
       const { url, cookie } = await startSso(services, own.personId);
@@ -126,7 +126,7 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
     method: 'POST',
     path: '/me/password',
     access: 'signed in',
-    summary: 'Replaces the own password: `current` and `password`. All other sessions of the person end.',
+    summary: 'Replaces your own password: `current` and `password`. All other sessions of the person end.',
     run: async ({ services, visitor, input }, own) => ({
       status: 200,
       body: await changePassword(services, visitor, own, parseInput(passwordChange, input)),
@@ -146,7 +146,7 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
     method: 'DELETE',
     path: '/me/sessions/{session}',
     access: 'signed in',
-    summary: 'Ends one of the own sessions.',
+    summary: 'Ends one of your own sessions.',
     run: async ({ services, visitor, input }, own) => ({
       status: 200,
       body: await endOwnSession(services, visitor, own, parseInput(ownSessionChoice, input)),

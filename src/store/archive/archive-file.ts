@@ -36,7 +36,7 @@ export interface ArchiveManifest {
   readonly held_nanousd: string;
   readonly loss_nanousd: string;
   readonly bytes: number;
-  /** Of the file. */
+  /** The hash of the whole file. */
   readonly sha256: string;
   readonly blocks: readonly ArchiveBlock[];
 }

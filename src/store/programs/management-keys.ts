@@ -45,7 +45,7 @@ export function* findManagementKey(id: bigint): Program<ManagementKey | null> {
   return row === null ? null : managementKeyOf(row);
 }
 
-/** Of one account, or of the whole gateway and all accounts with null. */
+/** The keys of one account; null: the keys of the gateway and of all accounts. */
 export function* listManagementKeys(
   accountId: bigint | null,
   page: { readonly after: bigint | null; readonly limit: number },

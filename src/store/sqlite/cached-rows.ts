@@ -36,7 +36,7 @@ export interface KeyRule extends CapRule {
   readonly expiresMs: bigint | null;
   /** Revoked, disabled, or of a person without a role in the account. */
   readonly isOff: boolean;
-  /** Null for a key of nobody. */
+  /** Null if the key belongs to no person. */
   readonly member: MemberRule | null;
 }
 

@@ -21,7 +21,7 @@ import { readProgress } from './progress.ts';
 
 /** Describes a replacement. It is synced before the replacement begins, so that the next start can finish it. */
 interface Intent {
-  /** Of the database that takes the place of the one that is there. */
+  /** The generation of the new database. */
   readonly generation: string;
   /** Where the files of that one go; null if there is none, or if it is not kept. */
   readonly keptIn: string | null;

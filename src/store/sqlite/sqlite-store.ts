@@ -79,7 +79,7 @@ export type { SqliteStoreOptions } from './store-links.ts';
 /** A store whose writer other threads can share. */
 export interface SqliteStore extends Store {
   connectWriter(): WriterPort;
-  /** Of the batch of this thread that ended last. */
+  /** The times of the batch of this thread that ended last. */
   readonly lastCommit: CommitTimes;
 }
 

@@ -42,7 +42,7 @@ export interface StoreLinks {
   readonly writer: Link<WriterVerbs>;
   readonly memory: WriterMemory;
   readonly openScanner: () => Link<ScannerVerbs>;
-  /** A thread for long reads, also where the others are done in this one. */
+  /** A thread for long reads, even where the others are done in this one. */
   readonly openThread: () => Link<ScannerVerbs>;
   connectWriter(): WriterPort;
 }

@@ -88,7 +88,7 @@ describe.each(Object.entries(SPELLINGS))('a response written %s', (_, spell) => 
     );
   });
 
-  test('is relayed as if it had been parsed also if any of its bytes is another one, missing or added', () => {
+  test('is relayed as if it had been parsed even if any of its bytes is another one, missing or added', () => {
     const memory = taught(spell(answerOf(SAID)));
     const whole = Buffer.from(spell(answerOf({ ...SAID, id: 'chatcmpl-2', content: 'It "opens"\tat six: Brücke' })));
     const byte = fc.oneof(fc.nat(255), fc.constantFrom(...Buffer.from('"\\{}[],:0-9e\n ')));

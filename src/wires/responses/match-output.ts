@@ -72,7 +72,7 @@ export function hasEnded({ areWordsDone, isDone }: KnownPart, act: EventRole['ac
   return act === 'words-done' ? areWordsDone : isDone;
 }
 
-/** The known part of each part of a finished item: the one with the same text, else the next one of its kind. */
+/** For each part of a finished item, the streamed part that it repeats: the one with the same text, else the next one of its kind. */
 export function matchParts<T extends KnownPart>(known: readonly T[], finished: readonly Members[]): (T | undefined)[] {
   const left = new Set(known);
   const kinds = finished.map(({ type }) => partKindOf(type));

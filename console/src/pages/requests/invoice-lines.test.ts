@@ -19,7 +19,7 @@ test('finds the price per million tokens that gives each amount', () => {
   ]);
 });
 
-test('finds it also where the amount was rounded up to a whole nanodollar', () => {
+test('finds it even where the amount was rounded up to a whole nanodollar', () => {
   const few = { ...usage, fresh_tokens: 7, cache_read_tokens: 0, output_tokens: 3 };
   const components = { fresh: 2, cache_write: 0, cache_read: 0, output: 1 };
   const [fresh] = invoiceLines({ usage: few, components });

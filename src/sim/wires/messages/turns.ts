@@ -9,7 +9,7 @@ import type { Transcript } from './transcript.ts';
 export interface Turn {
   readonly path: string;
   readonly role: 'user' | 'assistant' | 'system';
-  /** Of its blocks, in order. */
+  /** The types of its blocks, in order. */
   readonly types: readonly string[];
   readonly text: string;
   readonly images: readonly string[];
