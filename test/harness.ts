@@ -170,7 +170,7 @@ function testConfig(folder: string, options: HarnessOptions): Config {
     transport: options.transport ?? config.transport,
     listen: { host: '127.0.0.1', port: 0, operationsHost: '127.0.0.1', operationsPort: 0, consolePort: null },
     limits: { ...config.limits, shutdownMs: 500, ...options.limits },
-    // Tests ask as often as they like on machines as busy as they are, unless it is the limits they are about.
+    // Without limits on rate and load, unless a test is about them: tests send many requests, on busy machines.
     rateLimit: NO_RATE_LIMITS,
     loadLimits: NO_LOAD_LIMITS,
     ...options.config,

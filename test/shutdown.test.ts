@@ -39,7 +39,7 @@ function stop(): void {
   });
 }
 
-/** What the books say in the next life; nothing may be open, and no hold had to be given back for want of an owner. */
+/** What the ledger says after a restart: nothing is open, and no hold had to be released because its owner had died. */
 async function readBack(requestIds: readonly string[]): Promise<PublicReceipt[]> {
   const next = await startHarness({ hosted: true, folder, clock });
   expect(next.running.voidedHolds).toBe(0);

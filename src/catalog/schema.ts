@@ -52,7 +52,7 @@ const hostedModelSchema = z.strictObject({
   wire: z
     .enum(HOST_WIRES)
     .optional()
-    .describe("The wire this host wants for this model, where it is another than the host's own."),
+    .describe("The wire that this host uses for this model, if it is not the host's usual one."),
   price: priceSchema.optional().describe('What this host charges you, if known.'),
   allow_loss: z.boolean().optional().describe('Allow the host to cost more than callers pay.'),
 });

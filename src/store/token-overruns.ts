@@ -1,4 +1,4 @@
-/** The most tokens of a model that one counted token was for an account's prompts, beyond what was held. */
+/** The most tokens of a model for one counted token in an account's prompts, if that was more than was held. */
 export interface TokenOverrun {
   readonly model: string;
   readonly accountId: bigint;

@@ -23,7 +23,7 @@ export class Adjustments {
     this.#others = earlier === undefined ? 0 : earlier.#others;
   }
 
-  /** The same notes so far, for one of several translations of a request that was read once. */
+  /** A copy of the notes so far, for one of several translations of a request that was read once. */
   copy(): Adjustments {
     return new Adjustments(this.#mayDrop, this.#names, this);
   }

@@ -71,7 +71,7 @@ export const INVITATIONS_ROUTES = [
     verb: 'invitations.list',
     access: OWNER,
     scope: 'account',
-    summary: 'Invitations, into one account with `account`.',
+    summary: 'Invitations. `account` filters the list.',
     response: listOf(invitation),
     example: { input: { account: 'acme', limit: 100 }, output: exampleList(INVITATION) },
   }),

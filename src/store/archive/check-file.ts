@@ -27,8 +27,8 @@ export interface MonthFindings {
 }
 
 /**
- * Reads the files of a month in order and recomputes the hash of every receipt and the trees of the month. Every line is
- * read, so that this takes long: it runs in a thread of its own.
+ * Reads the files of a month in order and recomputes the hash of every receipt and the trees of the month. Every line is read, which takes long, so it runs in a
+ * thread of its own.
  */
 export function checkMonth(files: readonly FileToCheck[]): MonthFindings {
   const month = new MonthFiles();
