@@ -9,7 +9,10 @@ const me = z
   .object({
     object: z.literal('me'),
     kind: z.enum(ACTOR_KINDS),
-    id: z.string().nullable().describe('The id of the person or of the management key; null for the token of local mode.'),
+    id: z
+      .string()
+      .nullable()
+      .describe('The id of the person or of the management key; null for the token of local mode.'),
     name: z.string(),
     operator: z.boolean(),
     read_only: z.boolean(),

@@ -88,7 +88,11 @@ function EventChoice({ events, onChange }: EventChoiceProps): ReactNode {
   return (
     <fieldset className="flex flex-col gap-2">
       <legend className="pb-1 font-medium">Events</legend>
-      <Checkbox label="All, including those of later versions" checked={isAll} onChange={(on) => onChange(on ? null : [])} />
+      <Checkbox
+        label="All, including those of later versions"
+        checked={isAll}
+        onChange={(on) => onChange(on ? null : [])}
+      />
       {isAll ? null : (
         <div className="grid grid-cols-2 gap-2 pl-6">
           {EVENTS.map(({ value, label }) => (
