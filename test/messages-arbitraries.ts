@@ -3,10 +3,11 @@ import type { AnswerBlock, CanonicalAnswer, FinishReason } from '../src/canonica
 import type { OpaqueReasoning } from '../src/canonical/request.ts';
 import { ZERO_USAGE } from '../src/canonical/usage.ts';
 import { VENDOR } from '../src/wires/messages/vendor-headers.ts';
+import { anyCharacter } from './any-character.ts';
 
 /** Requests and answers as they come, from plain to strange. */
 
-const words = fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }).filter((text) => text.isWellFormed());
+const words = fc.string({ unit: anyCharacter, minLength: 1, maxLength: 20 }).filter((text) => text.isWellFormed());
 const id = fc.stringMatching(/^[\w-]{1,12}$/);
 const json = fc.oneof(
   fc.constantFrom('{}', '{"at": 12345678901234567890}', '{"a":1.50,"b":[null,"é\\u0041"]}', '{ "deep": {"er": {}} }'),

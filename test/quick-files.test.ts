@@ -20,7 +20,10 @@ describe('a test file is quick', () => {
 
   test('and is not, if it starts processes itself', () => {
     expect(quickAmong({ 'test/a.test.ts': "import { fork } from 'node:child_process';" })).toEqual([]);
-    expect(quickAmong({ 'test/a.test.ts': "await import('node:child_process');" })).toEqual([]);
+    // In two parts, because this file would be taken for slow itself.
+    expect(quickAmong({ 'test/a.test.ts': `await ${'import'}('node:child_process');` })).toEqual([]);
+    const overLines = "import {\n  fork,\n  spawn,\n} from 'node:child_process';";
+    expect(quickAmong({ 'test/a.test.ts': overLines })).toEqual([]);
     expect(quickAmong({ 'test/a.test.ts': "export * from 'node:child_process';" })).toEqual([]);
   });
 

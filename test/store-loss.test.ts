@@ -18,6 +18,7 @@ import { systemClock as clock } from '../src/kit/clock.ts';
 import { LIMITS } from '../src/limits.ts';
 import { compose } from '../src/main/compose.ts';
 import { backUp } from '../src/store/sqlite/backup.ts';
+import { expectSame } from './expect-same.ts';
 import { CALLS, COST, flip, LossFolder } from './loss-folder.ts';
 import { aCredit, aHold, aSettle, prepare } from './store-fixtures.ts';
 import { until } from './until.ts';
@@ -50,7 +51,7 @@ describe('a write-ahead log', () => {
       expect(message).toContain('tollgate store restore FILE');
       expect(message).toContain(`tollgate store accept-loss --receipts ${loss.receipts}`);
       expect(message).not.toContain('\n');
-      expect(readFileSync(data.log)).toEqual(before);
+      expectSame(readFileSync(data.log), before);
     },
   );
 
@@ -225,7 +226,7 @@ describe('accepting a loss', () => {
     const accepted = await data.accept(loss.receipts);
     expect(accepted).toMatchObject({ receipts: Number(loss.receipts), spent_nanousd: loss.spentNanousd });
     const keptIn = 'kept_in' in accepted ? accepted.kept_in! : '';
-    expect(readFileSync(join(keptIn, 'tollgate.sqlite-wal'))).toEqual(damaged);
+    expectSame(readFileSync(join(keptIn, 'tollgate.sqlite-wal')), damaged);
     await data.expectLedger(CALLS - Number(loss.receipts), [loss.receipts]);
     expect(await data.accept(0n)).toEqual({ refused: expect.stringContaining('Nothing is missing') });
   });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { anyCharacter } from '../../test/any-character.ts';
 import type { ExchangeRecord } from '../gateway/exchange-record.ts';
 import { formatId } from '../kit/ids.ts';
 import { createLog } from '../kit/log.ts';
@@ -9,7 +10,7 @@ import { logCall } from './call-log.ts';
 const id = fc.bigInt({ min: 0n, max: 2n ** 63n - 1n });
 const money = fc.bigInt({ min: 0n, max: 2n ** 53n - 1n });
 const text = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: anyCharacter }),
   fc.constantFrom('gpt-4o', 'say "no"', 'back\\slash', '\u2028', '\ud800'),
 );
 const textOrNull = fc.option(text);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { anyCharacter } from '../../../test/any-character.ts';
 import { BILL, RELAY_TERMS } from '../../../test/chat-wire.ts';
 import { LIMITS } from '../../limits.ts';
 import { AnswerMemory } from '../frames/answer-memory.ts';
@@ -68,7 +69,7 @@ const count = fc.nat(1_000_000);
 const said: fc.Arbitrary<Said> = fc.record({
   id: fc.stringMatching(/^[\w-]{1,40}$/),
   created: fc.integer({ min: 1, max: 2_000_000_000 }),
-  content: fc.oneof(fc.string({ minLength: 1 }), fc.string({ unit: 'binary', minLength: 1 })),
+  content: fc.oneof(fc.string({ minLength: 1 }), fc.string({ unit: anyCharacter, minLength: 1 })),
   usage: fc.oneof(
     fc.record({ prompt_tokens: count, completion_tokens: count, total_tokens: count }),
     fc.record({ prompt_tokens: count, cost: count, details: fc.array(fc.string()) }),

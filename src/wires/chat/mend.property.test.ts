@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { streamFaults } from '../../../test/chat-conformity.ts';
 import { BILL, chunksIn, feed, RELAY_TERMS, sse } from '../../../test/chat-wire.ts';
+import { expectSame } from '../../../test/expect-same.ts';
 import { eventsOf } from '../../../test/raw-client.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { writeStreamError } from '../errors/envelope.ts';
@@ -100,9 +101,12 @@ function expectConforming(events: readonly unknown[], relayTerms: RelayTerms, pi
   const sent = feed(relay, sse(...events), pieceBytes);
   const { text, ended } = endOf(relay);
   const conformity = { model: relayTerms.catalogModel, wantsUsage: relayTerms.wantsUsageFrame, ended };
-  expect(streamFaults(eventsOf(sent + text), conformity)).toEqual([]);
-  expect(sent.split(/[\r\n]/).filter((line) => line !== '' && !line.startsWith('data: {'))).toEqual([]);
-  if (relayTerms.hideReasoning) expect(sent).not.toMatch(/"reasoning/);
+  expectSame(streamFaults(eventsOf(sent + text), conformity), []);
+  expectSame(
+    sent.split(/[\r\n]/).filter((line) => line !== '' && !line.startsWith('data: {')),
+    [],
+  );
+  if (relayTerms.hideReasoning && sent.includes('"reasoning')) expect(sent).not.toContain('"reasoning');
 }
 
 const done = fc.constantFrom([], ['[DONE]']);
@@ -113,7 +117,7 @@ describe('whatever a host sends, the client gets a conforming stream', () => {
       fc.property(fc.array(hostChunks(0), { maxLength: 25 }), done, terms, piece, (chunks, end, wishes, pieceBytes) => {
         expectConforming([...chunks, ...end], wishes, pieceBytes);
       }),
-      { numRuns: 1500 },
+      { numRuns: 750 },
     );
   });
 
@@ -126,7 +130,7 @@ describe('whatever a host sends, the client gets a conforming stream', () => {
       fc.property(fc.array(event, { maxLength: 20 }), done, terms, piece, (events, end, wishes, pieceBytes) => {
         expectConforming([...events.map((one) => JSON.stringify(one)), ...end], wishes, pieceBytes);
       }),
-      { numRuns: 1500 },
+      { numRuns: 750 },
     );
   });
 
@@ -194,8 +198,9 @@ describe('a frame like an earlier one', () => {
         const quickly = chunksIn(feed(quick, sse(...events)));
         // A number that is never the same keeps frames from being alike.
         const slowly = chunksIn(feed(slow, sse(...events.map((event, at) => ({ ...event, own: at })))));
-        expect(quickly).toEqual(slowly.map(({ own: _, ...chunk }) => chunk));
-        expect(quick.relayedBytes).toBe(slow.relayedBytes);
+        const expected = slowly.map(({ own: _, ...chunk }) => chunk);
+        expectSame(quickly, expected);
+        expectSame(quick.relayedBytes, slow.relayedBytes);
       }),
       { numRuns: 500 },
     );

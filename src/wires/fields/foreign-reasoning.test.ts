@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { anyCharacter } from '../../../test/any-character.ts';
 import type { OpaqueReasoning } from '../../canonical/request.ts';
 import { isWrappedForeign, unwrapForeign, wrapForeign } from './foreign-reasoning.ts';
 
@@ -7,7 +8,7 @@ const opaques: fc.Arbitrary<OpaqueReasoning> = fc
   .tuple(
     fc.string(),
     fc.constantFrom('signature', 'redacted', 'encrypted'),
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCharacter }),
     fc.option(fc.string()),
   )
   .map(([vendor, form, data, id]) => (id === null ? { vendor, form, data } : { vendor, form, data, id }));
