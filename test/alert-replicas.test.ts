@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type GatewayProcess, startGatewayProcess } from '../campaigns/gateway-process.ts';
 import { freshSchema, runSql } from './postgres.ts';
@@ -140,11 +141,12 @@ describe('three gateway processes on one PostgreSQL', () => {
   }, 60_000);
 });
 
-/** Asks again until the answer is as expected. Each answer takes a turn of the gateway, so this does not spin. */
+/** Asks again until the answer is as expected, with pauses in which the gateways have the cores for themselves. */
 async function until<Answer>(ask: () => Promise<Answer>, isIt: (answer: Answer) => boolean): Promise<Answer> {
   for (let asked = 0; asked < 5_000; asked++) {
     const answer = await ask();
     if (isIt(answer)) return answer;
+    await pause(10);
   }
   throw new Error('Waited in vain.');
 }

@@ -3,15 +3,18 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** Looks at a condition before the first pause: what this process does itself takes no longer. */
 const TURNS = 500;
 /** Looks with a pause between them. Without it, the wait for another process or thread would take a core from it. */
-const PAUSES_MAX = 60_000;
-const PAUSE_MS = 1;
+const PAUSES_MAX = 12_000;
+const SHORT_PAUSES = 200;
+const SHORT_PAUSE_MS = 1;
+/** For waits that take longer, such as for a timeout of the database: each look may be a query. */
+const LONG_PAUSE_MS = 10;
 
-/** Waits for a condition by looking at it again and again, first at every turn of the event loop, then every millisecond. */
+/** Waits for a condition by looking at it again and again, first at every turn of the event loop, then with pauses. */
 export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
   for (let look = 0; look < TURNS + PAUSES_MAX; look++) {
     if (await condition()) return;
     if (look < TURNS) await nextTurn();
-    else await pause(PAUSE_MS);
+    else await pause(look < TURNS + SHORT_PAUSES ? SHORT_PAUSE_MS : LONG_PAUSE_MS);
   }
   throw new Error(`Waited in vain until ${what}.`);
 }
