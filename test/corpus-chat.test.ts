@@ -10,6 +10,7 @@ import {
   type Told,
   toldBy,
 } from './chat-recordings.ts';
+import { expectSame } from './expect-same.ts';
 import { type Harness, startHarness } from './harness.ts';
 import { callRaw, eventsOf } from './raw-client.ts';
 
@@ -187,7 +188,7 @@ class Fold {
       this.told[index] ??= { text: '', reasoning: '', refusal: '', calls: [], finish: null };
       const told = this.told[index];
       const { content, refusal, reasoning, reasoning_content } = delta as Delta;
-      expect(reasoning ?? '').toBe(reasoning_content ?? '');
+      expectSame(reasoning ?? '', reasoning_content ?? '');
       told.text += content ?? '';
       told.refusal += refusal ?? '';
       told.reasoning += reasoning ?? '';

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
+import { expectSame } from '../../../test/expect-same.ts';
 import { promptBodies } from '../../../test/prompt-bodies.ts';
 import { WIRE_NAMES } from '../../canonical/wire-names.ts';
 import { ManualClock } from '../../kit/clock.ts';
@@ -29,7 +30,7 @@ test.each(WIRE_NAMES)('a body of the %s wire has the same count as its texts', a
     const texts = promptTexts(name, text);
     const chars = [...texts.texts, ...texts.toolTexts].reduce((sum, one) => sum + one.length, 0);
     const prompt = promptOf(name, text, size);
-    expect(prompt).toEqual({ wire: name, bytes, chars });
+    expectSame(prompt, { wire: name, bytes, chars });
     // Another account, so that the second count is not remembered from the first.
     const [byBody, byTexts] = await Promise.all([
       counter.count(order, prompt),
@@ -39,6 +40,6 @@ test.each(WIRE_NAMES)('a body of the %s wire has the same count as its texts', a
     expect(byBody).toEqual(byTexts);
     if (chars > 0) bodies++;
   });
-  await fc.assert(property, { numRuns: 100 });
-  expect(bodies).toBeGreaterThan(50);
+  await fc.assert(property, { numRuns: 60 });
+  expect(bodies).toBeGreaterThan(30);
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { anyCharacter } from '../../../test/any-character.ts';
 import { BILL, RELAY_TERMS } from '../../../test/chat-wire.ts';
+import { expectSame } from '../../../test/expect-same.ts';
 import { LIMITS } from '../../limits.ts';
 import { AnswerMemory } from '../frames/answer-memory.ts';
 import { spliceResponse } from './splice-response.ts';
@@ -83,8 +84,8 @@ describe.each(Object.entries(SPELLINGS))('a response written %s', (_, spell) => 
       fc.property(said, (other) => {
         const body = Buffer.from(spell(answerOf(other)));
         const usedBefore = memory.used;
-        expect(relayed(body, memory)).toEqual(relayed(body));
-        expect(memory.used).toBe(usedBefore + 1);
+        expectSame(relayed(body, memory), relayed(body));
+        expectSame(memory.used, usedBefore + 1);
       }),
     );
   });
@@ -101,7 +102,7 @@ describe.each(Object.entries(SPELLINGS))('a response written %s', (_, spell) => 
     fc.assert(
       fc.property(change, ({ at, removed, added }) => {
         const body = Buffer.concat([whole.subarray(0, at), Buffer.from(added), whole.subarray(at + removed)]);
-        expect(relayed(body, memory)).toEqual(relayed(body));
+        expectSame(relayed(body, memory), relayed(body));
       }),
       { numRuns: 2_000 },
     );
