@@ -21,6 +21,9 @@ export interface Contender {
   readonly mayBeLeftOut?: true;
 }
 
+/** The same code a second time, with a store of its own: the ratio of the two is the noise of a run. */
+export const AGAIN = 'Tollgate again';
+
 /** The gateway with tracing on, of every call. */
 export const TRACED = 'Tollgate, every call traced';
 
@@ -57,6 +60,10 @@ export async function startTollgate(terms: TollgateTerms, nodeFlags: readonly st
   return { name, child, port: hello.port, model: CATALOG_MODEL, headers: {} };
 }
 
+export async function startTollgateAgain(terms: TollgateTerms): Promise<Contender> {
+  return { ...(await startTollgate(terms)), name: AGAIN };
+}
+
 /** With this many workers, on all cores. */
 export async function startWorkers(terms: TollgateTerms & { readonly workers: number }): Promise<Contender> {
   const { child, hello } = await Child.ready<TollgateHello>(null, 'tollgate.ts', terms);
@@ -66,11 +73,19 @@ export async function startWorkers(terms: TollgateTerms & { readonly workers: nu
 
 /** The gateway of another checkout, with its own code, store and benchmark programs: what a change costs is seen in one run. */
 export async function startOtherTollgate(checkout: string, terms: TollgateTerms, keys: readonly string[]) {
+  const { CATALOG_MODEL: model = OLDER_MODEL } = (await import(join(checkout, 'bench/traffic.ts'))) as OtherTraffic;
   const program = join(checkout, 'bench/tollgate.ts');
   const { child, hello } = await Child.ready<TollgateHello>(MEASURED_CORE, program, terms);
   const name = `Tollgate of ${basename(checkout)}`;
-  return { name, child, port: hello.port, model: CATALOG_MODEL, headers: {}, keys } satisfies Contender;
+  return { name, child, port: hello.port, model, headers: {}, keys } satisfies Contender;
 }
+
+interface OtherTraffic {
+  readonly CATALOG_MODEL?: string;
+}
+
+/** What benchmarks asked for when the gateway still had two relays for one wire: the relay that it has today. */
+const OLDER_MODEL = 'bench-mended';
 
 /** The published package, outside this project's dependencies; null where it cannot be installed. */
 export async function startPortkey(upstreamPort: number, core: number | null): Promise<Contender | null> {

@@ -8,12 +8,14 @@ import { canSharePort } from '../src/kit/shared-port.ts';
 import { Child, canPin, MEASURED_CORE, OTHER_CORE } from './child.ts';
 import type { CollectorHello } from './collector.ts';
 import {
+  AGAIN,
   type Contender,
   startOtherTollgate,
   startPassThrough,
   startPassThroughs,
   startPortkey,
   startTollgate,
+  startTollgateAgain,
   startWorkers,
   TRACED,
 } from './contenders.ts';
@@ -31,7 +33,7 @@ import {
 } from './measure.ts';
 import { PureWork } from './pure-work.ts';
 import { inScratchFolder, say } from './scratch.ts';
-import { type Row, ratio, renderTable } from './table.ts';
+import { median, type Row, ratio, ratioText, renderTable } from './table.ts';
 import type { BooksReport } from './tollgate.ts';
 import { SHAPES, type Shape, STREAM_CHUNKS, UPSTREAM_MODEL } from './traffic.ts';
 import type { UpstreamHello } from './upstream.ts';
@@ -46,6 +48,7 @@ const { values } = parseArgs({
     connections: { type: 'string', default: '64' },
     only: { type: 'string', default: '' },
     against: { type: 'string' },
+    noise: { type: 'boolean', default: false },
     'frames-apart': { type: 'boolean', default: false },
     workers: { type: 'string' },
     'warm-up': { type: 'string', default: String(WARM_UP_SECONDS) },
@@ -66,6 +69,7 @@ const onAllCores = values['all-cores'];
 const measuredCore = onAllCores ? null : MEASURED_CORE;
 const otherCore = onAllCores ? null : OTHER_CORE;
 const BOOKS_MS_MAX = 120_000;
+const CORE_SPEED_MS_MAX = 10_000;
 /** The bar that the gateway is held to, against the published one. */
 const TIMES_PORTKEY = 6;
 
@@ -78,6 +82,7 @@ async function main(folder: string): Promise<void> {
   for (const copy of workerCounts?.map(String) ?? (onAllCores ? [] : ['node']))
     cpSync(first, storeFolder(folder, copy), { recursive: true });
   if (values.tracing) cpSync(first, storeFolder(folder, 'traced'), { recursive: true });
+  if (values.noise) cpSync(first, storeFolder(folder, 'again'), { recursive: true });
   const keys = accounts.map(({ secret }) => secret);
   const { around, contenders: started } = await (workerCounts === null
     ? startAll(folder, keys)
@@ -111,6 +116,7 @@ async function main(folder: string): Promise<void> {
   if (!onAllCores) for (const shape of SHAPES) compareWithPortkey(shape, measured);
   for (const shape of SHAPES) {
     compare('against', shape, measured, ({ name }) => name.startsWith('Tollgate of '));
+    compare('noise', shape, measured, ({ name }) => name === AGAIN);
     compare('untraced', shape, measured, ({ name }) => name === TRACED);
   }
   if (pureWork === null) return;
@@ -211,9 +217,12 @@ async function startTollgates(folder: string, upstreamPort: number): Promise<Con
     return [await startWorkers({ folder: storeFolder(folder, 'own'), upstreamPort, transport: 'own', workers })];
   }
   const contenders: Contender[] = [];
-  for (const transport of TRANSPORTS) {
+  // The comparison of two gateways is about the usual transport.
+  for (const transport of values.noise ? (['own'] as const) : TRANSPORTS) {
     contenders.push(await startTollgate({ folder: storeFolder(folder, transport), upstreamPort, transport }));
   }
+  const again = { folder: storeFolder(folder, 'again'), upstreamPort, transport: 'own' } as const;
+  if (values.noise) contenders.push(await startTollgateAgain(again));
   if (!values.tracing) return contenders;
   const { hello } = await Child.ready<CollectorHello>(OTHER_CORE, 'collector.ts', {});
   const terms = { folder: storeFolder(folder, 'traced'), upstreamPort, transport: 'own' } as const;
@@ -241,11 +250,25 @@ async function runRounds(
   pureWork: PureWork | null,
 ): Promise<Row[]> {
   const all = SHAPES.flatMap((shape) => contenders.map((contender) => ({ contender, shape, rounds: [] as Figures[] })));
+  const core = (await Child.ready(measuredCore, 'core-speed.ts', {})).child;
+  const computedMs: number[] = [];
   for (let round = 0; round < rounds; round++) {
     await pureWork?.runRound();
-    for (const row of all) row.rounds.push(await measure(around, row.contender, row.shape, seconds));
+    for (const row of all) {
+      computedMs.push(await core.ask<number>('compute', CORE_SPEED_MS_MAX));
+      row.rounds.push(await measure(around, row.contender, row.shape, seconds));
+    }
   }
+  await core.stop();
+  say(`core       ${speedsOf(computedMs)}`);
   return all.map(({ contender, shape, rounds }) => ({ name: contender.name, child: contender.child, shape, rounds }));
+}
+
+/** How fast the measured core was before each round, by the time of the same computation. */
+function speedsOf(computedMs: readonly number[]): string {
+  const [fastest, slowest] = [Math.min(...computedMs), Math.max(...computedMs)];
+  const times = `${fastest.toFixed(2)} to ${slowest.toFixed(2)} ms, in the middle ${median(computedMs).toFixed(2)}`;
+  return `a fixed computation took ${times}: at its fastest the core was ${(slowest / fastest).toFixed(2)} times as fast as at its slowest`;
 }
 
 function answeredBy(child: Child, measured: readonly Row[]): number {
@@ -286,11 +309,9 @@ function compare(title: string, shape: Shape, measured: readonly Row[], isOther:
   const other = ofShape.find(isOther);
   const own = ofShape.find(({ name }) => name === 'Tollgate');
   if (other === undefined || own === undefined) return;
-  const times = ratio(own, other, ({ perSecond }) => perSecond);
-  const cpu = ratio(own, other, ({ cpuMicros }) => cpuMicros);
-  say(
-    `${title.padEnd(10)} ${other.name}, ${shape}: ${times.toFixed(3)} times the requests/s, ${cpu.toFixed(3)} times the CPU a request`,
-  );
+  const times = ratioText(own, other, ({ perSecond }) => perSecond);
+  const cpu = ratioText(own, other, ({ cpuMicros }) => cpuMicros);
+  say(`${title.padEnd(10)} ${other.name}, ${shape}: ${times} times the requests/s, ${cpu} times the CPU a request`);
 }
 
 function compareWorkers(shape: Shape, measured: readonly Row[]): void {
@@ -311,8 +332,8 @@ function load(): string {
     .join(' ');
 }
 
-if (onAllCores && (workerCounts !== null || values.tracing || values.against !== undefined))
-  throw new Error('--all-cores cannot be combined with --workers, --tracing or --against.');
+if (onAllCores && (workerCounts !== null || values.tracing || values.noise || values.against !== undefined))
+  throw new Error('--all-cores cannot be combined with --workers, --tracing, --noise or --against.');
 if (!canPin && !onAllCores)
   say('cores      there is no taskset or only one core: nothing is pinned, and the figures mean little');
 await inScratchFolder(main);

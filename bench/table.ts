@@ -18,7 +18,18 @@ export function median(values: readonly number[]): number {
 
 /** How many times the other's figure, as the median of the rounds' own ratios. */
 export function ratio(row: Row, other: Row, figure: (figures: Figures) => number): number {
-  return median(row.rounds.map((figures, at) => figure(figures) / figure(other.rounds[at]!)));
+  return median(ratios(row, other, figure));
+}
+
+function ratios(row: Row, other: Row, figure: (figures: Figures) => number): number[] {
+  return row.rounds.map((figures, at) => figure(figures) / figure(other.rounds[at]!));
+}
+
+/** The ratio, and between which two values half of the rounds' own ratios are. */
+export function ratioText(row: Row, other: Row, figure: (figures: Figures) => number): string {
+  const sorted = ratios(row, other, figure).toSorted((a, b) => a - b);
+  const quartile = (part: number): string => sorted[Math.round(part * (sorted.length - 1))]!.toFixed(3);
+  return `${median(sorted).toFixed(3)} (${quartile(0.25)} to ${quartile(0.75)})`;
 }
 
 const rate = ({ perSecond }: Figures): number => perSecond;
