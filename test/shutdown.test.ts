@@ -108,7 +108,7 @@ test('what takes too long is cut short, and says so', async () => {
 });
 
 /**
- * Between two reads of a host the gateway waits too; it is stuck if it does so whenever one looks. So many rounds last
+ * Between two reads of a host the gateway waits too; it is stuck if it does so whenever one looks. These rounds take
  * longer than a delayed acknowledgement of the kernel.
  */
 const ROUNDS_OF_STILLNESS = 200;
