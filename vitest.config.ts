@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { COMPILE_CACHE } from './campaigns/process-environment.ts';
@@ -27,15 +26,12 @@ export default defineConfig({
     maxWorkers: '100%',
     sequence: { sequencer: SlowestFirst },
     projects: [
-      { resolve, test: { ...shared, name: 'quick', include: quick, globalSetup: FILL, sequence: { groupOrder: 1 } } },
+      { resolve, test: { ...shared, name: 'quick', include: quick, globalSetup: FILL } },
       {
         resolve,
         test: {
           ...shared,
           name: 'slow',
-          // Some of its files wait for other processes most of the time: one more than there are cores keeps all cores busy.
-          maxWorkers: availableParallelism() + 1,
-          sequence: { groupOrder: 0 },
           include: [
             'src/**/*.test.ts',
             'test/**/*.test.ts',

@@ -282,7 +282,7 @@ describe('SseFramer, for any stream cut in any way', () => {
         const passed = raws({ frames, rest }).join('');
         expectSame(passed === whole || `${passed}\n` === whole, true);
       }),
-      { numRuns: 2500 },
+      { numRuns: 5000 },
     );
   });
 

@@ -117,7 +117,7 @@ describe('whatever a host sends, the client gets a conforming stream', () => {
       fc.property(fc.array(hostChunks(0), { maxLength: 25 }), done, terms, piece, (chunks, end, wishes, pieceBytes) => {
         expectConforming([...chunks, ...end], wishes, pieceBytes);
       }),
-      { numRuns: 750 },
+      { numRuns: 1500 },
     );
   });
 
@@ -130,7 +130,7 @@ describe('whatever a host sends, the client gets a conforming stream', () => {
       fc.property(fc.array(event, { maxLength: 20 }), done, terms, piece, (events, end, wishes, pieceBytes) => {
         expectConforming([...events.map((one) => JSON.stringify(one)), ...end], wishes, pieceBytes);
       }),
-      { numRuns: 750 },
+      { numRuns: 1500 },
     );
   });
 

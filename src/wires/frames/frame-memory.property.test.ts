@@ -210,7 +210,7 @@ function comesToTheSame(streams: readonly (readonly Buffer[])[], hideReasoning: 
 }
 
 test('streams of one host, with and without reasoning, come to the same with the frame memory as when every frame is parsed', () => {
-  const runs = 1000;
+  const runs = 2000;
   const helped = { with: 0, without: 0 };
   fc.assert(
     fc.property(streamsOfOneHost, (streams) => {

@@ -108,7 +108,7 @@ describe.each(RELAYS)('a stream of %s', (_name, open, shapes, ends) => {
         expectSame(relayed(open(asked), [bytes]), byFrame);
         expectSame(relayed(open(asked), cut(bytes, places)), byFrame);
       }),
-      { numRuns: 500 },
+      { numRuns: 1000 },
     );
   });
 
@@ -121,7 +121,7 @@ describe.each(RELAYS)('a stream of %s', (_name, open, shapes, ends) => {
         expectSame(inRuns, read);
         expectSame(chunksOf(sentInRuns), chunksOf(sent));
       }),
-      { numRuns: 500 },
+      { numRuns: 1000 },
     );
   });
 });
