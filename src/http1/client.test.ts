@@ -1,6 +1,6 @@
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { certify } from '../../test/egress/certificate.ts';
 import { CHUNKED, chunk, Host, LAST_CHUNK, Notes, OK } from '../../test/http1-host.ts';
 import { HostConnections } from './client/host-connections.ts';
@@ -9,6 +9,8 @@ import { UndiciClient } from './undici-client.ts';
 
 interface Connections extends Sender {
   readonly openConnections: number;
+  readonly origins: number;
+  keepOnly(origins: ReadonlySet<string>): void;
   close(): Promise<void>;
 }
 
@@ -125,6 +127,48 @@ describe.each(IMPLEMENTATIONS)('the %s client', (_name, open) => {
       await answered();
       host.sockets[0]!.write(OK.replace('ok', 'no'));
       expect(await answered()).toEqual(['head 200', 'ok', 'end']);
+    });
+  });
+
+  describe('an address that is not used any more', () => {
+    it('loses its idle connections, and those that are used keep theirs', async () => {
+      await start();
+      await answered();
+      connections.keepOnly(new Set([host.origin]));
+      await answered();
+      expect([host.sockets.length, connections.origins]).toEqual([1, 1]);
+      connections.keepOnly(new Set(['http://127.0.0.1:1']));
+      await host.deserted();
+      await vi.waitFor(() => expect([connections.origins, connections.openConnections]).toEqual([0, 0]));
+    });
+
+    it('answers the call that is under way, and then loses its connection', async () => {
+      await start();
+      const begun = Promise.withResolvers<Socket>();
+      host.answer = (socket) => {
+        socket.write(CHUNKED + chunk('one'));
+        begun.resolve(socket);
+      };
+      const notes = new Notes();
+      ask(notes);
+      const socket = await begun.promise;
+      connections.keepOnly(new Set());
+      expect(connections.openConnections).toBe(1);
+      socket.write(chunk('two') + LAST_CHUNK);
+      await notes.over.promise;
+      expect(notes.seen.at(-1)).toBe('end');
+      await host.deserted();
+      await vi.waitFor(() => expect([connections.origins, connections.openConnections]).toEqual([0, 0]));
+    });
+
+    it('is called again when it is used again', async () => {
+      await start();
+      await answered();
+      connections.keepOnly(new Set());
+      connections.keepOnly(new Set([host.origin]));
+      await host.deserted();
+      for (let call = 0; call < 2; call++) expect(await answered()).toEqual(['head 200', 'ok', 'end']);
+      expect([host.sockets.length, connections.origins, connections.openConnections]).toEqual([2, 1, 1]);
     });
   });
 

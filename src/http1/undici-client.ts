@@ -70,6 +70,16 @@ export class UndiciClient implements Sender {
     return this.#pools.size;
   }
 
+  /** No origin has connections, and no request is under way. */
+  get isUnused(): boolean {
+    return this.#pools.size === 0 && this.#retired.size === 0;
+  }
+
+  /** Closes the connections to all other origins, each when its request has ended. */
+  keepOnly(origins: ReadonlySet<string>): void {
+    for (const origin of this.#pools.keys()) if (!origins.has(origin)) this.#retirePool(origin);
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#pools.values(), ...this.#retired].map((pool) => pool.destroy()));

@@ -9,6 +9,7 @@ interface KeepingSender extends Sender {
   readonly openConnections: number;
   /** Requests that wait for a connection; absent if the client does not tell. */
   readonly waiting?: number;
+  keepOnly(origins: ReadonlySet<string>): void;
   close(): Promise<void>;
 }
 
@@ -17,8 +18,8 @@ export class HostSenders {
   /** To one host. */
   readonly connectionsMax: number;
   readonly #direct: KeepingSender;
-  /** By the proxy's URL. They stay until the end, though a reload may have left one without hosts. */
-  readonly #proxied = new Map<string, KeepingSender>();
+  /** By the proxy's URL. */
+  readonly #proxied = new Map<string, UndiciClient>();
 
   constructor(transport: Transport, connectionsMax: number) {
     this.connectionsMax = connectionsMax;
@@ -41,6 +42,28 @@ export class HostSenders {
       this.#proxied.set(url, sender);
     }
     return sender;
+  }
+
+  /**
+   * Closes the connections that only hosts of an earlier config used, each when its call has ended. The client of a proxy
+   * that had calls until then is forgotten by the next reload.
+   */
+  keepOnly(hosts: readonly Pick<ConfiguredHost, 'row' | 'proxy'>[]): void {
+    const originsBehind = (proxyUrl: string | undefined): Set<string> =>
+      new Set(
+        hosts.filter(({ proxy }) => proxy?.url.reveal() === proxyUrl).map(({ row }) => new URL(row.baseUrl).origin),
+      );
+    this.#direct.keepOnly(originsBehind(undefined));
+    for (const [url, sender] of this.#proxied) {
+      const origins = originsBehind(url);
+      sender.keepOnly(origins);
+      if (origins.size === 0 && sender.isUnused) this.#proxied.delete(url);
+    }
+  }
+
+  /** How many proxies have a client. */
+  get proxies(): number {
+    return this.#proxied.size;
   }
 
   /** Connections open to any host, for metrics and for tests that look for leaks. */

@@ -5,7 +5,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Config, loadConfig } from '../config/config.ts';
 import { MasterKeyring } from '../custody/keyring.ts';
 import type { MasterKeys } from '../custody/seal.ts';
+import type { Sender } from '../egress/sender.ts';
+import type { ConfiguredHost } from '../hosts/host.ts';
 import { HostsHealth } from '../hosts/hosts-health.ts';
+import { HOST_ROWS } from '../hosts/rows.ts';
 import { ManualClock } from '../kit/clock.ts';
 import type { Store } from '../store/store.ts';
 import type { InForce } from './call-parts.ts';
@@ -22,12 +25,16 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
+/** The names of the hosts whose connections the last reload kept. */
+let kept: string[] | null = null;
+
 function open(others: OtherWorkers): Reloads {
   const store = { registerPrices: async () => 1 } as unknown as Store;
   const health = new HostsHealth(config.health, new ManualClock(), () => undefined);
   const egress = {
-    senderFor: () => {
-      throw new Error('No host is configured.');
+    senderFor: () => ({}) as Sender,
+    keepOnly: (hosts: readonly Pick<ConfiguredHost, 'row'>[]) => {
+      kept = hosts.map(({ row }) => row.name);
     },
   };
   return new Reloads({ store, keyring, inForce: {} as InForce, egress, health }, others);
@@ -44,4 +51,12 @@ test('a master key that is added while a reload is being prepared stays in use i
   await reloads.reload({ config, hosts: [] });
   expect(keyring.sealer.keyIds).toHaveLength(2);
   expect(usedByOthers).toEqual(keyring.sealer.keys);
+});
+
+test('a reload keeps connections only to the hosts that it brings', async () => {
+  const reloads = open({ prepareReload: async () => undefined, finishReload: async () => undefined });
+  const row = HOST_ROWS.find(({ baseUrl }) => baseUrl !== '')!;
+  const host = { row, key: null, keySource: null, local: false, models: [] };
+  await reloads.reload({ config, hosts: [host] });
+  expect(kept).toEqual([row.name]);
 });

@@ -15,7 +15,7 @@ export interface ReloadParts {
   readonly store: Store;
   readonly keyring: MasterKeyring;
   readonly inForce: InForce;
-  readonly egress: Pick<HostSenders, 'senderFor'>;
+  readonly egress: Pick<HostSenders, 'senderFor' | 'keepOnly'>;
   readonly health: HostsHealth;
 }
 
@@ -68,6 +68,7 @@ export async function prepareReload(
     keyring.use(keys, config.masterKey);
     inForce.prices = prices;
     inForce.hosts = directoryOf(hosts, egress, health);
+    egress.keepOnly(hosts);
   };
 }
 

@@ -50,6 +50,19 @@ export class HostConnections implements Sender {
     return waiting;
   }
 
+  /** Origins that have a pool, with or without connections. */
+  get origins(): number {
+    return this.#pools.size;
+  }
+
+  /** Closes the connections to all other origins, each when its request has ended. */
+  keepOnly(origins: ReadonlySet<string>): void {
+    for (const [origin, pool] of this.#pools) {
+      if (origins.has(origin)) pool.keep();
+      else pool.retire();
+    }
+  }
+
   async close(): Promise<void> {
     for (const pool of this.#pools.values()) pool.close();
     this.#pools.clear();
@@ -58,7 +71,12 @@ export class HostConnections implements Sender {
   #pool(origin: string): HostPool {
     let pool = this.#pools.get(origin);
     if (pool === undefined) {
-      pool = new HostPool(new URL(origin), this.#clock, this.#connectionsMax);
+      pool = new HostPool({
+        url: new URL(origin),
+        clock: this.#clock,
+        connectionsMax: this.#connectionsMax,
+        deserted: () => this.#pools.delete(origin),
+      });
       this.#pools.set(origin, pool);
     }
     return pool;
@@ -72,22 +90,42 @@ function stopping(): Error {
   return new Error('The gateway is stopping.');
 }
 
+interface PoolTerms {
+  readonly url: URL;
+  readonly clock: Clock;
+  readonly connectionsMax: number;
+  /** The pool was retired, and its last connection is gone. */
+  deserted(): void;
+}
+
 class HostPool implements ConnectionTerms {
   readonly url: URL;
   readonly clock: Clock;
   session: Buffer | undefined;
-  readonly #connectionsMax: number;
+  readonly #terms: PoolTerms;
   readonly #all = new Set<HostConnection>();
   /** The last one used is reused first, so that the others expire. */
   #idle: HostConnection[] = [];
   readonly #waiting: HostExchange[] = [];
   #sweep: Timer | null = null;
+  #isRetired = false;
   #closed = false;
 
-  constructor(url: URL, clock: Clock, connectionsMax: number) {
-    this.url = url;
-    this.clock = clock;
-    this.#connectionsMax = connectionsMax;
+  constructor(terms: PoolTerms) {
+    this.url = terms.url;
+    this.clock = terms.clock;
+    this.#terms = terms;
+  }
+
+  keep(): void {
+    this.#isRetired = false;
+  }
+
+  /** From now on, connections that have nothing to do are closed. */
+  retire(): void {
+    this.#isRetired = true;
+    for (const connection of this.#idle) connection.drop();
+    this.#leaveIfDeserted();
   }
 
   get open(): number {
@@ -114,6 +152,10 @@ class HostPool implements ConnectionTerms {
       connection.carry(next);
       return;
     }
+    if (this.#isRetired) {
+      connection.drop();
+      return;
+    }
     this.#idle.push(connection);
     if (this.#sweep === null) this.#sweepLater();
   }
@@ -124,6 +166,7 @@ class HostPool implements ConnectionTerms {
     if (at !== -1) this.#idle.splice(at, 1);
     const next = this.#nextWaiting();
     if (next !== undefined) this.send(next);
+    this.#leaveIfDeserted();
   }
 
   resend(connection: HostConnection, exchange: HostExchange, wasSent: boolean): void {
@@ -143,6 +186,10 @@ class HostPool implements ConnectionTerms {
     for (const connection of this.#all) connection.drop();
   }
 
+  #leaveIfDeserted(): void {
+    if (this.#isRetired && this.#all.size === 0) this.#terms.deserted();
+  }
+
   #takeIdle(): HostConnection | null {
     const nowMs = this.clock.monotonicMs();
     for (;;) {
@@ -160,7 +207,7 @@ class HostPool implements ConnectionTerms {
   }
 
   #openNew(): HostConnection | null {
-    return this.#all.size >= this.#connectionsMax ? null : this.#open();
+    return this.#all.size >= this.#terms.connectionsMax ? null : this.#open();
   }
 
   #open(): HostConnection {
