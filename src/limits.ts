@@ -138,6 +138,8 @@ export const LIMITS = {
   storeLogIdleTicks: 30,
   /** Accounts, keys, windows, holds and names that the writer caches between commits. */
   storeCachedRowsMax: 50_000,
+  /** Price lists whose number a process on PostgreSQL knows. */
+  storePriceListsMax: 1_000,
   /** Rows that one step of verifying, closing, deleting or recovering handles before other work gets a turn. */
   storeSliceRows: 20_000,
   storeWriteSliceRows: 250,

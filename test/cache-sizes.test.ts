@@ -35,6 +35,13 @@ test('/metrics says what every cache holds and may hold, each by a name that doc
   expect(entries.get('frame_patterns')).toBeGreaterThan(0);
   const page = readFileSync(new URL('../docs/metrics.md', import.meta.url), 'utf8');
   const explained = [...page.matchAll(/^\| `(\w+)` \| [^|]+ \|$/gm)].map(([, name]) => name!);
-  const elsewhere = ['sso_states', 'trace_spans', 'shared_request_counts', 'stored_holds', 'stored_names'];
+  const onPostgres = [
+    'shared_request_counts',
+    'stored_holds',
+    'stored_names',
+    'stored_price_lists',
+    'stored_price_texts',
+  ];
+  const elsewhere = ['sso_states', 'trace_spans', ...onPostgres];
   expect(explained.toSorted()).toEqual([...entries.keys(), ...elsewhere].toSorted());
 });

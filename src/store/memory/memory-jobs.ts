@@ -207,7 +207,7 @@ class MemoryJobs implements MoneyOfJobs {
   };
 
   priceList: JobStore['priceList'] = async (version) =>
-    this.#rows.prices.find((list) => list.version === version)?.pricesJson ?? null;
+    [...this.#rows.prices.values()].find((list) => list.version === version)?.pricesJson ?? null;
 
   #where(is: (job: MemoryJob) => boolean): MemoryJob[] {
     return [...this.#rows.jobs.values()].filter(is).sort(byId);

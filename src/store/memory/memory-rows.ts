@@ -22,7 +22,7 @@ export class MemoryRows implements LedgerRows {
   readonly forgotten: Receipt[] = [];
   readonly credits = new Map<bigint, CreditOperation>();
   readonly refunds = new Map<bigint, bigint>();
-  readonly prices: { version: string; pricesJson: string }[] = [];
+  readonly prices = new Map<number, { readonly version: string; readonly pricesJson: string }>();
   readonly providerKeys = new Map<bigint, ProviderKeyRow>();
   readonly idempotencyKeys = new Map<string, IdempotencyRow>();
   readonly jobs = new Map<bigint, MemoryJob>();

@@ -125,11 +125,12 @@ export class MemoryStore implements Store {
   }
 
   async registerPrices(version: string, pricesJson: string): Promise<number> {
-    const index = this.#rows.prices.findIndex((list) => list.version === version);
-    if (index === -1) return this.#rows.prices.push({ version, pricesJson });
-    if (this.#rows.prices[index]?.pricesJson !== pricesJson)
+    const { prices } = this.#rows;
+    const [number, list] = [...prices].find(([, known]) => known.version === version) ?? [];
+    if (number === undefined) return prices.set(prices.size + 1, { version, pricesJson }).size;
+    if (list?.pricesJson !== pricesJson)
       throw new Error(`Price list ${version} is already registered with other prices.`);
-    return index + 1;
+    return number;
   }
 
   async createAccount(account: NewAccount): Promise<'created' | 'name_taken'> {

@@ -144,7 +144,7 @@ export class BatchWrites {
       numbers(calls.map(({ windowName: name }) => (name === null ? null : windowIdOf(name).id))),
       numbers(calls.map(({ personWindowName: name }) => (name === null ? null : personWindowIdOf(name).id))),
       numbers(holds.map(({ amountNanousd }) => amountNanousd)),
-      numbers(holds.map(({ priceId }) => this.#rows.prices[priceId - 1]!.id)),
+      numbers(holds.map(({ priceId }) => this.#rows.prices.get(priceId)!.id)),
       texts(holds.map(({ idempotency }) => idempotency?.key ?? null)),
       ...CALL_COLUMNS.map((column) => column.array(holds, this.#nameId)),
     ];

@@ -25,7 +25,7 @@ describe('a dictionary that has grown too large', () => {
     Array.from({ length: count }, (_, at) => aHold(BigInt(at + 1), 1n, { requestedModel: `${prefix}${at}` }));
 
   it('drops old names, but not those that a running batch has loaded', async () => {
-    const dictionary = new Dictionary(new Names(), { load: async () => [], forgetIds: () => undefined });
+    const dictionary = new Dictionary(new Names(), { load: async () => new Map(), forgetIds: () => undefined });
     const { nameId: early } = await dictionary.load(holdsWith(LIMITS.storeCachedRowsMax - 10, 'a'));
     const { nameId: late } = await dictionary.load([...holdsWith(2, 'a'), ...holdsWith(20, 'b')]);
     expect([early('a0'), early('a1')]).toEqual([late('a0'), late('a1')]);

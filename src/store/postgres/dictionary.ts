@@ -2,7 +2,7 @@ import { CALL_FIELDS, type Fields, SETTLEMENT_FIELDS } from '../../canonical/rec
 import { LIMITS } from '../../limits.ts';
 import type { LedgerOperation } from '../store.ts';
 import type { Connections } from './connections.ts';
-import type { NumberedLists, PriceLists } from './price-lists.ts';
+import type { NumberedLists, PriceList, PriceLists } from './price-lists.ts';
 import { storable, texts } from './values.ts';
 
 /** What a batch needs to know about its names and price lists. */
@@ -57,7 +57,7 @@ export class Dictionary {
       nameId: (text) => idIn(known, text),
       names: new Map([...names].map((name) => [idIn(known, name), name])),
       prices,
-      priceLists: new Map([...numbers].flatMap((number) => pairOf(prices[number - 1]))),
+      priceLists: new Map([...prices.values()].flatMap(pairOf)),
     };
   }
 
@@ -85,8 +85,8 @@ export class Dictionary {
   }
 }
 
-function pairOf(list: NumberedLists[number]): (readonly [bigint, string])[] {
-  return list === undefined || list.id === null ? [] : [[list.id, list.version]];
+function pairOf({ id, version }: PriceList): (readonly [bigint, string])[] {
+  return id === null ? [] : [[id, version]];
 }
 
 type NameFields<All extends Fields> = {

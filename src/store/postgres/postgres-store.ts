@@ -307,7 +307,7 @@ class PostgresStore implements Store {
   }
 
   async cacheSizes(): Promise<readonly CacheSize[]> {
-    return [...this.#runner.sizes(), ...this.#requestCounts.sizes()];
+    return [...this.#runner.sizes(), ...this.#prices.sizes(), ...this.#requestCounts.sizes()];
   }
 
   async health(): Promise<StoreHealth> {

@@ -1,3 +1,5 @@
+import type { CacheSize } from '../../kit/caches.ts';
+import { LIMITS } from '../../limits.ts';
 import type { Connections } from './connections.ts';
 import { takeLock } from './locks.ts';
 import { numbers } from './values.ts';
@@ -7,12 +9,13 @@ export interface PriceList {
   readonly version: string;
   /** Its id in the database; null if the database was put back to an older state since it was read. */
   readonly id: bigint | null;
-  /** Null if another process registered it. */
-  readonly pricesJson: string | null;
 }
 
-/** By the number that holds refer to them by, from zero: the list with the number 1 is the first. */
-export type NumberedLists = readonly (PriceList | undefined)[];
+/** By the number that holds refer to them by. */
+export type NumberedLists = ReadonlyMap<number, PriceList>;
+
+/** Of the list in force and of those that jobs were accepted under. */
+const PRICES_KEPT = 1 + LIMITS.jobPriceListsKept;
 
 /**
  * The price lists that this process has numbered. A number is the id in the database, and keeps its meaning even if the
@@ -20,11 +23,21 @@ export type NumberedLists = readonly (PriceList | undefined)[];
  */
 export class PriceLists {
   readonly #connections: Pick<Connections, 'query' | 'transaction'>;
-  /** Replaced when ids become unknown; loads that have begun fill the old one. */
-  #lists: (PriceList | undefined)[] = [];
+  /** The one used last is the last. Replaced when ids become unknown; loads that have begun fill the old one. */
+  #lists = new Map<number, PriceList>();
+  /** The prices, as JSON, of the lists that this process registered and used last, by version. */
+  readonly #prices = new Map<string, string>();
+  #highest = 0;
 
   constructor(connections: Pick<Connections, 'query' | 'transaction'>) {
     this.#connections = connections;
+  }
+
+  sizes(): CacheSize[] {
+    return [
+      { cache: 'stored_price_lists', entries: this.#lists.size, entriesMax: LIMITS.storePriceListsMax },
+      { cache: 'stored_price_texts', entries: this.#prices.size, entriesMax: PRICES_KEPT },
+    ];
   }
 
   /** Stores the list if it is new, and returns its number. */
@@ -32,48 +45,63 @@ export class PriceLists {
     const before = this.#lists;
     const id = await this.#store(version, pricesJson);
     const number = this.#numberFor(version, id);
-    this.#lists[number - 1] = { version, id: before === this.#lists ? id : null, pricesJson };
+    this.#prices.set(version, pricesJson);
+    this.#use(this.#lists, number, { version, id: before === this.#lists ? id : null });
     return number;
   }
 
-  /** Finds the ids of these lists; lists that do not exist stay unknown. */
+  /** Finds the ids of these lists; lists that do not exist are left out. */
   async load(wanted: readonly number[]): Promise<NumberedLists> {
     const lists = this.#lists;
-    const unknown = wanted.filter((number) => lists[number - 1] === undefined && Number.isInteger(number));
+    const loaded = new Map<number, PriceList>();
+    const unknown = wanted.filter((number) => !lists.has(number) && Number.isInteger(number));
     if (unknown.length > 0) await this.#readById(unknown, lists);
     for (const number of wanted) {
-      const list = lists[number - 1];
-      if (list?.id === null) lists[number - 1] = await this.#findAgain(list);
+      const known = lists.get(number);
+      const list = known?.id === null ? await this.#findAgain(known) : known;
+      if (list === undefined) lists.delete(number);
+      else {
+        this.#use(lists, number, list);
+        loaded.set(number, list);
+      }
     }
-    return lists;
+    return loaded;
   }
 
   forgetIds(): void {
-    this.#lists = this.#lists.map((list) => (list === undefined ? undefined : { ...list, id: null }));
+    this.#lists = new Map([...this.#lists].map(([number, { version }]) => [number, { version, id: null }]));
+  }
+
+  /** Lists that no batch has used for longest make room. A list that was forgotten is read again by its number. */
+  #use(lists: Map<number, PriceList>, number: number, list: PriceList): void {
+    this.#highest = Math.max(this.#highest, number);
+    putLast(lists, number, list, LIMITS.storePriceListsMax);
+    const pricesJson = this.#prices.get(list.version);
+    if (pricesJson !== undefined) putLast(this.#prices, list.version, pricesJson, PRICES_KEPT);
   }
 
   /** The id, unless it already is the number of another list. */
   #numberFor(version: string, id: bigint): number {
-    const at = this.#lists.findIndex((list) => list?.version === version);
-    if (at >= 0) return at + 1;
-    return this.#lists[Number(id) - 1] === undefined ? Number(id) : this.#lists.length + 1;
+    const known = [...this.#lists].find(([, list]) => list.version === version);
+    if (known !== undefined) return known[0];
+    return this.#lists.has(Number(id)) ? this.#highest + 1 : Number(id);
   }
 
-  async #readById(ids: readonly number[], lists: (PriceList | undefined)[]): Promise<void> {
+  async #readById(ids: readonly number[], lists: Map<number, PriceList>): Promise<void> {
     const rows = await this.#connections.query<{ readonly id: bigint; readonly version: string }>(
       'SELECT id, version FROM price_list WHERE id = ANY($1::int4[])',
       [numbers(ids.filter((id) => id < 2 ** 31))],
     );
-    for (const { id, version } of rows) lists[Number(id) - 1] = { version, id, pricesJson: null };
+    for (const { id, version } of rows) lists.set(Number(id), { version, id });
   }
 
-  async #findAgain(list: PriceList): Promise<PriceList | undefined> {
-    const { version, pricesJson } = list;
-    if (pricesJson !== null) return { ...list, id: await this.#store(version, pricesJson) };
+  async #findAgain({ version }: PriceList): Promise<PriceList | undefined> {
+    const pricesJson = this.#prices.get(version);
+    if (pricesJson !== undefined) return { version, id: await this.#store(version, pricesJson) };
     const [row] = await this.#connections.query<{ id: bigint }>('SELECT id FROM price_list WHERE version = $1', [
       version,
     ]);
-    return row === undefined ? undefined : { ...list, id: row.id };
+    return row === undefined ? undefined : { version, id: row.id };
   }
 
   #store(version: string, pricesJson: string): Promise<bigint> {
@@ -97,4 +125,10 @@ export class PriceLists {
       return row!.id;
     });
   }
+}
+
+function putLast<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, entriesMax: number): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size > entriesMax) map.delete(map.keys().next().value!);
 }

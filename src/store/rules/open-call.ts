@@ -11,7 +11,7 @@ export function addOpenCall(
   windowName: string | null,
   personWindowName: string | null,
 ): void {
-  const priceVersion = rows.prices[hold.priceId - 1]?.version;
+  const priceVersion = rows.prices.get(hold.priceId)?.version;
   if (priceVersion === undefined) throw new Error(`There is no price list ${hold.priceId}.`);
   if (rows.calls.has(hold.id)) throw new Error(`The id ${hold.id} is already in use.`);
   if (hold.id <= rows.closedUpTo) throw new Error(`The id ${hold.id} is below the closed part of the ledger.`);

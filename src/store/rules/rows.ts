@@ -61,8 +61,8 @@ export interface LedgerRows {
   readonly credits: Map<bigint, Pick<CreditOperation, 'accountId' | 'amountNanousd' | 'reference' | 'callId'>>;
   /** What was refunded, by call. */
   readonly refunds: Map<bigint, bigint>;
-  /** By number, from zero: the price list with the id 1 is the first. */
-  readonly prices: readonly ({ readonly version: string } | undefined)[];
+  /** By the number that holds refer to them by. */
+  readonly prices: ReadonlyMap<number, { readonly version: string }>;
   /** By `idempotencyName`. */
   readonly idempotencyKeys: Map<string, IdempotencyRow>;
   readonly jobs: ReadonlyMap<bigint, JobRow>;
