@@ -54,8 +54,9 @@ export const LIMITS = {
   outputItemsMax: 1_024,
   /** Largest buffered response of a host. */
   responseBodyBytesMax: 64 * 1024 * 1024,
-  /** Models in one catalog, aliases of one model, price tiers of one model. */
+  /** Models in one catalog, models that have metrics of their own, aliases of one model, price tiers of one model. */
   catalogModelsMax: 10_000,
+  modelSeriesMax: 10_000,
   /** A catalog that is installed: its bytes, and how long downloading it may take. */
   catalogBytesMax: 20 * 1024 * 1024,
   catalogDownloadMs: 30_000,

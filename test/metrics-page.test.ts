@@ -188,9 +188,9 @@ describe('series of single accounts and keys', () => {
   test('models beyond the most that a catalog may have are counted together, and no token is lost', async () => {
     const metrics = build({ perAccount: false, perKey: false });
     const beyond = 3;
-    for (let at = 0; at < LIMITS.catalogModelsMax + beyond; at++)
+    for (let at = 0; at < LIMITS.modelSeriesMax + beyond; at++)
       metrics.observe({ ...recordOfEverything(), effectiveModel: `model-${at}` });
-    expect(metrics.models).toBe(LIMITS.catalogModelsMax);
+    expect(metrics.models).toBe(LIMITS.modelSeriesMax);
     expect(await metrics.text()).toContain(`tollgate_tokens_total{model="other",kind="output"} ${beyond}\n`);
   });
 

@@ -182,7 +182,7 @@ export class Metrics {
 
   /** Each reload may bring other models, so there is a limit, beyond which they are counted together. */
   #countsOf(model: string): ModelCounts {
-    const isNamed = this.#byModel.size < LIMITS.catalogModelsMax;
+    const isNamed = this.#byModel.size < LIMITS.modelSeriesMax;
     const label = isNamed ? model : OTHER_MODELS;
     const counts = {
       cost: this.#cost.at(label),

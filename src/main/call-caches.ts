@@ -32,7 +32,7 @@ export function addCallCaches(parts: CallParts, own: CallCaches): void {
   caches.addAll(() => refusals.sizes());
   caches.addAll(() => hostSizes(parts));
   caches.addAll(() => [frameMemorySize(usedCandidates(own.gateway))]);
-  caches.add('model_series', LIMITS.catalogModelsMax, () => metrics.models);
+  caches.add('model_series', LIMITS.modelSeriesMax, () => metrics.models);
   caches.add('provider_keys', LIMITS.cachedProviderKeysMax, () => entrusted.custody.keysCached);
   caches.add('caller_origins', LIMITS.callerOriginsMax, () => entrusted.egress.origins);
   caches.add('open_holds', loadLimits.callsUnderWay ?? Number.POSITIVE_INFINITY, () => books.ledger.openHolds);
