@@ -137,9 +137,8 @@ export const LIMITS = {
   /** How often the mark is synced, the write-ahead log checkpointed and the data folder checked; how often before an idle log is emptied. */
   storeTickMs: 1_000,
   storeLogIdleTicks: 30,
-  /** Accounts, keys, windows, holds and names that the writer caches between commits. */
+  /** Accounts, keys, windows, holds and names that the writer caches between commits; on PostgreSQL, price lists with known numbers. */
   storeCachedRowsMax: 50_000,
-  /** Price lists whose number a process on PostgreSQL knows. */
   storePriceListsMax: 1_000,
   /** Rows that one step of verifying, closing, deleting or recovering handles before other work gets a turn. */
   storeSliceRows: 20_000,
