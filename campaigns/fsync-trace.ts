@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSim } from '../src/sim/sim.ts';
 import type { Sim } from '../src/sim/sim-handle.ts';
 import { callRaw } from '../test/raw-client.ts';
+import { diskFolder } from './disk-folder.ts';
 import { judgeCall } from './fsync/judge.ts';
 import { readTrace, type SystemCall } from './fsync/trace.ts';
 import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts';
@@ -29,7 +29,7 @@ async function main(): Promise<number> {
     process.stderr.write('strace is not installed, so nothing was shown. Install it and run this again.\n');
     return 2;
   }
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-fsync-'));
+  const folder = diskFolder('tollgate-fsync-');
   const sim = await startSim();
   try {
     const trace = await traceCalls(folder, sim);

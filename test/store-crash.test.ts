@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { diskFolder } from '../campaigns/disk-folder.ts';
 import { scriptOf } from '../campaigns/programs.ts';
 import { systemClock } from '../src/kit/clock.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
@@ -18,7 +17,7 @@ describe('a store whose process is killed', () => {
   let store: Store;
 
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'tollgate-crash-'));
+    folder = diskFolder('tollgate-crash-');
     store = await openSqliteStore({ folder, clock: systemClock, threads: false });
     await prepare(store);
     await store.createKey(aKey(7n, 1n));

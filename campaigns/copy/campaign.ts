@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Receipt } from '../../src/canonical/receipt.ts';
 import { systemClock } from '../../src/kit/clock.ts';
@@ -10,6 +9,7 @@ import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { makeBooksWithAPast } from '../../test/filled-store.ts';
+import { diskFolder } from '../disk-folder.ts';
 import { processEnvironment } from '../process-environment.ts';
 import { BIN } from '../programs.ts';
 
@@ -39,7 +39,7 @@ export async function copyCampaign({
   url,
   onStep = () => undefined,
 }: CopyCampaignTerms): Promise<CopyCampaign> {
-  const home = mkdtempSync(join(tmpdir(), 'tollgate-copy-'));
+  const home = diskFolder('tollgate-copy-');
   const folder = join(home, 'books');
   try {
     await makeBooksWithAPast({ folder, calls: receipts, closedPart: 2 });

@@ -2,13 +2,13 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compileCacheVariable } from '../../src/kit/compile-cache.ts';
 import { startSim } from '../../src/sim/sim.ts';
 import type { Sim } from '../../src/sim/sim-handle.ts';
 import { Random } from '../../test/random.ts';
 import { withinReason } from '../cycle-timeout.ts';
+import { diskFolder } from '../disk-folder.ts';
 import { scriptOf } from '../programs.ts';
 import type { JobRow, PayerName, VictimAnswer, VictimRequest, VictimTerms } from './messages.ts';
 import { KILL_POINTS, type KillPoint } from './points.ts';
@@ -67,7 +67,7 @@ export async function jobKillCampaign(terms: KillTerms): Promise<KillReport> {
 }
 
 async function runLane(terms: KillTerms, lane: number): Promise<KillReport> {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-jobs-'));
+  const folder = diskFolder('tollgate-jobs-');
   const sim = await startSim();
   const campaign = new JobKillCampaign(terms, lane, folder, sim);
   try {

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSim } from '../../src/sim/sim.ts';
 import type { Sim } from '../../src/sim/sim-handle.ts';
 import type { PublicPricing } from '../../test/catalog-price.ts';
+import { diskFolder } from '../disk-folder.ts';
 import { type GatewayProcess, type RunVerb, startGatewayProcess } from '../gateway-process.ts';
 
 export const MODEL = 'toll-model';
@@ -51,7 +51,7 @@ export interface Place {
 
 /** With a ledger in the folder, unless a place is named. */
 export async function createWorld(place: Place = { settings: {} }): Promise<World> {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-kill-'));
+  const folder = diskFolder('tollgate-kill-');
   const sim = await startSim();
   try {
     return await populate(folder, sim, place);

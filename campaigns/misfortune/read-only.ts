@@ -1,6 +1,6 @@
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { diskFolder } from '../disk-folder.ts';
 import type { Misfortune } from './misfortune.ts';
 import { runProgram, whyNoProgram } from './programs.ts';
 import type { Round } from './round.ts';
@@ -98,7 +98,7 @@ function whyNoFrozenFiles(): string | null {
   if (process.getuid?.() !== 0) return 'only root may make open files read-only';
   const missing = whyNoProgram('chattr');
   if (missing !== null) return missing;
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-files-'));
+  const folder = diskFolder('tollgate-files-');
   const file = join(folder, 'file');
   try {
     writeFileSync(file, '');

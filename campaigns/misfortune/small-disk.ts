@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, rmdirSync, statfsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmdirSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { LIMITS } from '../../src/limits.ts';
+import { diskFolder } from '../disk-folder.ts';
 import { runProgram, whyNoProgram } from './programs.ts';
 
 /** More than the free space that the gateway wants. It takes no memory before it is used. */
@@ -67,7 +67,7 @@ function probe(): string | null {
   const missing = whyNoProgram('mount') ?? whyNoProgram('umount');
   if (missing !== null) return missing;
   try {
-    new SmallDisk(join(mkdtempSync(join(tmpdir(), 'tollgate-disk-')), 'disk')).remove();
+    new SmallDisk(join(diskFolder('tollgate-disk-'), 'disk')).remove();
     return null;
   } catch {
     return 'this machine does not let root mount a small disk';

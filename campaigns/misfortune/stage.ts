@@ -1,6 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
+import { diskFolder } from '../disk-folder.ts';
 import { type Accounts, openAccounts } from './accounts.ts';
 import { PostgresStage } from './postgres-stage.ts';
 import { Upstream } from './upstream.ts';
@@ -20,7 +19,7 @@ export class Stage {
   }
 
   static async open(): Promise<Stage> {
-    const folder = mkdtempSync(join(tmpdir(), 'tollgate-misfortune-'));
+    const folder = diskFolder('tollgate-misfortune-');
     const upstream = await Upstream.start();
     const template = await openAccounts(folder, upstream.url);
     return new Stage(folder, upstream, template);

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { createAccount, mintKey } from '../../src/accounts/accounts.ts';
@@ -12,6 +11,7 @@ import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { aPerson, audit } from '../../test/people-fixtures.ts';
 import { type PostgresServer, startPostgres } from '../../test/postgres-server.ts';
+import { diskFolder } from '../disk-folder.ts';
 import { configOf, type Key } from '../kill/world.ts';
 import { Replica } from './replica.ts';
 
@@ -59,7 +59,7 @@ export class World {
   }
 
   static async create(settings: object = {}): Promise<World> {
-    const folder = mkdtempSync(join(tmpdir(), 'tollgate-replicas-'));
+    const folder = diskFolder('tollgate-replicas-');
     const server = await startPostgres();
     const sim = await startSim();
     const store = await openPostgresStore({ url: server.url(), clock: systemClock });

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseId } from '../../src/kit/ids.ts';
 import { startSim } from '../../src/sim/sim.ts';
 import type { Sim } from '../../src/sim/sim-handle.ts';
+import { diskFolder } from '../disk-folder.ts';
 import { type GatewayProcess, type RunVerb, startGatewayProcess } from '../gateway-process.ts';
 import { configOf, MODEL } from '../kill/world.ts';
 
@@ -71,7 +71,7 @@ export class GatewayWorld implements WorkersWorld {
   }
 
   static async start(workers: number, settings: object = {}): Promise<GatewayWorld> {
-    const folder = mkdtempSync(join(tmpdir(), 'tollgate-workers-'));
+    const folder = diskFolder('tollgate-workers-');
     const sim = await startSim();
     const configFile = join(folder, 'tollgate.config.json');
     writeFileSync(configFile, JSON.stringify({ ...configOf(sim.url), ...settings }));
