@@ -41,6 +41,7 @@ export default defineConfig({
             'packages/*/test/**/*.test.ts',
           ],
           exclude: quick,
+          setupFiles: ['test/built-threads.ts'],
           globalSetup: [...FILL, 'test/programs-setup.ts', 'test/postgres-setup.ts'],
         },
       },
