@@ -56,21 +56,19 @@ export interface FunctionSize {
   readonly lines: number;
 }
 
+const FUNCTIONS: readonly string[] = ['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression'];
+const MEMBERS: readonly string[] = ['MethodDefinition', 'Property', 'PropertyDefinition'];
+
 /** Every function of the file: declarations, expressions, arrows, methods, accessors, constructors. */
 export function functionsOf(file: SourceFile): FunctionSize[] {
   const found: FunctionSize[] = [];
-  // A method begins with its name, which stands in the node around the function.
-  const begins = new Map<object, number>();
-  const member = ({ value, start }: MemberNode): void => void (value !== null && begins.set(value, start));
-  const enter = (node: FunctionNode): void => {
-    if (node.body === null) return;
-    const start = begins.get(node) ?? node.start;
+  for (const { node, parent, key } of placesOf(file)) {
+    if (!FUNCTIONS.includes(node.type) || !('body' in node) || node.body === null) continue;
+    // A method begins with its name, which stands in the node around the function.
+    const isMember = key === 'value' && parent !== null && MEMBERS.includes(parent.type);
+    const start = isMember ? parent.start : node.start;
     found.push({ start, end: node.end, lines: linesOf(file.text.slice(start, node.end)) });
-  };
-  new Visitor({
-    ...{ MethodDefinition: member, Property: member, PropertyDefinition: member },
-    ...{ FunctionDeclaration: enter, FunctionExpression: enter, ArrowFunctionExpression: enter },
-  }).visit(file.program);
+  }
   return found;
 }
 
@@ -90,9 +88,6 @@ function declaresTest(callee: Node): boolean {
   if (callee.type === 'MemberExpression') return declaresTest(callee.object);
   return callee.type === 'CallExpression' && declaresTest(callee.callee);
 }
-
-type FunctionNode = Pick<FunctionSize, 'start' | 'end'> & { readonly body: Node | null };
-type MemberNode = { readonly start: number; readonly value: object | null };
 
 /** The words of strings, templates and patterns; where a file is imported from is no word of its own. */
 export function stringsOf(file: SourceFile): string[] {
