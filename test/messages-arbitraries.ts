@@ -4,6 +4,7 @@ import type { OpaqueReasoning } from '../src/canonical/request.ts';
 import { ZERO_USAGE } from '../src/canonical/usage.ts';
 import { VENDOR } from '../src/wires/messages/vendor-headers.ts';
 import { anyCharacter } from './any-character.ts';
+import { anyUrl } from './any-url.ts';
 
 /** Requests and answers as they come, from plain to strange. */
 
@@ -24,7 +25,7 @@ const image = fc.record({
   type: fc.constant('image'),
   source: fc.oneof(
     fc.record({ type: fc.constant('base64'), media_type: fc.constant('image/png'), data: fc.base64String() }),
-    fc.record({ type: fc.constant('url'), url: fc.webUrl() }),
+    fc.record({ type: fc.constant('url'), url: anyUrl }),
   ),
   cache_control: cacheControl,
 });

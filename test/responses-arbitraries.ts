@@ -11,6 +11,7 @@ import type {
   TextBlock,
 } from '../src/canonical/request.ts';
 import { RESPONSES_VENDOR } from '../src/wires/responses/encrypted-reasoning.ts';
+import { anyUrl } from './any-url.ts';
 
 /** Requests in the form that the responses wire gives them, and answers in any order that the canonical form allows. */
 
@@ -27,7 +28,7 @@ const image: fc.Arbitrary<ImageBlock> = fc.record({
   kind: fc.constant('image' as const),
   source: fc.oneof(
     fc.base64String({ minLength: 4 }).map((base64) => ({ kind: 'inline' as const, mediaType: 'image/png', base64 })),
-    fc.webUrl().map((url) => ({ kind: 'url' as const, url })),
+    anyUrl.map((url) => ({ kind: 'url' as const, url })),
   ),
   detail: fc.constantFrom('low', 'high', 'auto', 'original', null),
 });
