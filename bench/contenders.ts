@@ -24,6 +24,9 @@ export interface Contender {
 /** The same code a second time, with a store of its own: the ratio of the two is the noise of a run. */
 export const AGAIN = 'Tollgate again';
 
+/** How the name of another checkout's gateway begins. */
+export const OF_CHECKOUT = 'Tollgate of ';
+
 /** The gateway with tracing on, of every call. */
 export const TRACED = 'Tollgate, every call traced';
 
@@ -76,7 +79,7 @@ export async function startOtherTollgate(checkout: string, terms: TollgateTerms,
   const { CATALOG_MODEL: model = OLDER_MODEL } = (await import(join(checkout, 'bench/traffic.ts'))) as OtherTraffic;
   const program = join(checkout, 'bench/tollgate.ts');
   const { child, hello } = await Child.ready<TollgateHello>(MEASURED_CORE, program, terms);
-  const name = `Tollgate of ${basename(checkout)}`;
+  const name = `${OF_CHECKOUT}${basename(checkout)}`;
   return { name, child, port: hello.port, model, headers: {}, keys } satisfies Contender;
 }
 

@@ -1,8 +1,7 @@
 import { cpSync, mkdirSync } from 'node:fs';
 import { loadavg, release } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { TRANSPORTS } from '../src/config/config.ts';
 import { workersFor } from '../src/config/workers.ts';
 import { canSharePort } from '../src/kit/shared-port.ts';
 import { Child, canPin, MEASURED_CORE, OTHER_CORE } from './child.ts';
@@ -10,6 +9,7 @@ import type { CollectorHello } from './collector.ts';
 import {
   AGAIN,
   type Contender,
+  OF_CHECKOUT,
   startOtherTollgate,
   startPassThrough,
   startPassThroughs,
@@ -33,7 +33,7 @@ import {
 } from './measure.ts';
 import { PureWork } from './pure-work.ts';
 import { inScratchFolder, say } from './scratch.ts';
-import { median, type Row, ratio, ratioText, renderTable } from './table.ts';
+import { joinByName, lowest, median, type Row, ratio, ratioText, renderTable } from './table.ts';
 import type { BooksReport } from './tollgate.ts';
 import { SHAPES, type Shape, STREAM_CHUNKS, UPSTREAM_MODEL } from './traffic.ts';
 import type { UpstreamHello } from './upstream.ts';
@@ -47,7 +47,8 @@ const { values } = parseArgs({
     accounts: { type: 'string', default: '1000' },
     connections: { type: 'string', default: '64' },
     only: { type: 'string', default: '' },
-    against: { type: 'string' },
+    against: { type: 'string', multiple: true, default: [] },
+    times: { type: 'string', default: '1' },
     noise: { type: 'boolean', default: false },
     'frames-apart': { type: 'boolean', default: false },
     workers: { type: 'string' },
@@ -62,6 +63,8 @@ const seconds = Number(values.seconds ?? 0.5);
 const rows = Number(values.rows ?? (values.quick ? 100_000 : 1_000_000));
 const warmUpTerms = { calls: values.quick ? 1_000 : 5_000, seconds: Number(values['warm-up']) };
 const connections = Number(values.connections);
+/** Each time with new processes: V8 compiles the same code differently in each, so that one alone may be lucky. */
+const times = Number(values.times);
 /** Numbers of workers to compare, on all cores; null compares with other gateways. */
 const workerCounts = values.workers === undefined ? null : values.workers.split(',').map(Number);
 /** Load, upstream and contenders share all cores, as on a machine that does nothing else. */
@@ -73,16 +76,29 @@ const CORE_SPEED_MS_MAX = 10_000;
 /** The bar that the gateway is held to, against the published one. */
 const TIMES_PORTKEY = 6;
 
-async function main(folder: string): Promise<void> {
+async function main(): Promise<void> {
+  const all: Row[] = [];
+  for (let time = 1; time <= times; time++) {
+    if (times > 1) say(`\ntime       ${time} of ${times}, with new processes`);
+    await inScratchFolder(async (folder) => {
+      const measured = await measureOnce(folder);
+      all.push(...measured);
+      compareCheckouts(measured);
+    });
+  }
+  if (times === 1) return;
+  say(`\nall        ${times} times together`);
+  compareCheckouts(joinByName(all));
+}
+
+/** Gives what every contender did, after printing it; on all cores, or with different numbers of workers, also its comparison. */
+async function measureOnce(folder: string): Promise<Row[]> {
   say(`machine    ${JSON.stringify({ kernel: release(), ...describeMachine(folder) })}`);
   say(`store      ${rows} settled calls, ${values.accounts} accounts with a key each`);
   const first = storeFolder(folder, 'own');
   mkdirSync(first);
   const accounts = fillStore({ folder: first, calls: rows, accounts: Number(values.accounts) });
-  for (const copy of workerCounts?.map(String) ?? (onAllCores ? [] : ['node']))
-    cpSync(first, storeFolder(folder, copy), { recursive: true });
-  if (values.tracing) cpSync(first, storeFolder(folder, 'traced'), { recursive: true });
-  if (values.noise) cpSync(first, storeFolder(folder, 'again'), { recursive: true });
+  for (const copy of copiesOfTheStore()) cpSync(first, storeFolder(folder, copy), { recursive: true });
   const keys = accounts.map(({ secret }) => secret);
   const { around, contenders: started } = await (workerCounts === null
     ? startAll(folder, keys)
@@ -114,12 +130,7 @@ async function main(folder: string): Promise<void> {
   }
   // The bar is for one core.
   if (!onAllCores) for (const shape of SHAPES) compareWithPortkey(shape, measured);
-  for (const shape of SHAPES) {
-    compare('against', shape, measured, ({ name }) => name.startsWith('Tollgate of '));
-    compare('noise', shape, measured, ({ name }) => name === AGAIN);
-    compare('untraced', shape, measured, ({ name }) => name === TRACED);
-  }
-  if (pureWork === null) return;
+  if (pureWork === null) return measured;
   for (const shape of SHAPES) {
     compareWorkers(shape, measured.filter(isTollgate));
     compareWorkers(
@@ -130,6 +141,18 @@ async function main(folder: string): Promise<void> {
   say(
     `cores      ${pureWork.copies} copies of a pure computation do ${pureWork.gain.toFixed(2)} times the work of one in the same time`,
   );
+  return measured;
+}
+
+function compareCheckouts(measured: readonly Row[]): void {
+  for (const shape of SHAPES) {
+    const [own, ...others] = measured.filter((row) => row.shape === shape && isTollgate(row));
+    const checkouts = others.filter(({ name }) => name.startsWith(OF_CHECKOUT));
+    for (const other of checkouts) compare('against', own!, other);
+    for (const [at, other] of checkouts.entries()) if (at > 0) compare('between', checkouts[at - 1]!, other);
+    for (const other of others.filter(({ name }) => name === AGAIN)) compare('noise', own!, other);
+    for (const other of others.filter(({ name }) => name === TRACED)) compare('untraced', own!, other);
+  }
 }
 
 /** Throws if an answer of a contender that must be there is wrong. */
@@ -174,7 +197,6 @@ async function startAll(folder: string, keys: readonly string[]) {
     direct,
     await startPassThrough(upstreamPort, measuredCore),
     ...(await startTollgates(folder, upstreamPort)),
-    ...(values.against === undefined ? [] : [await startAgainst(resolve(values.against), folder, upstreamPort)]),
     ...(await startOthers(folder, upstreamPort)),
   ].filter(({ name }) => name.startsWith('Tollgate') || name.includes(values.only));
   const around: Surroundings = { upstream: upstream.child, load, keys, connections };
@@ -210,6 +232,12 @@ async function startWithWorkers(folder: string, keys: readonly string[], counts:
   return { around, contenders };
 }
 
+function copiesOfTheStore(): string[] {
+  if (workerCounts !== null) return workerCounts.map(String);
+  if (onAllCores) return [];
+  return [values.noise ? 'again' : 'node', ...(values.tracing ? ['traced'] : [])];
+}
+
 /** One for each transport, with stores of their own that are filled alike; on all cores, one with the default workers. */
 async function startTollgates(folder: string, upstreamPort: number): Promise<Contender[]> {
   if (onAllCores) {
@@ -217,21 +245,23 @@ async function startTollgates(folder: string, upstreamPort: number): Promise<Con
     return [await startWorkers({ folder: storeFolder(folder, 'own'), upstreamPort, transport: 'own', workers })];
   }
   const contenders: Contender[] = [];
-  // The comparison of two gateways is about the usual transport.
-  for (const transport of values.noise ? (['own'] as const) : TRANSPORTS) {
-    contenders.push(await startTollgate({ folder: storeFolder(folder, transport), upstreamPort, transport }));
-  }
-  const again = { folder: storeFolder(folder, 'again'), upstreamPort, transport: 'own' } as const;
-  if (values.noise) contenders.push(await startTollgateAgain(again));
+  const termsOf = (store: string) => ({ folder: storeFolder(folder, store), upstreamPort, transport: 'own' }) as const;
+  contenders.push(await startTollgate(termsOf('own')));
+  for (const checkout of values.against) contenders.push(await startAgainst(resolve(checkout), folder, upstreamPort));
+  // The noise is that of a comparison of two checkouts, which is about the usual transport.
+  contenders.push(
+    await (values.noise
+      ? startTollgateAgain(termsOf('again'))
+      : startTollgate({ ...termsOf('node'), transport: 'node' })),
+  );
   if (!values.tracing) return contenders;
   const { hello } = await Child.ready<CollectorHello>(OTHER_CORE, 'collector.ts', {});
-  const terms = { folder: storeFolder(folder, 'traced'), upstreamPort, transport: 'own' } as const;
-  return [...contenders, await startTollgate({ ...terms, tracesTo: `http://127.0.0.1:${hello.port}` })];
+  return [...contenders, await startTollgate({ ...termsOf('traced'), tracesTo: `http://127.0.0.1:${hello.port}` })];
 }
 
 /** A checkout of another commit, with its dependencies installed. */
 async function startAgainst(checkout: string, scratch: string, upstreamPort: number): Promise<Contender> {
-  const folder = join(scratch, 'against');
+  const folder = join(scratch, `against-${basename(checkout)}`);
   mkdirSync(folder);
   const other = (await import(join(checkout, 'bench/fill-store.ts'))) as { readonly fillStore: typeof fillStore };
   const accounts = other.fillStore({ folder, calls: rows, accounts: Number(values.accounts) });
@@ -243,7 +273,7 @@ function storeFolder(folder: string, name: string): string {
   return join(folder, name);
 }
 
-/** Interleaved, so that whatever else the machine does falls on all alike. */
+/** Interleaved, and each round begins with another contender, so that whatever else the machine does falls on all alike. */
 async function runRounds(
   around: Surroundings,
   contenders: readonly Contender[],
@@ -254,7 +284,7 @@ async function runRounds(
   const computedMs: number[] = [];
   for (let round = 0; round < rounds; round++) {
     await pureWork?.runRound();
-    for (const row of all) {
+    for (const row of [...all.slice(round % all.length), ...all.slice(0, round % all.length)]) {
       computedMs.push(await core.ask<number>('compute', CORE_SPEED_MS_MAX));
       row.rounds.push(await measure(around, row.contender, row.shape, seconds));
     }
@@ -303,15 +333,14 @@ function compareWithPortkey(shape: Shape, measured: readonly Row[]): void {
   }
 }
 
-/** The gateway as it is usually run, against another one of this run. */
-function compare(title: string, shape: Shape, measured: readonly Row[], isOther: (row: Row) => boolean): void {
-  const ofShape = measured.filter((row) => row.shape === shape);
-  const other = ofShape.find(isOther);
-  const own = ofShape.find(({ name }) => name === 'Tollgate');
-  if (other === undefined || own === undefined) return;
-  const times = ratioText(own, other, ({ perSecond }) => perSecond);
-  const cpu = ratioText(own, other, ({ cpuMicros }) => cpuMicros);
-  say(`${title.padEnd(10)} ${other.name}, ${shape}: ${times} times the requests/s, ${cpu} times the CPU a request`);
+function compare(title: string, row: Row, other: Row): void {
+  const times = ratioText(row, other, ({ perSecond }) => perSecond);
+  const cpu = ratioText(row, other, ({ cpuMicros }) => cpuMicros);
+  const atBest = lowest(row, ({ cpuMicros }) => cpuMicros) / lowest(other, ({ cpuMicros }) => cpuMicros);
+  say(
+    `${title.padEnd(10)} ${row.name} : ${other.name}, ${row.shape}: ${times} times the requests/s, ${cpu} times the CPU a request, ` +
+      `${atBest.toFixed(3)} times in each one's best rounds`,
+  );
 }
 
 function compareWorkers(shape: Shape, measured: readonly Row[]): void {
@@ -332,8 +361,8 @@ function load(): string {
     .join(' ');
 }
 
-if (onAllCores && (workerCounts !== null || values.tracing || values.noise || values.against !== undefined))
+if (onAllCores && (workerCounts !== null || values.tracing || values.noise || values.against.length > 0))
   throw new Error('--all-cores cannot be combined with --workers, --tracing, --noise or --against.');
 if (!canPin && !onAllCores)
   say('cores      there is no taskset or only one core: nothing is pinned, and the figures mean little');
-await inScratchFolder(main);
+await main();

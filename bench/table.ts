@@ -16,6 +16,12 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
+/** One row for all rows of the same name and shape, with the rounds of each, one row's after another's. */
+export function joinByName(rows: readonly Row[]): Row[] {
+  const alike = Map.groupBy(rows, ({ name, shape }) => `${shape} ${name}`);
+  return [...alike.values()].map((group) => ({ ...group[0]!, rounds: group.flatMap(({ rounds }) => rounds) }));
+}
+
 /** How many times the other's figure, as the median of the rounds' own ratios. */
 export function ratio(row: Row, other: Row, figure: (figures: Figures) => number): number {
   return median(ratios(row, other, figure));
@@ -30,6 +36,13 @@ export function ratioText(row: Row, other: Row, figure: (figures: Figures) => nu
   const sorted = ratios(row, other, figure).toSorted((a, b) => a - b);
   const quartile = (part: number): string => sorted[Math.round(part * (sorted.length - 1))]!.toFixed(3);
   return `${median(sorted).toFixed(3)} (${quartile(0.25)} to ${quartile(0.75)})`;
+}
+
+/** The mean of the lowest tenth of the rounds: what neighbours of the machine do makes a round dearer, never cheaper. */
+export function lowest({ rounds }: Row, figure: (figures: Figures) => number): number {
+  const sorted = rounds.map(figure).sort((a, b) => a - b);
+  const best = sorted.slice(0, Math.ceil(sorted.length / 10));
+  return best.reduce((sum, value) => sum + value, 0) / best.length;
 }
 
 const rate = ({ perSecond }: Figures): number => perSecond;
