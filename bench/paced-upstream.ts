@@ -24,20 +24,24 @@ const server = createServer((request, response) => {
   request.resume();
   request.on('end', () => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    send(response, events);
+    send(response, performance.now(), 0);
   });
 });
 server.keepAliveTimeout = 600_000;
 
-/** Each event says when it was sent, by the clock that all processes of a machine share. */
-function send(response: ServerResponse, left: number): void {
-  if (left === 0) {
+/**
+ * Each event says when it was sent, by the clock that all processes of a machine share. It is due by the stream's beginning and
+ * not by the event before it: otherwise one late moment of this process would make all streams send at the same time for good.
+ */
+function send(response: ServerResponse, startedMs: number, sent: number): void {
+  if (sent === events) {
     response.end(END);
     return;
   }
   const content = `@${process.hrtime.bigint() / 1000n}@`;
   response.write(`data: ${HEAD},"choices":[{"index":0,"delta":{"content":"${content}"},"finish_reason":null}]}\n\n`);
-  setTimeout(send, intervalMs, response, left - 1);
+  const nextMs = startedMs + (sent + 1) * intervalMs;
+  setTimeout(send, nextMs - performance.now(), response, startedMs, sent + 1);
 }
 
 server.listen(0, '127.0.0.1', 4096, () => announce({ port: (server.address() as AddressInfo).port }));
