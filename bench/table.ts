@@ -38,7 +38,7 @@ export function ratioText(row: Row, other: Row, figure: (figures: Figures) => nu
   return `${median(sorted).toFixed(3)} (${quartile(0.25)} to ${quartile(0.75)})`;
 }
 
-/** The mean of the lowest tenth of the rounds: what neighbours of the machine do makes a round dearer, never cheaper. */
+/** The mean of the lowest tenth of the rounds: what neighbours of the machine do can make a round more expensive, never cheaper. */
 export function lowest({ rounds }: Row, figure: (figures: Figures) => number): number {
   const sorted = rounds.map(figure).sort((a, b) => a - b);
   const best = sorted.slice(0, Math.ceil(sorted.length / 10));
