@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import pg from 'pg';
 import { ManualClock } from '../src/kit/clock.ts';
 import { LIMITS } from '../src/limits.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
@@ -9,7 +10,7 @@ import { databaseFile } from '../src/store/sqlite/database.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../src/store/store.ts';
 import { copyEmptyLedger } from './ledger-template.ts';
-import { emptySchema, runSql } from './postgres.ts';
+import { emptySchema } from './postgres.ts';
 import type { Random } from './random.ts';
 import { aCredit, aHold, aKey, anAccount, aSettle } from './store-fixtures.ts';
 
@@ -44,6 +45,7 @@ export async function openSubject(
       ? openSqliteStore({ folder: place, clock, threads: false, archiveFolder })
       : openPostgresStore({ url: place, clock, databaseTime: false, archiveFolder });
   let store = await open();
+  const database = schema === null ? null : new Connection(schema.url);
   return {
     engine,
     clock,
@@ -51,7 +53,7 @@ export async function openSubject(
     get store() {
       return store;
     },
-    sql: engine === 'sqlite' ? async (text) => inFile(place, text) : (text) => inDatabase(place, text),
+    sql: async (text) => database?.run(text) ?? inFile(place, text),
     reopen: async (meanwhile) => {
       await store.close();
       await meanwhile?.();
@@ -59,6 +61,7 @@ export async function openSubject(
     },
     dispose: async () => {
       await store.close();
+      await database?.close();
       if (schema === null) rmSync(place, { recursive: true });
       else await schema.giveBack();
     },
@@ -74,9 +77,24 @@ function inFile(folder: string, text: string): Cells[] {
   }
 }
 
-async function inDatabase(url: string, text: string): Promise<Cells[]> {
-  const { rows } = await runSql(url, text);
-  return rows as Cells[];
+/** One for all statements of a test: PostgreSQL starts a process for each connection. */
+class Connection {
+  readonly #client: pg.Client;
+  #connected: Promise<unknown> | null = null;
+
+  constructor(url: string) {
+    this.#client = new pg.Client({ connectionString: url });
+  }
+
+  async run(text: string): Promise<Cells[]> {
+    this.#connected ??= this.#client.connect();
+    await this.#connected;
+    return (await this.#client.query(text)).rows as Cells[];
+  }
+
+  async close(): Promise<void> {
+    if (this.#connected !== null) await this.#client.end();
+  }
 }
 
 /** A cell in SQL. */

@@ -5,6 +5,7 @@ import {
   chmodSync,
   chownSync,
   existsSync,
+  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -17,7 +18,6 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join } from 'node:path';
 import pg from 'pg';
-import { diskFolder } from '../campaigns/disk-folder.ts';
 
 /** A real PostgreSQL in a temporary folder, reached through a unix socket in it, with every promise of durability kept. */
 export interface PostgresServer {
@@ -50,7 +50,7 @@ const READY_RETRY_MS = 25;
 
 export async function startPostgres(extraSettings = ''): Promise<PostgresServer> {
   const binaries = findBinaries();
-  const folder = diskFolder('tollgate-postgres-');
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-postgres-'));
   const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
   if (user.uid !== undefined) chownSync(folder, user.uid, user.gid);
   chmodSync(folder, 0o755);
