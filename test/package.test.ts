@@ -1,12 +1,13 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, normalize, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { diskFolder } from '../campaigns/disk-folder.ts';
 import { describeSize, isSmallEnough } from '../scripts/package/describe-size.ts';
 import { filesUnder, measureTree } from '../scripts/package/files.ts';
 import type { PackageManifest } from '../scripts/package/manifest.ts';
@@ -18,7 +19,8 @@ import { IMAGE_ENV, wordsAfter } from './containerfile.ts';
 /** The package as it is published: built, packed, installed into an empty folder, and run there. */
 
 const ROOT = resolve(import.meta.dirname, '..');
-const folder = mkdtempSync(join(tmpdir(), 'tollgate-package-'));
+// On the disk, so that files of packages can be linked instead of copied.
+const folder = diskFolder('tollgate-package-');
 /** Has Node, and nothing else. */
 const path = join(folder, 'path');
 let installed: string;
