@@ -11,7 +11,7 @@ export const OTHER_CORE = 1;
 
 export const canPin = cpus().length > 1 && spawnSync('taskset', ['--version']).status === 0;
 
-/** A gateway closes the books over a million calls before it is ready, which takes over a minute. */
+/** A gateway closes a million receipts before it is ready, which takes over a minute. */
 const READY_MS_MAX = 300_000;
 const STOP_MS_MAX = 30_000;
 /** The unit of /proc/<pid>/stat; 100 a second on every Linux that Node runs on. */
@@ -32,7 +32,10 @@ export class Child {
     Child.#all.push(this);
   }
 
-  /** One of the programs beside this file, or one named by its whole path; it says when it is ready, and what others must know of it. */
+  /**
+   * One of the programs beside this file, or one named by its whole path; it reports when it is ready, and what others
+   * need to know about it.
+   */
   static async ready<Hello>(core: number | null, file: string, terms: unknown, nodeFlags: readonly string[] = []) {
     const args = [...nodeFlags, resolve(import.meta.dirname, file), JSON.stringify(terms)];
     const child = new Child(core, process.execPath, args);
@@ -58,7 +61,7 @@ export class Child {
     }
   }
 
-  /** For programs of others, which say nothing: ready is who accepts a connection. */
+  /** For third-party programs, which report nothing: they are ready when they accept a connection. */
   async listensOn(port: number, withinMs = READY_MS_MAX): Promise<void> {
     for (const deadline = Date.now() + withinMs; Date.now() < deadline; ) {
       if (this.#process.exitCode !== null) throw new Error(`${this.#process.spawnargs.join(' ')} ended.`);
@@ -110,7 +113,7 @@ export function freePort(): Promise<number> {
   });
 }
 
-/** How a program beside this file reads what it was started with. */
+/** How a program beside this file reads its settings. */
 export function readTerms<Terms>(): Terms {
   return JSON.parse(process.argv[2] ?? '{}') as Terms;
 }

@@ -7,7 +7,7 @@ export interface Times {
   readonly p99Ms: number;
 }
 
-/** The parts of what a call waits for the ledger, in the order in which they happen. */
+/** The parts of the time that a call waits for the ledger, in the order in which they happen. */
 export const PARTS = {
   hold: 'a hold, as the call waits for it',
   settle: 'a settlement, as the call waits for it',

@@ -13,11 +13,11 @@ export interface Contender {
   readonly port: number;
   readonly model: string;
   readonly headers: Record<string, string>;
-  /** Gateway keys of its own store, if it does not have those of all the others. */
+  /** Gateway keys of its own store, if it does not share those of the others. */
   readonly keys?: readonly string[];
   /** Threads that serve calls, each of which compiles its code for itself; absent: one. */
   readonly workers?: number;
-  /** Its version and config are not ours to fix: a wrong answer of it does not end the run. */
+  /** Its version and config are not ours to fix: a wrong answer from it does not end the run. */
   readonly mayBeLeftOut?: true;
 }
 
@@ -27,7 +27,7 @@ export const AGAIN = 'Tollgate again';
 /** How the name of another checkout's gateway begins. */
 export const OF_CHECKOUT = 'Tollgate of ';
 
-/** The gateway with tracing on, of every call. */
+/** The gateway with every call traced. */
 export const TRACED = 'Tollgate, every call traced';
 
 const PORTKEY = '@portkey-ai/gateway';
@@ -87,7 +87,7 @@ interface OtherTraffic {
   readonly CATALOG_MODEL?: string;
 }
 
-/** What benchmarks asked for when the gateway still had two relays for one wire: the relay that it has today. */
+/** The model that benchmarks of older checkouts ask for, which had two relays for one wire. This one uses the relay that is left. */
 const OLDER_MODEL = 'bench-mended';
 
 /** The published package, outside this project's dependencies; null where it cannot be installed. */

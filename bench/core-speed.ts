@@ -9,7 +9,7 @@ function compute(): number {
   return value;
 }
 
-// Compiled before it is first asked.
+// Compiled before the first measurement.
 for (let time = 0; time < 20; time++) compute();
 
 process.on('message', () => {

@@ -9,14 +9,14 @@ export interface FillOptions {
   /** Settled calls, spread over the thirty days before yesterday and over the accounts. */
   readonly calls: number;
   readonly accounts: number;
-  /** How many days instead of thirty. */
+  /** How many days; thirty by default. */
   readonly days?: number;
 }
 
 const DAY_MS = 86_400_000;
 const CREDIT_NANOUSD = 1_000_000_000_000_000n;
 
-/** Makes books that balance, by SQL alone: prepaid accounts with one uncapped key each, and a past. */
+/** Fills the database with a consistent ledger, by SQL alone: prepaid accounts with one uncapped key each, and old calls. */
 export async function fillPostgres({ url, calls, accounts, days = 30 }: FillOptions): Promise<FilledAccount[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -9,7 +9,7 @@ export interface FillOptions {
   /** Settled calls, spread over the thirty days before yesterday and over the accounts. */
   readonly calls: number;
   readonly accounts: number;
-  /** How many days instead of thirty. */
+  /** How many days; thirty by default. */
   readonly days?: number;
 }
 
@@ -27,7 +27,7 @@ const COUNT = `
   UPDATE meta SET value = (SELECT sum(spent) FROM balance) WHERE name = 'spent';`;
 const CREDIT_NANOUSD = 1_000_000_000_000_000n;
 
-/** Makes a store whose books balance, by SQL alone: prepaid accounts with one uncapped key each, and a past. */
+/** Creates a store with a consistent ledger, by SQL alone: prepaid accounts with one uncapped key each, and old calls. */
 export function fillStore({ folder, calls, accounts, days = 30 }: FillOptions): FilledAccount[] {
   createFiles(folder);
   const database = openToWrite(folder);

@@ -73,7 +73,7 @@ const measuredCore = onAllCores ? null : MEASURED_CORE;
 const otherCore = onAllCores ? null : OTHER_CORE;
 const BOOKS_MS_MAX = 120_000;
 const CORE_SPEED_MS_MAX = 10_000;
-/** The bar that the gateway is held to, against the published one. */
+/** The ratio to the published gateway that this one has to reach. */
 const TIMES_PORTKEY = 6;
 
 async function main(): Promise<void> {
@@ -128,7 +128,7 @@ async function measureOnce(folder: string): Promise<Row[]> {
     const after = await contender.child.ask<BooksReport>('verify', BOOKS_MS_MAX);
     report(contender.name, before, after, answered + answeredBy(contender.child, measured));
   }
-  // The bar is for one core.
+  // The required ratio is for one core.
   if (!onAllCores) for (const shape of SHAPES) compareWithPortkey(shape, measured);
   if (pureWork === null) return measured;
   for (const shape of SHAPES) {
@@ -155,7 +155,7 @@ function compareCheckouts(measured: readonly Row[]): void {
   }
 }
 
-/** Throws if an answer of a contender that must be there is wrong. */
+/** Throws if a contender that must take part gives a wrong answer. */
 async function answeringRightly(contenders: readonly Contender[], keys: readonly string[]): Promise<Contender[]> {
   const right: Contender[] = [];
   for (const contender of contenders) {

@@ -8,7 +8,7 @@ import { keepYoungObjectsYoung } from '../src/main/heap.ts';
 import { startGateway } from '../src/main/start.ts';
 import { announce, readTerms } from './child.ts';
 
-/** The gateway before one host that speaks three wires, with a model for each. */
+/** The gateway in front of one host that speaks three wires, with a model for each. */
 const { folder, upstreamPort } = readTerms<{ folder: string; upstreamPort: number }>();
 
 const MODELS = [

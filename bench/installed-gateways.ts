@@ -100,7 +100,7 @@ const BIFROST: InstalledGateway = {
 
 export const INSTALLED_GATEWAYS: readonly InstalledGateway[] = [NGINX, AGENTGATEWAY, BIFROST];
 
-/** Starts one; or says why there is no row of it. */
+/** Starts one, or says why it has no row. */
 export async function startInstalled(gateway: InstalledGateway, terms: InstalledTerms): Promise<Contender | string> {
   const { name, command, model } = gateway;
   if (!isOnPath(command)) return 'is not on the PATH';

@@ -13,7 +13,7 @@ import { UPSTREAM_MODEL } from './traffic.ts';
 import type { UpstreamHello } from './upstream.ts';
 
 /**
- * What a call waits for the gateway if its host takes some time. Every round measures the host directly, a bare Node proxy
+ * How long a call waits for the gateway if its host takes some time. Every round measures the host directly, a bare Node proxy
  * and the gateway, and the disk's own syncs in between: the differences and the disk's figures are of the same minute.
  */
 const { values } = parseArgs({
@@ -31,7 +31,7 @@ const SHAPE = 'buffered';
 const NAME_CHARS = 44;
 /** About as long as between two commits of one connection. */
 const PAUSE_MS = 10;
-/** A hold and a settlement are two commits. What is allowed beside them, in milliseconds. */
+/** A hold and a settlement are two commits. What is allowed in addition to them, in milliseconds. */
 const BAR = { syncs: 2, p50Ms: 0.5, p99Ms: 3 };
 
 interface Round {

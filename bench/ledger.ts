@@ -33,14 +33,14 @@ const clients = Number(values.clients);
 const seconds = Number(values.seconds);
 const rounds = Number(values.rounds);
 
-/** A store with a past, and the same store as one transaction for each operation would use it. */
+/** A store with old calls, and the same store with one transaction for each operation. */
 interface Contender {
   readonly store: Store;
   readonly single: Store;
   readonly accounts: readonly FilledAccount[];
 }
 
-/** What gathering operations must bring on a disk where a sync takes a millisecond more. */
+/** How many times as fast batching must be on a disk where a sync takes a millisecond longer. */
 const SLOW_RATIO_MIN = 10;
 
 /** Connections of the variant with a transaction for each operation: more only wait for each other. */

@@ -22,7 +22,7 @@ export interface SliceResult {
   readonly p99Ms: number;
 }
 
-/** A slice that has not ended so long after its time never will. */
+/** A slice that has not ended this long after its time never will. */
 const GRACE_MS = 20_000;
 const HEAD_END = Buffer.from('\r\n\r\n');
 const LAST_CHUNK = '0\r\n\r\n';

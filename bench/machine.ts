@@ -55,7 +55,7 @@ export interface SyncTimes {
   readonly p99: number;
 }
 
-/** Milliseconds, each time after a page more, as a log grows. A disk that had a pause before may take longer. */
+/** Milliseconds for each sync, after one more page was written, as a log grows. A disk that had a pause before may take longer. */
 export function measureSync(folder: string, sync: (descriptor: number) => void, pauseMs = 0): SyncTimes {
   const file = join(folder, 'sync.probe');
   const descriptor = openSync(file, 'w');

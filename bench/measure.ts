@@ -3,7 +3,7 @@ import type { Contender } from './contenders.ts';
 import type { Slice, SliceResult } from './load.ts';
 import { requestBody, type Shape } from './traffic.ts';
 
-/** The core that is not measured: who asks, and who answers in the end. */
+/** The core that is not measured: the load generator and the upstream run on it. */
 export interface Surroundings {
   readonly upstream: Child;
   readonly load: Child;
@@ -18,9 +18,9 @@ export interface Figures {
   readonly p99Ms: number;
   /** User and system time of the contender's process, for one request. */
   readonly cpuMicros: number;
-  /** How much of its core the contender had, 0 to 1: well below 1, others ran there too, or it waited for the disk. */
+  /** How much of its core the contender had, 0 to 1: if it is well below 1, others ran there too, or it waited for the disk. */
   readonly ownCoreBusy: number;
-  /** How busy load and upstream kept their core, 0 to 1: near 1, they are what was measured. */
+  /** How busy load and upstream kept their core, 0 to 1: if it is near 1, they were the bottleneck. */
   readonly otherCoreBusy: number;
 }
 
@@ -63,7 +63,7 @@ export interface WarmUp {
   readonly seconds: number;
 }
 
-/** Runs for as long for every thread, until the code is compiled as it will stay; gives the number of calls answered. */
+/** Runs for as long for every thread, until V8 has optimised the code; returns the number of calls answered. */
 export async function warmUp(
   around: Surroundings,
   contender: Contender,
@@ -84,7 +84,7 @@ const WARM_UP_SLICE_SECONDS = 1;
 const WARM_UP_SLICES_MORE = 8;
 export const WARM_UP_SECONDS = 12;
 
-/** One call looked at closely: figures of wrong answers are worth nothing. */
+/** Checks one answer in detail: figures of wrong answers are worthless. */
 export async function checkAnswer(contender: Contender, shape: Shape, key: string, chunks: number): Promise<void> {
   const response = await fetch(`http://127.0.0.1:${contender.port}/v1/chat/completions`, {
     method: 'POST',

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 /** How much longer every fsync and fdatasync takes. */
 export const SLOWER_MICROS = 1_000;
 
-/** Runs a program of this folder on a disk whose syncs take longer, or says why it cannot; a bad end is ours too. */
+/** Runs a program of this folder on a disk whose syncs take longer, or says why it cannot; fails if the program fails. */
 export async function onSlowDisk(file: string, args: readonly string[]): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-slow-'));
   try {

@@ -31,7 +31,7 @@ function ratios(row: Row, other: Row, figure: (figures: Figures) => number): num
   return row.rounds.map((figures, at) => figure(figures) / figure(other.rounds[at]!));
 }
 
-/** The ratio, and between which two values half of the rounds' own ratios are. */
+/** The ratio, and the quartiles of the rounds' own ratios. */
 export function ratioText(row: Row, other: Row, figure: (figures: Figures) => number): string {
   const sorted = ratios(row, other, figure).toSorted((a, b) => a - b);
   const quartile = (part: number): string => sorted[Math.round(part * (sorted.length - 1))]!.toFixed(3);
@@ -49,7 +49,7 @@ const rate = ({ perSecond }: Figures): number => perSecond;
 
 const COLUMNS = ['', 'requests/s', 'lowest', 'highest', 'p50 ms', 'p99 ms', 'CPU µs', 'own core', 'other core'];
 
-/** Medians of the rounds, and each contender's ratio to those that are a measure for others. */
+/** Medians of the rounds, and each contender's ratio to the reference contenders. */
 export function renderTable(rows: readonly Row[], yardsticks: readonly Row[]): string {
   const header = [...COLUMNS, ...yardsticks.map(({ name }) => `÷ ${name.split(/[ ,]/)[0]}`)];
   const lines = rows.map((row) => [

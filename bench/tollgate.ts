@@ -49,13 +49,14 @@ const running = await startGateway({
   },
 });
 
-// The calls it is filled with are old: a gateway that had served them would have closed its books over them long ago, and not do so now.
+// The calls it is filled with are old: a gateway that had served them would have closed them long ago, so that this is
+// not part of the measurement.
 await running.books.store.closeBooks(null);
 keepYoungObjectsYoung();
 
 function hostedConfig(): Config {
   const flags = { data: folder, port: '0', operationsPort: '0', hosted: true, sim: false, transport };
-  // The limits are held, and out of reach.
+  // The limits are enforced, but too high to be reached.
   const rateLimit = {
     requestsPerSecond: 1_000_000,
     burst: 1_000_000,
@@ -69,7 +70,7 @@ function hostedConfig(): Config {
   const config = loadConfig({ argvFlags: flags, env, cwd: folder });
   return {
     ...config,
-    // Every account is watched, and none is alerted of.
+    // Every account is watched, but none causes an alert.
     alerts: { ...config.alerts, balanceBelowNanousd: 1 },
     rateLimit,
     models: [model()],

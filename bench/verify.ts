@@ -92,7 +92,7 @@ async function verify(engine: string, store: Store): Promise<void> {
   }
   const perCpu = `${Math.round(median(cpuRates))} per second of this process's CPU time`;
   const whole = `${Math.round(median(rates.whole))} receipts/s (${rates.whole.map(Math.round).join(', ')}), ${perCpu}`;
-  print(`${engine}: verifies ${whole}; without the sums of usage ${Math.round(median(rates.withoutUsage))} receipts/s`);
+  print(`${engine}: verifies ${whole}; without the usage sums ${Math.round(median(rates.withoutUsage))} receipts/s`);
 }
 
 function range(ms: readonly number[]): string {

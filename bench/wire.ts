@@ -22,7 +22,7 @@ interface StreamShape {
   readonly answers?: number;
 }
 
-/** Streams as hosts send them; each costs a mender something else. */
+/** Streams as hosts send them; each needs other repairs. */
 const STREAMS: Readonly<Record<string, StreamShape>> = {
   'all right as it is': {},
   'another model name': { model: 'bridge-2026-05-01' },

@@ -85,7 +85,7 @@ async function runIn(runtime: Runtime, program: string, project: string, harness
   await check(output.trim().split('\n').at(-1)!, harness);
 }
 
-/** Every receipt that the client got is the one of the ledger. */
+/** Every receipt that the client got is the same in the ledger. */
 async function check(text: string, harness: Harness): Promise<void> {
   const { receipts, refused } = JSON.parse(text) as {
     receipts: { requestId: string; costNanousd: string }[];

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { TRANSPORTS } from '../src/config/config.ts';
 import { flood } from './sockets/flood.ts';
 
-/** Opens more connections than the gateway may have: it lives, and running calls end and are charged. */
+/** Opens more connections than the gateway may have: it lives, and running calls finish and are charged. */
 
 /** Descriptors that this process needs besides the sockets of the flood. */
 const OWN_DESCRIPTORS = 500;

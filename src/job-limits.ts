@@ -18,10 +18,10 @@ export const JOB_LIMITS = {
   jobRowsKeptMs: 30 * 24 * 60 * 60_000,
   /** Pieces that one step of a rotation re-encrypts. */
   jobSealRotationChunks: 8,
-  /** The latest start of a job that names none, and the furthest that one may name. */
+  /** The latest start of a job: by default, and at most. */
   jobExpiryMs: 24 * 60 * 60_000,
   jobExpiryMaxMs: 30 * 24 * 60 * 60_000,
-  /** How long the result of a job is kept that says nothing, and the longest. */
+  /** How long the result of a job is kept: by default, and at most. */
   jobResultMs: 24 * 60 * 60_000,
   jobResultMaxMs: 30 * 24 * 60 * 60_000,
   /** Largest stored response of a job. */
@@ -32,13 +32,13 @@ export const JOB_LIMITS = {
   /** The first pause after an attempt that may succeed later, and the longest. */
   jobRetryMs: 2_000,
   jobRetryMaxMs: 10 * 60_000,
-  /** Attempts of a job whose host breaks off after it began to answer, which it bills; after other failures there are more. */
+  /** Attempts of a job whose host fails in the middle of its answer, which it bills; after other failures there are more. */
   jobBrokenAttemptsMax: 3,
   /** How often a process looks for jobs that others have accepted, or asked it to cancel. */
   jobWorkerPollMs: 2_000,
   /** How long a claimed job is kept from other processes before it has started. */
   jobLeaseMs: 10_000,
-  /** When a job is tried again whose key is disabled, at first; later the pauses grow up to `jobRetryMaxMs`. */
+  /** The first pause of a job whose key is disabled; later pauses grow up to `jobRetryMaxMs`. */
   jobBlockedMs: 30_000,
   /** Accounts whose turns are planned at a time. */
   jobAccountsAtOnce: 64,
@@ -52,13 +52,13 @@ export const JOB_LIMITS = {
   jobSweepMs: 20_000,
   jobSweepStepsMax: 1_000,
   /**
-   * How long lines of a group are checked and stored before calls get a turn; for how many times as long calls have the
-   * process to themselves then, if there are any; and the longest of these pauses.
+   * How long lines of a group are checked and stored before calls get a turn; how many times as long calls then have
+   * the process to themselves, if there are any; and the longest of these pauses.
    */
   jobTurnMs: 1,
   jobRestFactor: 3,
   jobRestMaxMs: 25,
-  /** The pause of jobs and groups while calls need all there is. */
+  /** The pause of jobs and groups while calls need the whole process. */
   jobBusyPauseMs: 100,
   /** The delay of the event loop above which no further job starts while calls run. */
   jobLagMs: 30,
@@ -83,7 +83,7 @@ export const JOB_LIMITS = {
   /** How long a command waits without any byte from the gateway, and how often it sends a file whose answer was lost. */
   jobClientSilenceMs: 120_000,
   jobUploadAttemptsMax: 3,
-  /** How often a command asks whether a job has ended, and how often it goes on without an answer. */
+  /** How often a command asks whether a job has ended, and how often it tries without an answer. */
   jobPollMs: 1_000,
   jobPollMissesMax: 60,
   /** Ends of jobs and groups that are handed to the webhooks at a time. */

@@ -134,7 +134,7 @@ export const LIMITS = {
   storeCheckpointPages: 4_000,
   /** The write-ahead log is reused and stays below this; what a long read made it grow beyond is freed. */
   storeLogBytesMax: 32 * 1024 * 1024,
-  /** How often the mark is synced, the write-ahead log checkpointed and the data folder checked; how often before an idle log is emptied. */
+  /** How often the mark is synced, the log checkpointed and the data folder checked; after how many of these an idle log is emptied. */
   storeTickMs: 1_000,
   storeLogIdleTicks: 30,
   /** Accounts, keys, windows, holds and names that the writer caches between commits; on PostgreSQL, price lists with known numbers. */
@@ -252,7 +252,7 @@ export const LIMITS = {
   tokenCountCharsMax: 2_000_000,
   tokenCountPieceCharsMax: 256,
   tokenCountSliceChars: 16 * 1024,
-  /** Bytes of a body beside its texts that may be copied to the counting thread; as many as the texts have in any case. */
+  /** Bytes of a body that are not text and may still be copied to the counting thread: this many, or as many as the texts have. */
   tokenCountOtherBytesMax: 64 * 1024,
   /** Buffers for these copies that are kept for later ones, and the largest that is kept. */
   tokenCountSpareBuffersMax: 4,

@@ -13,7 +13,7 @@ export const MANAGEMENT_LIMITS = {
   openInvitationsMax: 100,
   /** Keys of one person in one account that are not revoked. */
   keysPerPersonMax: 100,
-  /** How long ago somebody may have signed in, or sent their password, who changes how they sign in. */
+  /** How recently somebody must have signed in, or sent their password, to change how they sign in. */
   freshSignInMs: 10 * 60_000,
   /** How long the old secret of a key works after a rotation, unless the operator says otherwise, and at most. */
   keyGraceMs: 24 * 60 * 60_000,

@@ -11,7 +11,7 @@ const CLIENTS = 8;
 
 let world: World;
 
-/** The status of one call and its error code; null if the process died under it. */
+/** The status of one call and its error code; null if the process died during the call. */
 async function call({ secret }: Key): Promise<{ status: number; code: string | null; message: string } | null> {
   try {
     const response = await fetch(`${world.gateway.url}/v1/chat/completions`, {

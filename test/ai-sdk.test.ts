@@ -35,13 +35,13 @@ const NAMES = [
   'azure (chat) to a chat model',
 ];
 
-/** Nothing is stored here, so providers are told so; they think, so that seals and signatures must survive the loop. */
+/** Providers are told that nothing is stored here; they use reasoning, so that encrypted reasoning and signatures must survive the loop. */
 const providerOptions = {
   openai: { store: false, reasoningEffort: 'low', forceReasoning: true },
   azure: { store: false },
   anthropic: { thinking: { type: 'enabled', budgetTokens: 1024 } },
 };
-/** This provider's chat model forgets thoughts between turns, and the messages vendor wants them back in a tool loop. */
+/** This provider's chat model drops reasoning between turns, and the messages vendor requires it in a tool loop. */
 const FORGETFUL = 'openai (chat) to a messages model';
 
 function optionsFor(name: string): typeof providerOptions | Pick<typeof providerOptions, 'azure'> {

@@ -17,7 +17,7 @@ let database: string;
 let receiver: Receiver;
 let replicas: { readonly gateway: GatewayProcess; readonly token: string }[];
 
-/** All processes of this file, the receiver too, have a clock that is wrong by this. */
+/** The clocks of all processes of this file, including the receiver's, are wrong by this much. */
 function setClock(offsetMs: number): void {
   writeFileSync(join(home, 'clock'), new Float64Array([offsetMs]));
 }
@@ -141,7 +141,7 @@ describe('three gateway processes on one PostgreSQL', () => {
   }, 60_000);
 });
 
-/** Asks again until the answer is as expected, with pauses in which the gateways have the cores for themselves. */
+/** Asks again until the answer is as expected, with pauses in which the gateways have the cores to themselves. */
 async function until<Answer>(ask: () => Promise<Answer>, isIt: (answer: Answer) => boolean): Promise<Answer> {
   for (let asked = 0; asked < 5_000; asked++) {
     const answer = await ask();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ERROR_TABLE, type ErrorName, GatewayError } from '../src/canonical/errors.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
 
-/** docs/api.md says what the program does: its examples are sent, its table is compared. */
+/** Checks docs/api.md against the program: sends its examples and compares its table. */
 
 const PAGE = readFileSync(new URL('../docs/api.md', import.meta.url), 'utf8');
 

@@ -228,7 +228,7 @@ test('50,000 receipts are archived to 10,000, while the ledger stays exact', asy
   fillStore({ folder, calls: 50_000, accounts: 10, days: 150 });
   const store = await openSqliteStore({ folder, clock: systemClock, threads: false, archiveFolder: to });
   expect((await store.closeBooks(null)).closed).toBe(50_000);
-  // A ledger of this size has a second thread for the sums of usage.
+  // A ledger of this size has a second thread for the usage sums.
   changeSums(folder, 'cost + 1');
   expect((await store.verify()).violations[0]).toMatch(/^Usage of the hour .*: cost is /);
   changeSums(folder, 'cost - 1');
@@ -251,7 +251,7 @@ test('50,000 receipts are archived to 10,000, while the ledger stays exact', asy
   rmSync(home, { recursive: true });
 });
 
-/** Changes the sums of the last hour behind the back of the store. */
+/** Changes the sums of the last hour without the store's knowledge. */
 function changeSums(folder: string, cost: string): void {
   const database = new DatabaseSync(databaseFile(folder));
   const last = 'SELECT start_ms, account_id FROM usage_hour ORDER BY start_ms DESC, account_id LIMIT 1';

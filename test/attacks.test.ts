@@ -19,7 +19,7 @@ afterAll(async () => {
   await harness.stop();
 });
 
-/** Frames up to the name of a tool, which may be all that a client wanted to know, as each host wire tells it. */
+/** Frames up to the name of a tool, which may be all that a client wanted, in the format of each host wire. */
 const CONVERSATIONAL = ['chat', 'messages', 'responses'] as const;
 const NAMED: Readonly<Record<(typeof CONVERSATIONAL)[number], readonly object[]>> = {
   chat: [
@@ -83,7 +83,7 @@ describe.each(CONVERSATIONAL)('the name of a tool told by a host of %s', (host) 
       const name = 'type' in event ? `event: ${event.type}\n` : '';
       return relay.frame(new SseFrame(Buffer.from(`${name}data: ${JSON.stringify(event)}\n\n`)))?.toString() ?? '';
     });
-    // A reader may wait for the whole call; what the client has not read costs it nothing.
+    // Reading may take as long as the whole call; the client is not charged for what it has not read.
     const isTold = told.join('').includes('label_spam');
     expect(relay.relayedBytes).toBe(isTold ? 'label_spam'.length : 0);
     if (!how.startsWith('translated')) expect(isTold).toBe(true);

@@ -7,7 +7,7 @@ import type { SentRequest } from './fake-hosts.ts';
 import type { FakeSink } from './fake-sink.ts';
 import { type Body, GatewayFixture, type GatewayOptions } from './gateway-fixture.ts';
 
-/** The lines that a relay writes above its own in every head. */
+/** The header lines that a relay writes before its own in every response. */
 export const IDENTITY_LINES = 'x-gateway-request-id: req_1\r\n';
 
 export const BILL: Bill = {

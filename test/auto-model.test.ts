@@ -3,12 +3,12 @@ import { loadSimulatedFile } from '../src/catalog/load.ts';
 import type { ModelRow } from '../src/catalog/schema.ts';
 import { type Harness, simHost, startHarness } from './harness.ts';
 
-/** `auto` and `default`, and what the header then says, over real calls. */
+/** `auto` and `default` in real calls, and the header that names the chosen model. */
 
 const SIM_GPT = loadSimulatedFile().models.find(({ id }) => id === 'sim-gpt')!;
 const TALK = { messages: [{ role: 'user', content: 'hello' }], max_tokens: 10 };
 
-/** On the real host; rates in whole nanodollars a token, so that the cheapest is plain to see. */
+/** On the real host, with rates of whole nanodollars per token, so that it is obvious which is the cheapest. */
 function real(id: string, input: number, output: number, more: Partial<ModelRow> = {}): ModelRow {
   return {
     id,

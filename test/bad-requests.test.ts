@@ -4,7 +4,7 @@ import type { BadClass, BadRequest, KeyHolder } from './bad-requests/bad-class.t
 import { BROKEN_TEXTS } from './bad-requests/broken-text.ts';
 import { type Body, goodBody } from './bad-requests/good-body.ts';
 import { LACKING_MODELS } from './bad-requests/models.ts';
-import { HARMLESS_VALUES, REFUSED_ASKS } from './bad-requests/refused-asks.ts';
+import { HARMLESS_VALUES, REFUSED_ASKS } from './bad-requests/refused-features.ts';
 import { type Answer, judge, openPool, type Refusal, send } from './bad-requests/send.ts';
 import { WRONG_FIELDS } from './bad-requests/wrong-fields.ts';
 import { WRONG_HTTP } from './bad-requests/wrong-http.ts';
@@ -26,7 +26,7 @@ const CLASSES: readonly BadClass[] = [
 
 const PLAIN = { model: 'модель', messages: [{ role: 'user', content: 'hello' }], tools: [], reasoning_effort: null };
 
-/** What is wrong with each key; a cap of one nanodollar is nobody's worst case. */
+/** What is wrong with each key; no call fits into a cap of one nanodollar. */
 const KEYS: Readonly<Record<Exclude<KeyHolder, 'nobody'>, KeyOptions>> = {
   penniless: { creditNanousd: 0n },
   capped: { capNanousd: 1n },

@@ -107,7 +107,7 @@ describe('where two sources differ', () => {
         ...flat(p.input, p.output),
         tiers: p.tiers
           .toSorted((a, b) => a.above_input_tokens - b.above_input_tokens)
-          // Thresholds of one source lie apart; neighbours would be one threshold told twice.
+          // Thresholds of one source are far apart; close ones would be the same threshold reported twice.
           .map((t) => ({ above_input_tokens: t.above_input_tokens * 10, ...rates(t.input, t.output) })),
       }));
     fc.assert(

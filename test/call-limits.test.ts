@@ -7,7 +7,7 @@ import { callRaw } from './raw-client.ts';
 import { StreamClient } from './stream-client.ts';
 import { manyTurns, until } from './until.ts';
 
-/** How much one key, and all together, may ask for. */
+/** How much one key, and all keys together, may request. */
 
 const ASK = { model: 'sim-gpt', messages: [{ role: 'user' as const, content: 'hello' }] };
 const bearer = ({ secret }: MintedKey) => ({ authorization: `Bearer ${secret}` });
@@ -84,7 +84,7 @@ describe('requests of one key', () => {
     expect((await harness.post(ASK, { authorization: `Bearer ${key.secret}x` })).status).toBe(401);
     expect((await harness.post(ASK, { ...bearer(key), 'x-api-key': other.secret })).status).toBe(401);
     expect(harness.sim.received()).toBe(sent);
-    // Who only claims to have a key takes nothing from it.
+    // Requests with an invalid key do not count against the limits of a real key.
     expect((await harness.get('/v1/models', bearer(other))).status).toBe(200);
   });
 

@@ -1,4 +1,4 @@
-/** What a caller can do without us: price a usage object from the public catalog, in exact integers. */
+/** What a caller can compute alone: the price of a usage object from the public catalog, in exact integers. */
 
 export interface PublicRates {
   readonly input: number;

@@ -76,7 +76,7 @@ describe('a new price list', () => {
     ['a cache rate that is nearly free', { price: { ...withoutCacheRates(), cache_read: 1 } }, 'cache_read falls'],
     ['a cheap tier', { price: { ...price, tiers: [{ ...price, above_input_tokens: 1, input: 1 }] } }, 'above 1 input'],
     ['a host that costs more', { hosts: [{ ...FIRST.hosts[0]!, price: doubled() }] }, 'callers of'],
-    ['other names', { aliases: ['gpt-9'] }, 'other names lead to it'],
+    ['other names', { aliases: ['gpt-9'] }, 'its aliases change'],
     ['smaller holds', { max_output_tokens: 1 }, 'max_output_tokens changes what is held'],
     ['another name at a host', { hosts: [{ ...FIRST.hosts[0]!, model: 'cheap' }] }, 'as cheap'],
   ])('with %s changes nothing until its version is typed', async (_what, change, risk) => {
@@ -144,7 +144,7 @@ describe('a new price list', () => {
     const signature = sign(null, readFileSync(join(folder, 'new.json')), privateKey);
     const args = ['catalog', 'update', 'new.json', '--signature', 'new.sig', '--public-key', 'key.pem'];
     writeFileSync(join(folder, 'new.sig'), sign(null, Buffer.from('other'), privateKey));
-    expect(await tollgate(...args)).toMatchObject({ code: EXIT.no, err: expect.stringContaining('does not fit') });
+    expect(await tollgate(...args)).toMatchObject({ code: EXIT.no, err: expect.stringContaining('does not match') });
     expectNothingInstalled();
     writeFileSync(join(folder, 'new.sig'), signature.toString('base64'));
     expect(await tollgate(...args)).toMatchObject({ code: EXIT.ok });

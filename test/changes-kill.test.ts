@@ -5,7 +5,7 @@ import { createWorld, type Key, MODEL, type World } from '../campaigns/kill/worl
 
 const BODY = { model: MODEL, messages: [{ role: 'user', content: 'Hello' }], max_tokens: 50 };
 const CALLERS = 6;
-/** Far more calls than a life answers. */
+/** Far more calls than one process answers before it is killed. */
 const CALLS_MAX = 5_000;
 
 /** When the process is killed: after this many calls since the changes were sent, or when all changes were answered. */

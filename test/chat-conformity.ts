@@ -16,7 +16,7 @@ const CHOICE_MEMBERS_OF_HOSTS = ['native_finish_reason', 'content_filter_results
 const NEVER_NULL = ['tool_calls', 'annotations', 'function_call', 'reasoning', 'reasoning_content'];
 const SERVICE_TIERS = [undefined, null, 'auto', 'default', 'flex', 'scale', 'priority'];
 
-/** Every way in which a whole answer has what only one host says; empty when it has nothing of the kind. */
+/** Every host-specific member in a buffered response; empty if there is none. */
 export function answerFaults(answer: object): string[] {
   const { choices, usage, ...rest } = answer as Fields & { choices: Fields[] };
   return [
@@ -48,7 +48,7 @@ function faultsOfUsage(usage: Fields): string[] {
   return faults.map((name) => `has in its usage ${name}`);
 }
 
-/** Every way in which the events of a stream (the data of each) depart from the wire; empty when they conform. */
+/** Every way in which the events of a stream (the data of each) violate the wire's rules; empty if they conform. */
 export function streamFaults(events: readonly string[], terms: StreamTerms): string[] {
   return new Inspector(terms).inspect(events);
 }

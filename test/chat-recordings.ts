@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-/** Answers of chat hosts, real or written for this project, and what each must come to; read without code of the wire. */
+/** Answers of chat hosts, recorded or written for this project, and the result that each must give; read without code of the wire. */
 
 type Fields = Record<string, unknown>;
 
@@ -17,7 +17,7 @@ export interface Recording {
   readonly usageSource: 'reported' | 'partial' | 'estimated';
   readonly slots: { readonly readUsage?: string };
   readonly answers: number;
-  /** Tool calls where the recording alone cannot tell them apart. */
+  /** The tool calls, if they cannot be told apart by the recording alone. */
   readonly calls: readonly (readonly [string, string])[] | null;
   readonly error: ExpectedError | null;
 }
@@ -58,7 +58,7 @@ export function corpusRecordings(): Recording[] | null {
   return items.map((item) => readItem(CORPUS, { ...item, ...CORPUS_FACTS[item.id.replace('openai-chat/', '')] }));
 }
 
-/** What the index of the recordings says in prose only. */
+/** What the index of the recordings says only in prose. */
 const CORPUS_FACTS: Readonly<Record<string, Partial<Item>>> = {
   'xai-tool-stream': { rule: 'reasoning outside' },
   'gemini-openai-tool-no-id': { rule: 'thinking in total' },
@@ -108,7 +108,7 @@ export function expectedUsage({ usage, rule }: Recording): Record<string, number
   };
 }
 
-/** One answer of a recording, in plain words. */
+/** One answer of a recording, in a simple form. */
 export interface Told {
   text: string;
   reasoning: string;

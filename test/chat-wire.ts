@@ -6,7 +6,7 @@ import { LIMITS } from '../src/limits.ts';
 import type { Bill } from '../src/wires/bill.ts';
 import type { RelayTerms, StreamRelay, UpstreamTerms } from '../src/wires/wire.ts';
 
-/** What tests of the chat wire need again and again. */
+/** What several tests of the chat wire share. */
 
 type Fields = Record<string, unknown>;
 
@@ -77,12 +77,12 @@ export function delta(members: Fields, finish: unknown = null, index: unknown = 
   return { index, delta: members, logprobs: null, finish_reason: finish };
 }
 
-/** Events of a stream: objects become JSON, strings stand for themselves. */
+/** Events of a stream: objects become JSON, strings are sent as they are. */
 export function sse(...events: readonly unknown[]): string {
   return events.map((event) => `data: ${typeof event === 'string' ? event : JSON.stringify(event)}\n\n`).join('');
 }
 
-/** Feeds a host's bytes to a relay, in pieces, and returns what went on to the client. */
+/** Feeds a host's bytes to a relay, in pieces, and returns what was sent to the client. */
 export function feed(relay: StreamRelay, bytes: string | Buffer, piece = Number.POSITIVE_INFINITY): string {
   const all = Buffer.from(bytes);
   const pieces: Buffer[] = [];

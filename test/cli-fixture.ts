@@ -26,7 +26,7 @@ export interface CliRun {
   readonly err: string;
 }
 
-/** A command line with books in memory, in its own folder, with or without a server that holds them. */
+/** A command line with an in-memory ledger in its own folder, with or without a server that has it open. */
 export class CliFixture {
   readonly folder = mkdtempSync(join(tmpdir(), 'tollgate-cli-'));
   readonly keyFile = join(this.folder, 'master.key');
@@ -36,9 +36,9 @@ export class CliFixture {
   readonly served: Config[] = [];
   /** What `doctor` finds out about host keys. */
   keyFindings: Finding[] = [];
-  /** Emits `request` for everything that is asked of a server that does not answer. */
+  /** Emits `request` for every request to a server that does not answer. */
   readonly askedMeanwhile = new EventEmitter();
-  /** How often books were opened, and closed again. */
+  /** How often the ledger was opened and closed. */
   opened = 0;
   closed = 0;
   /** The process that is said to have the data folder. */
@@ -114,7 +114,7 @@ export class CliFixture {
     return JSON.parse(out);
   }
 
-  /** From now on a server holds the books: verbs reach it over a real socket, and nobody else can open them. */
+  /** From now on a server has the ledger open: verbs reach it over a real socket, and nobody else can open it. */
   async startServer(): Promise<string> {
     const services = await this.services();
     const socketPath = join(this.folder, 'control.sock');
@@ -138,7 +138,7 @@ export class CliFixture {
     this.#server?.on('request', () => this.askedMeanwhile.emit('request'));
   }
 
-  /** The server breaks off whatever it was asked. */
+  /** The server closes the connection before it answers. */
   dropConnections(): void {
     this.#server?.closeAllConnections();
   }

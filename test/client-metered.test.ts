@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Fetch, meteredFetch } from '../packages/client/src/index.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
 
-/** `meteredFetch` under SDKs that know nothing of it: whatever they call, the sum is what the ledger says. */
+/** `meteredFetch` under SDKs that know nothing about it: whatever they call, its sum equals the ledger's. */
 
 let harness: Harness;
 beforeAll(async () => {

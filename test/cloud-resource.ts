@@ -18,15 +18,15 @@ export interface ResourceAnswer {
   readonly body: string;
 }
 
-/** A caller's own resource with a cloud provider: asks for its key in `api-key`, serves deployments by their names. */
+/** A caller's own resource at a cloud provider: it requires its key in `api-key` and serves deployments by name. */
 export interface CloudResource {
   readonly origin: string;
   readonly port: number;
   readonly baseUrl: string;
   readonly calls: readonly ResourceCall[];
-  /** The key it takes; may change, as a key that is rolled over at the provider. */
+  /** The key that it accepts; may change, like a key that is rotated at the provider. */
   key: string;
-  /** Answers everything that has the right key, instead of what it would say; 'hang' says nothing at all. */
+  /** Replaces the answer to every request with the right key; 'hang' never answers. */
   answer: ((call: ResourceCall) => ResourceAnswer | 'hang' | null) | null;
   /** Called when the client has left before the answer. */
   onGone: () => void;
@@ -37,7 +37,7 @@ export interface CloudResource {
 export const DEPLOYMENT = 'my-own-gpt';
 const PREFIX = '/openai/v1';
 
-/** With a certificate it speaks https, and gives up each connection after its answer. */
+/** With a certificate it speaks https, and closes each connection after its answer. */
 export async function startResource(key: string, certified?: Certified): Promise<CloudResource> {
   const calls: ResourceCall[] = [];
   const resource = {
@@ -99,7 +99,7 @@ export const NO_DEPLOYMENT: ResourceAnswer = {
   body: '{"error":{"code":"DeploymentNotFound","message":"The API deployment for this resource does not exist.","innererror":{"hint":"wait"}}}',
 };
 
-/** Odd on purpose: spaces, members nobody else has, numbers as only this host writes them. */
+/** Unusual on purpose: spaces, members that no other host sends, numbers in a form that only this host writes. */
 export const CHAT_ANSWER =
   '{ "id":"chatcmpl-own","object":"chat.completion","created":1700000000,"model":"gpt-own-2026-01-01","system_fingerprint":"fp_1",' +
   '"choices":[{"index":0,"finish_reason":"stop","logprobs":null,"message":{"role":"assistant","content":"Hello from my own.","refusal":null},' +

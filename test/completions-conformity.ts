@@ -7,7 +7,7 @@ export interface CompletionsTerms {
   readonly wantsUsage: boolean;
 }
 
-/** Every way in which a complete stream departs from the wire; empty when it conforms. */
+/** Every way in which a complete stream violates the wire's rules; empty if it conforms. */
 export function completionFaults(stream: string, { model, wantsUsage }: CompletionsTerms): string[] {
   const faults: string[] = [];
   const expect = (holds: boolean, fault: string): void => {
@@ -47,7 +47,7 @@ export function completionFaults(stream: string, { model, wantsUsage }: Completi
   return faults;
 }
 
-/** What each answer of a stream says, by its index. */
+/** The text of each choice of a stream, by its index. */
 export function textsOf(stream: string): Record<string, string> {
   const texts: Record<string, string> = {};
   // Split by line feeds alone: to a regular expression U+2028 ends a line too, in a stream it does not.

@@ -36,7 +36,7 @@ const RECIPES = readRecipes();
 const SEARCHED = ['src', 'docs', 'scripts', 'data', 'deploy'];
 const SEARCHED_FILES = ['README.md', 'ARCHITECTURE.md', 'package.json', 'tollgate.config.schema.json'];
 
-/** Files of the product and its pages; not tests, nor pages that look back. */
+/** Files of the product and its pages; not tests, and not pages about the past. */
 function productFiles(): string[] {
   const found = SEARCHED.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })

@@ -146,7 +146,7 @@ function estimatedUsage(recording: Recording, told: readonly Told[]): Record<str
   return { ...partial, fresh_tokens: fresh, output_tokens: Math.max(output, partial.output_tokens!) };
 }
 
-/** Pricing the usage a client was told must give what it was billed. */
+/** The usage that a client got, priced from the catalog, must equal what it was billed. */
 function expectBilled(usage: OpenAI.CompletionUsage, billed: Record<string, number>): void {
   const prompt = billed.fresh_tokens! + billed.cache_read_tokens! + billed.cache_write_tokens!;
   expect(usage.prompt_tokens).toBe(prompt);
@@ -209,7 +209,7 @@ async function readIterator(client: OpenAI, ask: StreamAsk): Promise<ReadStream>
   return fold;
 }
 
-/** The helper asserts more than the iterator; what it folded must be what its chunks said. */
+/** The helper checks more than the iterator; its result must match its chunks. */
 async function readHelper(client: OpenAI, ask: StreamAsk): Promise<ReadStream> {
   const fold = new Fold();
   const stream = client.chat.completions.stream(ask).on('chunk', (chunk) => fold.add(chunk));

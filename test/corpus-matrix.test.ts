@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Harness, startHarness } from './harness.ts';
 import { type AnyRecording, allRecordings, parsed, type Said } from './wire-recordings.ts';
 
-/** Every recording as the host, every client wire that may reach it: the same words, calls, thoughts and counts. */
+/** Every recording as the host, with every client wire that may reach it: the text, tool calls, reasoning and counts must be the same. */
 
 const { recordings, hasCorpus } = allRecordings();
 const ODD_PIECE = 61;
@@ -38,7 +38,7 @@ interface Heard {
   headers: Headers;
 }
 
-/** Fetch that remembers the head of the last answer. */
+/** A fetch that remembers the headers of the last response. */
 function listening(heard: Heard): typeof fetch {
   return async (...request) => {
     const response = await fetch(...request);
@@ -157,23 +157,26 @@ describe.each(RUNS)('hosts that count by $readUsage, frame memory $frameMemory',
   });
 });
 
-/** Whether anything was said: before that, an error is an HTTP error on every wire, after it an error inside the stream. */
+/** Whether any content came: before that, an error is an HTTP error on every wire; after it, an error inside the stream. */
 function says({ said: { text, refusal = '', reasoning, calls } }: AnyRecording): boolean {
   return text + refusal + reasoning !== '' || calls.length > 0;
 }
 
-/** The messages wire has no place of its own for a refusal: it is what the model says. */
+/** The messages wire has no separate member for a refusal: it is part of the text. */
 function textFor(client: string, { said }: AnyRecording): string {
   return client === 'messages' ? said.text + (said.refusal ?? '') : said.text;
 }
 
-/** Arguments that a limit cut off are no JSON, and this vendor's SDK mends them as far as they go. */
+/** Arguments that a limit cut off are not valid JSON, and this vendor's SDK completes them. */
 function callsFor(client: string, { said }: AnyRecording): unknown {
   if (client !== 'messages') return said.calls;
   return said.calls.map(([name, args]) => [name, typeof args === 'string' ? expect.anything() : args]);
 }
 
-/** A whole reasoning item is text and seal; on its own wire a summary and a raw trace stand apart, and only the first is read here. */
+/**
+ * A complete reasoning item has text and encrypted content; on its own wire the summary and the raw reasoning are
+ * separate, and only the summary is read here.
+ */
 function carriesReasoning(client: string, { wire }: AnyRecording): boolean {
   return !(client === 'responses' && wire === 'responses');
 }

@@ -10,8 +10,8 @@ import { BIN } from '../campaigns/programs.ts';
 import { type CloudResource, DEPLOYMENT, startResource } from './cloud-resource.ts';
 
 /**
- * A key that can be told from everything else is stored, used, refused and quoted back in a gateway as people start it,
- * and looked for wherever it must not be.
+ * A recognisable key is stored, used, refused and echoed by a provider, in a gateway as people start it. The test then
+ * looks for it wherever it must not appear.
  */
 
 const CANARY = `canary-${randomBytes(16).toString('hex')}-end`;
@@ -24,7 +24,7 @@ const env = processEnvironment(folder, {
   TOLLGATE_MASTER_KEY: MASTER_KEY.toString('base64'),
 });
 
-/** Everything anyone was told: answers with their heads, logs, the output of commands. */
+/** Everything that anybody can read: responses with their headers, logs, the output of commands. */
 const told: string[] = [];
 let resource: CloudResource;
 let server: ChildProcess;
@@ -89,7 +89,7 @@ function tollgate(...args: string[]): Promise<void> {
   });
 }
 
-/** The key where it does not belong, and everything that refuses it. */
+/** The key in the wrong places, and every error that refuses it. */
 async function misuse(): Promise<void> {
   expect((await put({ base_url: `${resource.origin}/v1` })).status).toBe(422);
   expect((await put({ base_url: `https://${CANARY}/openai/v1` })).status).toBe(422);

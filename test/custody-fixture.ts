@@ -15,7 +15,7 @@ export interface Refusal {
   readonly param: string | null;
 }
 
-/** A gateway, a resource that takes one key, and a caller who has that key and an account of ours. */
+/** A gateway, a resource that accepts one key, and a caller who has that key and an account. */
 export class CustodyFixture {
   readonly harness: Harness;
   readonly resource: CloudResource;
@@ -33,7 +33,7 @@ export class CustodyFixture {
     return new CustodyFixture(harness, await startResource(apiKey), await harness.mint(OWNER));
   }
 
-  /** A caller nobody has seen before, and a resource that remembers nothing. */
+  /** A new caller, and a resource without any state. */
   async renew(): Promise<void> {
     this.resource.reset();
     this.harness.sim.reset();

@@ -11,7 +11,7 @@ import { IMAGE_ENV, LAST_STAGE, STAGES } from './containerfile.ts';
 import { unknownVariables } from './known-variables.ts';
 import { parsePlainYaml } from './plain-yaml.ts';
 
-/** The files of deploy/ and the page that explains them, held to the program as far as that goes without containers. */
+/** Compares the files of deploy/ and the page about them with the program, as far as that is possible without containers. */
 
 const ROOT = resolve(import.meta.dirname, '..');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');

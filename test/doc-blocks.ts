@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
-/** A code block of a page. What tests do with it stands after its language, as ```` ```sh run ````. */
+/** A code block of a page. The mark after its language says what tests do with it, as ```` ```sh run ````. */
 export interface DocBlock {
   readonly page: string;
   readonly line: number;
@@ -12,7 +12,7 @@ export interface DocBlock {
   readonly text: string;
 }
 
-/** Every page with code that people may copy. Decisions and the changelog tell of the past. */
+/** Every page with code that people may copy. Decisions and the changelog are about the past. */
 export const PAGES_WITH_CODE: readonly string[] = [
   ...['README.md', 'CONTRIBUTING.md', 'bench/README.md'],
   ...['packages/client/README.md', 'packages/ai-sdk/README.md'].filter((page) => existsSync(join(ROOT, page))),

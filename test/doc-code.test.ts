@@ -24,7 +24,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What pages say, and what it stands for here. Models of vendors become simulated ones. */
+/** Texts of the pages, and what the test uses instead. Models of vendors become simulated ones. */
 function asHere(code: string): string {
   const replaced: readonly (readonly [string, string])[] = [
     ['http://127.0.0.1:8080', harness.url],

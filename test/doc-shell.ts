@@ -11,7 +11,7 @@ const run = promisify(execFile);
 
 interface DocShellOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** What a page says, and what it stands for in the test. */
+  /** Texts of a page, and what the test uses instead. */
   readonly replaced?: Readonly<Record<string, string>>;
 }
 

@@ -5,19 +5,19 @@ import type { LedgerGate } from './ledger-gate.ts';
 import type { StreamClient } from './stream-client.ts';
 import { manyTurns, until } from './until.ts';
 
-/** How each row of docs/endings.md is brought about over HTTP, with a simulated host that behaves in every way. */
+/** How each row of docs/endings.md is caused over HTTP, with a simulated host that can behave in every way. */
 
 export const OUTPUT_LIMIT = 100;
 export const ASK = { model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }], max_tokens: OUTPUT_LIMIT };
 export const STREAM_ASK = { ...ASK, stream: true };
-/** What the simulator truly counts: one token of text and four of framing; a token a word. */
+/** The true counts of the simulator: one token of text and four of framing; one token per word. */
 export const PROMPT_TOKENS = 5;
 export const ANSWER_TOKENS = 40;
 export const ANSWER: SimScript = { words: ANSWER_TOKENS, tokensPerChunk: 1 };
-/** Frames a client has when ten words have come: the role stands in the first. */
+/** Frames that a client has after ten words: the first has the role. */
 export const TEN_WORDS = 11;
 
-/** How many times too much a host counts that counts too much. */
+/** By which factor a host overcounts in the tests of that. */
 export const INFLATION = 10_000;
 
 /** What a host says about its counts, as the page names it, and the fault that makes the simulator say so. */
@@ -37,7 +37,7 @@ export interface Driven {
   readonly harness: Harness;
   readonly clock: ManualClock;
   readonly client: StreamClient;
-  /** Holds the ledger's answer back, where the scenario asks for it. */
+  /** Holds back the ledger's answer, if the scenario needs it. */
   readonly holdGate: LedgerGate | null;
 }
 
@@ -45,43 +45,43 @@ export interface Scenario {
   /** `ended situation`, as in the page's table. */
   readonly row: string;
   readonly mode: 'buffered' | 'streamed';
-  /** What the host does apart from counting. */
+  /** What the host does, apart from its counts. */
   readonly host: 'goes on' | 'stops' | 'errors';
   readonly onClientGone?: 'drain' | 'cancel';
   /** The counts to try: all of them, unless a case is slow and the counts do not matter. */
   readonly counts?: readonly Counts[];
   script(counts: Counts): SimScript;
-  /** The hold is taken, and nobody is told before the scenario says so. */
+  /** The hold is taken, but its confirmation waits until the scenario releases it. */
   readonly holdsUp?: true;
   /** From the request, which has been sent, to the ending. */
   drive(call: Driven): Promise<void>;
-  /** What is known of the counts at that ending; the script's own fault unless said otherwise. */
+  /** What is known about the counts at that ending; by default, what the script's fault implies. */
   readonly known?: Partial<Record<Counts, Counts>>;
   /** The host was read to its end although the client was gone. */
   readonly drained?: true;
   /** What was passed on to a client that does not read. */
   readonly passedOn?: string;
-  /** Output tokens the host had counted by then, where not all. */
+  /** Output tokens that the host had counted by then, if not all. */
   readonly counted?: number;
-  /** The loss allowance is used up, so all that the host says counts: this, or all of the usual answer. */
+  /** The loss allowance is used up, so everything that the host sends counts: this, or all of the usual answer. */
   readonly readToEnd?: string | 'whole answer';
   /** The host says that it did not work on the call. */
   readonly refused?: true;
 }
 
-/** The usual answer in the usual pieces, its counts spoiled. */
+/** The usual answer in the usual pieces, with wrong counts. */
 export function says(script: SimScript): Scenario['script'] {
   return (counts) => ({ ...script, ...USAGE_FAULTS[counts] });
 }
 
-/** The count comes last, so an answer that is cut has none but an early one. */
+/** The count comes last, so an answer that is cut off has at most an early one. */
 export const CUT: Partial<Record<Counts, Counts>> = {
   reported: 'missing',
   zero: 'missing',
   unusable: 'missing',
   too_much: 'missing',
 };
-/** A whole answer has one place for its count. */
+/** A buffered answer has one place for its counts. */
 export const WHOLE: Partial<Record<Counts, Counts>> = { partial: 'missing' };
 
 export const untilSettled = async ({ harness }: Driven): Promise<void> => {
@@ -177,7 +177,7 @@ const UPSTREAM_ERROR: readonly Scenario[] = [
     drive: async (call) => {
       await call.harness.sim.waitForGate('chunk', 1);
       await manyTurns();
-      // The head leaves with a keep-alive, so the error can only be told inside the stream.
+      // The headers are sent with a keep-alive, so the error can only be sent inside the stream.
       call.clock.advance(call.harness.running.gateway.limits.keepAliveMs);
       await call.client.has(({ events }) => events.length === 1, 'the keep-alive');
       call.harness.sim.release('chunk', 2);
@@ -258,7 +258,7 @@ const TIMEOUT: readonly Scenario[] = [
   },
 ];
 
-/** Each brings its call to where it is when the gateway is stopped; that ends them all. */
+/** Each brings its call to the point at which the gateway is stopped, which ends all of them. */
 export const WHEN_STOPPED: readonly Scenario[] = [
   ...(['buffered', 'streamed'] as const).map(
     (mode): Scenario => ({

@@ -25,7 +25,7 @@ export function readEndings(): EndingRow[] {
   });
 }
 
-/** One row per thing a host can say about its counts: what `usage` then means. */
+/** One row for each way in which a host can report its counts: what `usage` then means. */
 export function readUsageRules(): UsageRow[] {
   return tableUnder('## Usage').map(([counts = '', charge = '', usageSource = '', components = '', loss = '']) => {
     return { counts, charge, usageSource, components, loss };

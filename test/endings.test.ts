@@ -28,14 +28,14 @@ import { READ_TO_END } from './read-to-end-scenarios.ts';
 import { STALLED } from './stalled-scenarios.ts';
 import { StreamClient } from './stream-client.ts';
 
-/** Every row of docs/endings.md over real HTTP: what the page says is what the books say, to the nanodollar. */
+/** Every row of docs/endings.md over real HTTP: the ledger must match the page, to the nanodollar. */
 
 const ENDINGS = readEndings();
 const RULES = new Map(readUsageRules().map((rule) => [rule.counts, rule]));
 
 const ALL_COUNTS = Object.keys(USAGE_FAULTS) as Counts[];
 
-/** Rows that a mode cannot come to, and why. */
+/** Rows that cannot happen in a mode, and why. */
 const IMPOSSIBLE: Readonly<Record<string, string>> = {
   'upstream_error before_content, buffered': 'nothing leaves before the whole answer is here, so it is `failed`',
   'upstream_error after_content, buffered': 'as above',
@@ -129,7 +129,7 @@ async function bringAbout(
   return call;
 }
 
-/** Computes from the page's words, the public prices and what was seen, and from nothing of the product. */
+/** Computes the expected charge from the page, the public prices and what was observed, without any code of the product. */
 function expectAsThePageSays(
   receipt: Receipt,
   scenario: Scenario,
@@ -206,11 +206,11 @@ function wholeText({ row }: Scenario): string {
 
 function billedCounts(charge: string, known: Counts, scenario: Scenario, seen: string): TokenCounts {
   const cached = { cacheRead: 0, cacheWrite: 0 };
-  // Of a whole answer that nobody waited for, all that arrived is an answer; of a stream, what was passed on.
+  // Of a buffered answer that nobody waited for, everything that arrived counts; of a stream, what was passed on.
   const text = scenario.mode === 'streamed' ? streamedText(scenario, seen) : wholeText(scenario);
   const estimate = Math.min(Math.ceil(Buffer.byteLength(text) / 4), OUTPUT_LIMIT);
   if (charge === 'estimate') return { ...cached, fresh: Math.ceil('hello'.length / 4), output: estimate };
-  // An early count is that of the first word.
+  // An early count covers the first word.
   if (charge === 'partial_counts') return { ...cached, fresh: PROMPT_TOKENS, output: Math.max(1, estimate) };
   if (known === 'zero') return { ...cached, fresh: 0, output: 0 };
   return { ...cached, fresh: PROMPT_TOKENS, output: scenario.counted ?? ANSWER_TOKENS };
@@ -260,7 +260,7 @@ describe('when the gateway dies', () => {
     await harness.sim.waitForGate('chunk', 1);
     harness.sim.release('chunk', 3);
     await streamed.has(({ content }) => content !== '', 'the first word');
-    // What lies on the disk at this moment is what a process that was killed leaves behind.
+    // The files on disk at this moment are what a killed process leaves behind.
     const corpse = join(folder, 'second');
     cpSync(join(folder, 'first'), corpse, { recursive: true, filter: (path) => !path.endsWith('.sock') });
     await inNextLife(corpse, clock, async (next) => {
@@ -302,7 +302,7 @@ describe('the page', () => {
   const all = [...SCENARIOS, ...CLIENT_GONE, ...READ_TO_END, ...STALLED, ...WHEN_STOPPED, ...WHEN_IT_DIES];
   const cases = new Set(all.map(({ row, mode }) => `${row}, ${mode}`));
 
-  test('has a case for every row in every mode that can come to it', () => {
+  test('has a case for every row, in every mode in which it can happen', () => {
     const wanted = ENDINGS.flatMap(({ ended, situation }) =>
       modesOf(situation).map((mode) => `${ended} ${situation}, ${mode}`),
     );

@@ -4,7 +4,7 @@ import { LIMITS } from '../src/limits.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
 import { callRaw, type RawOptions } from './raw-client.ts';
 
-/** A client reads errors in one shape only: its own, whatever refused it and wherever. */
+/** A client gets every error in the format of its own wire, whichever part of the gateway refused the request. */
 
 const ASK = { model: 'sim-claude', max_tokens: 20, messages: [{ role: 'user' as const, content: 'hello' }] };
 

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Harness, startHarness } from './harness.ts';
 import { MESSAGES, QUESTIONS, WIRE_CASES } from './wire-cases.ts';
 
-/** What holds on every wire alike: receipts, ceilings, refusals, each in the wire's own shape. */
+/** What is the same on every wire: receipts, ceilings and refusals, each in the wire's own format. */
 
 let harness: Harness;
 
@@ -28,7 +28,7 @@ async function errorOf(response: Response): Promise<Record<string, unknown>> {
 }
 
 describe.each(Object.entries(WIRE_CASES))('%s', (_name, { path, body, streams }) => {
-  test('a whole answer carries its receipt in head and body, and the receipt reads back', async () => {
+  test('a buffered response has its receipt in headers and body, and the receipt can be read later', async () => {
     const response = await harness.post(body, {}, path);
     expect(response.status).toBe(200);
     const cost = response.headers.get('x-gateway-cost-nanousd')!;
@@ -116,7 +116,7 @@ describe.each(Object.entries(WIRE_CASES))('%s', (_name, { path, body, streams })
   });
 });
 
-/** Models on routes that are not theirs. */
+/** Models on routes that they do not belong to. */
 describe.each([
   ['/v1/chat/completions', { model: 'sim-decide', messages: MESSAGES }],
   ['/v1/chat/completions', { model: 'sim-embed', messages: MESSAGES }],

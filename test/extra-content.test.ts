@@ -5,7 +5,7 @@ import { WIRES } from '../src/wires/registry.ts';
 import type { StreamRelay } from '../src/wires/wire.ts';
 import { chunk, delta, RELAY_TERMS } from './chat-wire.ts';
 
-/** Whatever content a host sends counts as relayed, also in members that a wire does not know. */
+/** All content that a host sends counts as relayed, even in members that a wire does not know. */
 
 type Event = Record<string, unknown>;
 

@@ -11,7 +11,7 @@ import { aCredit, aHold, aKey, anAccount, aSettle } from './store-fixtures.ts';
 export interface PastTerms {
   readonly folder: string;
   readonly calls: number;
-  /** Part of the calls, the oldest, that closed books cover. */
+  /** The share of the calls, the oldest ones, that are closed. */
   readonly closedPart?: number;
   readonly seed?: number;
 }
@@ -21,7 +21,7 @@ const ACCOUNTS = 6;
 const KEYS = 12;
 const BATCH_CALLS = 200;
 
-/** Everything that rows of the books can be, by the store's own verbs: what a gateway of forty days leaves behind. */
+/** Rows of every kind, written with the store's own verbs, as a gateway leaves them after forty days. */
 export async function makeBooksWithAPast({ folder, calls, closedPart = 0.4, seed = 1 }: PastTerms): Promise<void> {
   const nowMs = Date.now();
   const clock = new ManualClock(nowMs - 40 * DAY_MS);

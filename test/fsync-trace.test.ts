@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { judgeCall } from '../campaigns/fsync/judge.ts';
 import { readTrace } from '../campaigns/fsync/trace.ts';
 
-/** What the command concludes from a trace; to make one it needs strace, to read one it does not. */
+/** What the command concludes from a trace. Making one needs strace, reading one does not. */
 
 const CLIENT = '21<TCP:[127.0.0.1:8080->127.0.0.1:50000]>';
 const HOST = '22<TCP:[127.0.0.1:50001->127.0.0.1:9000]>';

@@ -34,7 +34,7 @@ import { FakeHosts, type SentRequest } from './fake-hosts.ts';
 import { FakeSink } from './fake-sink.ts';
 import { anAccount, NOON_MS } from './store-fixtures.ts';
 
-/** Our key with each of the fake hosts: no caller may ever read it. */
+/** Our key for each of the fake hosts, which no caller may ever see. */
 export const HOST_KEY = 'host-key-0123456789';
 
 export const LIMITS_OF_CALLS = {
@@ -190,7 +190,7 @@ export class GatewayFixture {
     };
   }
 
-  /** Notes what is durable, and fails what a test wants to fail. */
+  /** Notes what is durable, and fails the writes that a test wants to fail. */
   #watchStore(): void {
     const apply = this.store.apply.bind(this.store);
     this.store.apply = async (operations) => {

@@ -28,7 +28,7 @@ export interface HarnessOptions {
   readonly config?: Partial<Config>;
   readonly clock?: Clock;
   readonly transport?: Transport;
-  /** Reuses a data folder of an earlier life; the harness then leaves it alone. */
+  /** Uses the data folder of an earlier gateway; the harness then does not delete it. */
   readonly folder?: string;
   readonly hosts?: (sim: Sim) => readonly ConfiguredHost[];
   /** What callers' URLs lead to. */
@@ -78,7 +78,7 @@ export interface Harness {
   readonly folder: string;
   readonly running: Running;
   readonly config: Config;
-  /** How long calls under way are waited for when the gateway is stopped. */
+  /** How long the gateway waits for running calls when it is stopped. */
   readonly shutdownMs: number;
   /** Parsed log lines, oldest first. */
   readonly log: readonly Record<string, unknown>[];
@@ -87,16 +87,16 @@ export interface Harness {
   get(path: string, headers?: Record<string, string>): Promise<Response>;
   /** Reads a receipt back as its caller would; throws if it is not there. */
   receipt(requestId: string, apiKey?: string): Promise<PublicReceipt>;
-  /** The last one made, as the operator sees it: for clients that left before they saw its id. */
+  /** The newest receipt, as the operator sees it, for clients that left before they saw its id. */
   newestReceipt(): Promise<Receipt>;
   catalogEntry(model: string): Promise<{ readonly id: string; readonly pricing: PublicPricing }>;
   /** A prepaid account with that much money, and a key of it. */
   mint(options?: KeyOptions): Promise<MintedKey>;
   /** Another key of an account that is there already. */
   mintFor(accountId: bigint, options?: Omit<KeyOptions, 'creditNanousd'>): Promise<MintedKey>;
-  /** Resolves once every call has given its hold back, whether or not anyone still listens. */
+  /** Resolves once no call has an open hold, whether or not its client is still connected. */
   settled(): Promise<void>;
-  /** Fails unless the books are exact and no hold is open. */
+  /** Fails unless the ledger is exact and no hold is open. */
   expectCleanBooks(): Promise<void>;
   stop(): Promise<void>;
 }

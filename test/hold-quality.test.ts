@@ -8,7 +8,7 @@ import { readPrice } from '../src/catalog/rows.ts';
 import { LIMITS } from '../src/limits.ts';
 import { worstCase } from '../src/money/worst-case.ts';
 
-/** Counted bounds against the tokenizers that the dependencies have; `npm run campaign:holds` knows those of other vendors. */
+/** Compares counted bounds with the tokenizers that the dependencies have; `npm run campaign:holds` knows those of other vendors. */
 
 const PROMPTS = 300;
 const BYTES: Family = {

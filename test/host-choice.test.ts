@@ -4,7 +4,7 @@ import type { SimScript } from '../src/sim/sim.ts';
 import { StreamClient } from './stream-client.ts';
 import { ASK, keyOf, NAMES, ThreeHosts } from './three-hosts.ts';
 
-/** Three hosts that charge us differently: who is asked, when another is, and what callers see of it. */
+/** Three hosts with different prices: which one is asked, when another one is tried, and what callers see of it. */
 
 let world: ThreeHosts;
 
@@ -109,7 +109,7 @@ describe('a host that dies with fifty calls under way', () => {
     world.script('northern', { gate: 'chunk' });
     const clients = Array.from({ length: CALLS }, () => new StreamClient(world.harness.url, { ...ASK, stream: true }));
     await world.sims.northern.waitForGate('chunk', CALLS);
-    // The role alone does not leave; the first words do.
+    // The role alone is not sent yet; the first text is.
     world.sims.northern.release('chunk', CALLS);
     await world.sims.northern.waitForGate('chunk', CALLS);
     world.sims.northern.release('chunk', CALLS / 2);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { simHost, startHarness } from './harness.ts';
 
-/** A provider's key that is set after the first start brings models and changes no price: the same books go on. */
+/** A provider key that is set after the first start adds models and changes no price, so the ledger can still be used. */
 
 test('hosts come and go between lives of one data folder, and receipts keep naming one price list', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-keys-'));

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { NAMES, ThreeHosts } from './three-hosts.ts';
 
-/** What is ours to mend at a host: callers are served by another, and the operator is told once. */
+/** Refusals that the operator has to fix: callers are served by another host, and the log says it once. */
 
 /** As a host of the responses wire says it. */
 const UNKNOWN_MODEL = {

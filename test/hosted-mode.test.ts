@@ -31,7 +31,7 @@ afterAll(() => harness.stop());
 
 const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
 
-/** Everything a caller could tell refusals apart by: status, body and headers, but for ids and the time. */
+/** Everything by which a caller could tell refusals apart: status, body and headers, except ids and the time. */
 async function fingerprint(response: Response): Promise<string> {
   const headers = [...response.headers].filter(([name]) => !/request-id$|^date$/.test(name));
   return JSON.stringify([response.status, headers, await response.text()]);
@@ -114,7 +114,7 @@ describe('who has no key', () => {
 });
 
 describe('a key', () => {
-  test('is taken from any of its three carriers, and from several if they agree', async () => {
+  test('is accepted in any of its three headers, and in several if they agree', async () => {
     const carriers = [
       bearer(key.secret),
       { authorization: `bearer ${key.secret}` },
@@ -343,7 +343,7 @@ describe('what is written down', () => {
         harness.sim.script({ status, errorBody: echo }, { times: 1 });
         const text = await (await harness.post({ ...ask, stream }, headers)).text();
         expect(text).not.toContain(HOST_KEY);
-        // A refused key is set aside for a while, and the others must be heard too.
+        // A refused key is not used for a while, but the other cases need it too.
         clock.advance(harness.config.health.keyAsideMs);
       }
       harness.sim.script({ raw: { contentType: 'application/json', base64: btoa(`{"${PROMPT}`) } }, { times: 1 });

@@ -8,8 +8,8 @@ import { LANES } from '../campaigns/streams/world.ts';
 import { seedFrom } from './random.ts';
 
 /**
- * A host that means harm, on every wire: whatever it sends, the gateway stands, the charge stays within the hold, no hold
- * stays open, and no client takes a broken stream for a good one. `npm run campaign:streams` does 50,000.
+ * A malicious host, on every wire: whatever it sends, the gateway survives, the charge stays within the hold, no hold
+ * stays open, and no client mistakes a broken stream for a complete one. `npm run campaign:streams` does 50,000.
  */
 
 const SEED = seedFrom(process.env, 20_261_115);

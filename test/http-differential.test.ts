@@ -34,7 +34,7 @@ describe(`our HTTP/1.1 parser and Node's (TOLLGATE_SEED=${SEED})`, () => {
   test(`agree about ${REQUESTS} connections with generated and mutated requests`, async () => {
     const report = await requestCampaign({ count: REQUESTS, seed: SEED });
     expectAgreement(report, REQUESTS);
-    // A deliberate difference that no case shows any more must leave the list.
+    // A deliberate difference that no case shows must be removed from the list.
     expect(report.onlyOurs.size).toBe(REQUEST_DIFFERENCES.length);
   }, 120_000);
 

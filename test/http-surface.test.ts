@@ -7,7 +7,7 @@ import { StreamClient } from './stream-client.ts';
 import { differenceOf, TRANSPORTS } from './transports.ts';
 import { manyTurns, until } from './until.ts';
 
-/** What arrives at the port before anyone knows what it asks for. */
+/** Requests that are refused before they reach a route. */
 
 const ASK = JSON.stringify({ model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }] });
 const HOST = 'host: localhost\r\n';
@@ -30,7 +30,7 @@ describe.each(TRANSPORTS)('a head, over the %s transport,', (transport) => {
   afterEach(async () => {
     expect(harness.sim.received()).toBe(0);
     expect(harness.running.gateway.shutdown.callsUnderWay).toBe(0);
-    // Whatever was said, the next one is served.
+    // Whatever was sent, the next request is served.
     expect((await harness.get('/v1/models')).status).toBe(200);
   });
   afterAll(async () => {
@@ -241,7 +241,7 @@ describe.each(TRANSPORTS)('what only looks odd is served over the %s transport',
       const text = readToEnd(socket);
       socket.write(`${head}${connection}\r\n${ASK}${behind}`);
       if (behind === '\n' && connection === '') {
-        // A stray line feed is nobody's request: what follows it is answered.
+        // A stray line feed is ignored: the request after it is answered.
         socket.write(`GET /v1/models HTTP/1.1\r\n${HOST}connection: close\r\n\r\n`);
       }
       expect((await text).match(/HTTP\/1\.1 \d{3}/g)![0]).toBe('HTTP/1.1 200');

@@ -8,7 +8,7 @@ export const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 
 export const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
 
-/** Records what a receiver is told, in order; `onData` may act as a relay would. */
+/** Records the calls to a receiver, in order; `onData` may act as a relay would. */
 export class Notes implements AnswerReceiver {
   readonly seen: string[] = [];
   readonly over = Promise.withResolvers<void>();

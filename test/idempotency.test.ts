@@ -12,7 +12,7 @@ import { WIRE_CASES } from './wire-cases.ts';
 
 const ASK = { model: 'sim-gpt', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 50 };
 const CALLERS = 8;
-/** Enough calls for a client that tries hard, and few enough to see that it stops. */
+/** Enough calls for a client that retries often, but few enough to see that it stops. */
 const RETRIES_MAX = 50;
 
 let harness: Harness;
@@ -58,7 +58,7 @@ async function spentNanousd(accountId = caller.accountId): Promise<bigint> {
   return (await harness.running.books.store.findAccount(accountId))!.spentNanousd;
 }
 
-/** Headers but those that belong to the connection and the moment. */
+/** Headers, except those that depend on the connection or the time. */
 function lasting(headers: Headers): Record<string, string> {
   const { date: _date, connection: _connection, 'keep-alive': _keepAlive, ...rest } = Object.fromEntries(headers);
   return rest;
@@ -291,7 +291,7 @@ describe('kept answers', () => {
 describe('the official client', () => {
   function client(options: ConstructorParameters<typeof OpenAI>[0] = {}): OpenAI {
     const openai = harness.openai(caller.secret, { maxRetries: 5, ...options });
-    // The client has the option, but sends it only under a header it is told.
+    // The client has the option, but sends it only if the header's name is configured.
     return Object.assign(openai, { idempotencyHeader: 'Idempotency-Key' });
   }
 

@@ -60,7 +60,7 @@ export class JobsFixture {
       waiters: this.waiters,
       onEnded,
     });
-    // The memory driver keeps what is too old.
+    // The memory driver does not delete old rows.
     const terms = { services: this.services, store: Object.assign(store.jobs, { sweep: async () => 0 }), clock };
     this.housekeeping = new JobHousekeeping({
       ...terms,

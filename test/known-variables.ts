@@ -6,7 +6,7 @@ const KNOWN_VARIABLES = new Set([
   ...['TOLLGATE_CONFIG', 'TOLLGATE_MASTER_KEY', 'TOLLGATE_MASTER_KEY_FILE', 'TOLLGATE_MASTER_KEY_COMMAND'],
   ...HOST_ROWS.flatMap((row) => [...row.keyVariables, ...(row.address?.variables ?? [])]),
   'NODE_ENV',
-  // What bin/launch.js, and Node itself, ask for the place of compiled sources.
+  // Variables from which bin/launch.js, and Node itself, take the folder of compiled sources.
   'XDG_CACHE_HOME',
   'NODE_DISABLE_COMPILE_CACHE',
 ]);

@@ -11,7 +11,7 @@ import { IMAGE_ENV } from './containerfile.ts';
 import { unknownVariables } from './known-variables.ts';
 import schema from './kubernetes/schema.json' with { type: 'json' };
 
-/** The manifests of deploy/kubernetes, held to the schemas of Kubernetes, to each other and to the program. */
+/** Compares the manifests of deploy/kubernetes with the schemas of Kubernetes, with each other and with the program. */
 
 const ROOT = resolve(import.meta.dirname, '..');
 const FOLDER = join(ROOT, 'deploy/kubernetes');
@@ -147,7 +147,7 @@ describe('a replica', () => {
     expect(written.filter((name) => /STORE|KEY/.test(name))).toEqual([]);
   });
 
-  test('is asked for its health on the port of operations, which others than itself can reach', () => {
+  test('is asked for its health on the operations port, which others than itself can reach', () => {
     const ports = new Map(container.ports.map(({ name, containerPort }) => [name, containerPort]));
     const { livenessProbe, readinessProbe, startupProbe } = container;
     for (const { httpGet } of [livenessProbe, readinessProbe, startupProbe])

@@ -1,6 +1,6 @@
 import type { Running } from '../src/main/start.ts';
 
-/** A step of the ledger that has been done, and whose answer waits until it is let go. */
+/** A step of the ledger that is done, but whose answer is held back until the test releases it. */
 export interface LedgerGate {
   reached(): boolean;
   letGo(): void;

@@ -16,7 +16,7 @@ import {
 const HOUR_MS = 3_600_000;
 
 /**
- * Stories of one account and its one key. A row reads: event, outcome, then the account's balance, held and spent,
+ * Scripts for one account with one key. A row has: event, outcome, then the account's balance, held and spent,
  * then the key's held and spent in its present window. `hold 1 60 < 50` has a ceiling, `hold 1 60 bare` no key, and
  * `hold 1 60 mine` another key, of a person whose cap `member` sets.
  */
@@ -161,7 +161,7 @@ const SCRIPTS: Record<string, string> = {
     settle 1 30        | settled           |  70   1  30 |  0  30`,
 };
 
-/** Plays the stories on an engine, each once event by event and once with whole runs of events in one batch. */
+/** Runs the scripts on an engine, once with one event per batch and once with runs of events in one batch. */
 export function ledgerScripts(name: string, open: OpenStore): void {
   describe(`ledger scripts: ${name}`, () => {
     let subject: StoreUnderTest;
@@ -213,7 +213,7 @@ function rowsOf(script: string): Row[] {
   });
 }
 
-/** Neighbouring money events stand together; any other event stands alone. */
+/** Consecutive money events form one batch; any other event is alone. */
 function runsOfMoney(rows: readonly Row[]): Row[][] {
   const runs: Row[][] = [];
   for (const row of rows) {
@@ -228,13 +228,13 @@ function isMoney(event: string): boolean {
   return /^(credit|refund|hold|settle|void) /.test(event);
 }
 
-/** The key of a hold, by the word behind it. */
+/** The key of a hold, by the word after it. */
 const OWNERS: Readonly<Record<string, { readonly keyId: bigint | null; readonly personId?: bigint }>> = {
   bare: { keyId: null },
   mine: { keyId: 8n, personId: 5n },
 };
 
-/** Turns events into operations and outcomes into words. */
+/** Turns events into operations, and outcomes into the words of the scripts. */
 class Teller {
   readonly #subject: StoreUnderTest;
   readonly #clock: ManualClock;

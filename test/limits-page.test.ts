@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { configFileSchema } from '../src/config/schema.ts';
 import { LIMITS } from '../src/limits.ts';
 
-/** docs/limits.md is held to what is in force: every row to its limit, and every limit to a row or to the list below. */
+/** Compares docs/limits.md with the limits in force: every row has its limit, and every limit has a row or is in the list below. */
 
 const PAGE = readFileSync(new URL('../docs/limits.md', import.meta.url), 'utf8');
 
@@ -55,7 +55,7 @@ test('every time, rate and load that the config file sets has a row', () => {
   ).toEqual([]);
 });
 
-/** Bounds of the inside that nobody meets as a refusal: what they are for stands beside them in src/limits.ts. */
+/** Internal limits that never cause a refusal; src/limits.ts says what each is for. */
 const INSIDE =
   /^(store|copy|sim|trace[A-Z]|postgres|instance|cached|folder|token[A-Z]|prompt|message|part|plain|framing|tool(Bytes|Framing|Preamble)|(bash|textEditor|memory|computer)Tool|operator|archive|verbChars|socket|bookkeeping|closing|hostError|localHost|callerUrl|callerOrigin|callerAnswer|idempotency(Kept|Sweep)|master|seal|unreadable|host(Json|Keep|Probe|Header|Linger|Models|Connect|Name|Fields))/;
 const INSIDE_BY_NAME = [

@@ -6,7 +6,7 @@ import { startSim } from '../src/sim/sim.ts';
 import type { Sim } from '../src/sim/sim-handle.ts';
 import { type Harness, startHarness } from './harness.ts';
 
-/** A server of one's own, named by its usual variable: found, asked what it serves, and called for nothing. */
+/** A local server, named by its usual variable: it is found, asked for its models, and called for free. */
 
 const TALK = { messages: [{ role: 'user', content: 'Hello' }] };
 

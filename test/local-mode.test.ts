@@ -17,7 +17,7 @@ afterAll(async () => {
 
 const ASK = { model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }] };
 
-/** With the Host and Origin headers that fetch would not let anyone set. */
+/** With Host and Origin headers, which fetch does not allow to be set. */
 function ask(headers: Record<string, string>, method = 'POST', path = '/v1/chat/completions'): Promise<RawAnswer> {
   return callRaw(harness.url + path, method === 'POST' ? ASK : undefined, { method, headers });
 }

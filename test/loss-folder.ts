@@ -37,7 +37,7 @@ export class LossFolder {
     return join(this.home, 'data');
   }
 
-  /** The folder of the process that was killed; it goes on living there. */
+  /** The folder of the killed process, which the next one uses. */
   get running(): string {
     return join(this.home, 'running');
   }

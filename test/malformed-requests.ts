@@ -60,7 +60,7 @@ export async function sendMalformed(
 export async function managedState(store: Store): Promise<object> {
   const page = { after: null, limit: 100 };
   return {
-    // Calls before may still be noted as uses.
+    // Earlier calls may still be noted as uses of a key.
     keys: (await store.listKeys(null, page)).map(({ usedMs: _, ...key }) => key),
     people: await store.directory.listPeople(page),
     invitations: await store.directory.listInvitations(null, page),

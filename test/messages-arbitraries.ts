@@ -6,7 +6,7 @@ import { VENDOR } from '../src/wires/messages/vendor-headers.ts';
 import { anyCharacter } from './any-character.ts';
 import { anyUrl } from './any-url.ts';
 
-/** Requests and answers as they come, from plain to strange. */
+/** Requests and answers, from ordinary to unusual. */
 
 const words = fc.string({ unit: anyCharacter, minLength: 1, maxLength: 20 }).filter((text) => text.isWellFormed());
 const id = fc.stringMatching(/^[\w-]{1,12}$/);
@@ -58,7 +58,7 @@ const toolResult = fc.record(
   { requiredKeys: ['type', 'tool_use_id'] },
 );
 
-/** Turns as the common language leaves them: sides alternate, results stand first, nothing is empty. */
+/** Turns as the canonical form has them: roles alternate, tool results come first, nothing is empty. */
 const userTurn = fc
   .tuple(fc.array(toolResult, { maxLength: 2 }), fc.array(fc.oneof(text, image, document), { maxLength: 2 }))
   .map(([results, shown]) => [...results, ...shown])
@@ -78,7 +78,7 @@ const alternating = fc
   .tuple(userTurn, fc.array(fc.tuple(assistantTurn, userTurn), { maxLength: 2 }))
   .map(([first, rest]) => [first, ...rest.flat()]);
 
-/** What is not closed is closed for a strict tool. */
+/** For a strict tool, objects allow no other properties. */
 const CLOSED = { type: 'object', properties: {}, additionalProperties: false };
 
 const tool = fc.record(
@@ -141,12 +141,12 @@ function isToolUse(value: unknown): value is { input: string } {
   );
 }
 
-/** The mark by which `bodyOf` finds what stands there as JSON already. */
+/** The mark by which `bodyOf` recognises values that are already JSON text. */
 function hasNoNul(parts: unknown): boolean {
   return !JSON.stringify(parts).includes('\\u0000');
 }
 
-/** Bodies that go through the common language and come back the same. */
+/** Bodies that are the same after translation to the canonical form and back. */
 export const normalBody = fc
   .tuple(alternating, rest, tools)
   .filter(hasNoNul)
@@ -163,7 +163,7 @@ const anyTurn = fc.oneof(
   fc.record({ role: fc.constant('user'), content: fc.tuple(text, toolResult) }),
 );
 
-/** Bodies in any order of turns, with what a host would refuse or must not see. */
+/** Bodies with turns in any order, and with content that a host would refuse or must not see. */
 export const anyBody = fc
   .tuple(
     fc.array(anyTurn, { maxLength: 6 }).map((turns) => [{ role: 'user', content: 'Ahoy' }, ...turns]),
@@ -227,6 +227,6 @@ function answerOf(blocks: fc.Arbitrary<AnswerBlock>): fc.Arbitrary<CanonicalAnsw
   });
 }
 
-/** Answers with nothing in them that belongs to another vendor. */
+/** Answers without anything that belongs to another vendor. */
 export const ownAnswer = answerOf(blockWith(ownOpaque));
 export const foreignAnswer = answerOf(blockWith(foreignOpaque));

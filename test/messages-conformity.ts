@@ -1,4 +1,4 @@
-/** Reads a stream of the messages wire as a strict client would, and says what is wrong with it. */
+/** Reads a stream of the messages wire as a strict client would, and reports what is wrong with it. */
 
 type Fields = Record<string, unknown>;
 

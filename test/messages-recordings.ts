@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Usage } from '../src/canonical/usage.ts';
 
-/** Answers of messages hosts, real or written for this project, and what each must come to; read without code of the wire. */
+/** Answers of messages hosts, recorded or written for this project, and the result that each must give; read without code of the wire. */
 
 type Fields = Record<string, unknown>;
 
@@ -14,9 +14,9 @@ export interface Recording {
   readonly body: Buffer;
   /** The final usage as the host sent it; null if it sent none. */
   readonly usage: Fields | null;
-  /** What kind of error it is, where it is one. */
+  /** The kind of error, if it is one. */
   readonly error: { readonly kind: string } | null;
-  /** The host breaks rules of the wire, so its frames cannot pass as they came. */
+  /** The host breaks rules of the wire, so its frames cannot be passed on unchanged. */
   readonly careless: boolean;
 }
 
@@ -45,7 +45,7 @@ export function corpusRecordings(): Recording[] | null {
   );
 }
 
-/** What the index of the recordings says in prose only. */
+/** What the index of the recordings says only in prose. */
 const CORPUS_FACTS: Readonly<Record<string, Partial<Item>>> = {
   '400-context': { error: { kind: 'over_window' } },
   '401': { error: { kind: 'credentials' } },
@@ -69,7 +69,7 @@ function readItem(folder: string, item: Item): Recording {
   return { id, mode, status, covers, usage, error, careless, body: readFileSync(join(folder, item.response)) };
 }
 
-/** Rules U1 and U6 of the wire facts: the counts are disjoint, and writes of the longer lifetime stand apart. */
+/** Rules U1 and U6 of the wire facts: the counts are disjoint, and writes with the longer lifetime are separate. */
 export function expectedUsage({ usage }: Recording): Usage {
   const count = (value: unknown): number => (typeof value === 'number' ? value : 0);
   const hour = count(((usage?.cache_creation ?? {}) as Fields).ephemeral_1h_input_tokens);
@@ -89,14 +89,14 @@ export type ToldBlock =
   | { kind: 'redacted'; data: string }
   | { kind: 'call'; name: string; args: unknown };
 
-/** An answer in plain words; blocks of tools that a host runs are left out. */
+/** An answer in a simple form; blocks of tools that a host runs are left out. */
 export interface Told {
   readonly blocks: ToldBlock[];
   stop: string | null;
   stopSequence: string | null;
 }
 
-/** What a recording, or anything else in the shape of one, says up to its end or its error. */
+/** The content of a recording, or of anything else in the same form, up to its end or its error. */
 export function toldBy(mode: Recording['mode'], body: Buffer | string): Told {
   const text = body.toString();
   return mode === 'buffered' ? toldByMessage(JSON.parse(text) as Fields) : toldByStream(dataOf(text));
@@ -161,7 +161,7 @@ function finished(blocks: readonly Begun[]): ToldBlock[] {
   });
 }
 
-/** Complete arguments as values; the arguments of a call that was cut off stay text. */
+/** Complete arguments as values; arguments that were cut off stay text. */
 export function argumentsOf(json: string): unknown {
   if (json === '') return {};
   try {

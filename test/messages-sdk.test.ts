@@ -58,7 +58,7 @@ beforeAll(async () => {
 
 afterAll(() => new Promise((resolve) => server.close(resolve)));
 
-/** In pieces, so that events and characters are cut on their way too. */
+/** In pieces, so that events and characters are cut too. */
 function reply(response: ServerResponse): void {
   response.writeHead(answer.status, { 'content-type': answer.contentType, 'request-id': TERMS.requestId });
   const bytes = Buffer.from(answer.body as string);
@@ -101,7 +101,7 @@ function translate(recording: Recording): string {
   return text + writer.closing(billOf(expectedUsage(recording)));
 }
 
-/** The SDK completes cut-off JSON as far as it goes; what it makes of it is its own matter. */
+/** The SDK completes JSON that was cut off; its result is not compared. */
 function comparable({ blocks, ...told }: Told): Told {
   const plain = blocks.map((block) =>
     block.kind === 'call' && typeof block.args === 'string' ? { ...block, args: 'cut off' } : block,
@@ -259,7 +259,7 @@ test('a count of tokens, both ways', async () => {
   expect(countTokens.peek(textOf(request!.body), request!.headers)).toMatchObject({ model });
 });
 
-test('a keep-alive means nothing to the SDK', async () => {
+test('the SDK ignores a keep-alive', async () => {
   serveStream(messages.client.keepAlive + PATHS.mended!(streams[0]!));
   expectSame(await client.messages.stream(ASK).finalMessage(), streams[0]!);
 });

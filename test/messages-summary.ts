@@ -1,7 +1,7 @@
 import type { AnswerBlock, CanonicalAnswer } from '../src/canonical/events.ts';
 import { argumentsOf, type Told, type ToldBlock } from './messages-recordings.ts';
 
-/** A canonical answer in the plain words that recordings are told in. */
+/** A canonical answer in the simple form that recordings are compared in. */
 export function toldByAnswer({ blocks, finish }: CanonicalAnswer): Told {
   return { blocks: blocks.map(tell), stop: finish.raw, stopSequence: finish.stopSequence };
 }

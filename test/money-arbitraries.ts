@@ -5,7 +5,7 @@ import type { Price, Rates } from '../src/money/price.ts';
 
 const RATE_MAX = BigInt(LIMITS.rateNanousdPerMillionMax);
 
-/** Free, tiny, usual and absurd rates, because rounding bites at the small end and ranges at the large one. */
+/** Free, tiny, usual and absurd rates, because rounding fails for small ones and ranges for large ones. */
 export const rate = fc.oneof(
   fc.constant(0n),
   fc.bigInt({ min: 1n, max: 5n }),
@@ -22,7 +22,7 @@ export const rates: fc.Arbitrary<Rates> = fc.record({
   cacheWrite1hNanousdPerMillion: cacheRate,
 });
 
-/** A handful of tokens, a usual request, a huge one, and what only a liar would report. */
+/** A few tokens, a usual request, a huge one, and counts that cannot be true. */
 export const tokens = fc.oneof(
   fc.integer({ min: 0, max: 5 }),
   fc.integer({ min: 0, max: 300_000 }),

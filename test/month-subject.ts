@@ -16,7 +16,7 @@ import { aCredit, aHold, aKey, anAccount, aSettle } from './store-fixtures.ts';
 
 export type Cells = Record<string, bigint | string | Uint8Array | null>;
 
-/** A ledger whose rows a test can change behind its back. */
+/** A ledger whose rows a test can change without its knowledge. */
 export interface MonthSubject {
   readonly engine: 'sqlite' | 'postgres';
   readonly clock: ManualClock;
@@ -183,7 +183,7 @@ export function monthsOf(calls: readonly Cells[]): Map<bigint, string> {
   );
 }
 
-/** What a version without hash trees and sums of usage would have stored: only sums, by the month of creation. */
+/** What a version without hash trees and usage sums would have stored: only sums, by the month of creation. */
 export async function forgetTrees({ sql, engine }: MonthSubject): Promise<void> {
   const month =
     engine === 'sqlite'

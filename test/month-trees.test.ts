@@ -252,7 +252,7 @@ describe.each(['sqlite', 'postgres'] as const)('closed receipts on %s', (engine)
     const report = await subject.store.verify(({ rowsTotal }) => seen.push(rowsTotal), sinceMonthMs);
     const later = [...monthsOf(await calls()).values()].filter((month) => month >= '2026-03').length;
     expect(report).toMatchObject({ closedReceipts: later, sinceMonthMs, violations: [] });
-    // They are read for the trees and for the sums of usage.
+    // They are read for the trees and for the usage sums.
     expect(new Set(seen)).toEqual(new Set([2 * later]));
   });
 });

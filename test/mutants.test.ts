@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ALL_MUTANTS } from '../campaigns/mutants/all.ts';
 
-/** The campaign itself takes long; that it could still be run is known at once. */
+/** The campaign itself takes long, but whether it can still run is checked quickly. */
 
 test.each(ALL_MUTANTS)('the fault of "$name" finds its place in the code as it is', ({ changes }) => {
   for (const { file, find } of changes) {

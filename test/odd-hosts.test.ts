@@ -4,7 +4,7 @@ import { type Harness, simHost, startHarness } from './harness.ts';
 import { callRaw } from './raw-client.ts';
 import { TRANSPORTS } from './transports.ts';
 
-/** Whatever a host answers, a caller gets an answer or an error of ours, and the receipt says the same. */
+/** Whatever a host answers, a caller gets a valid response or an error of ours, and the receipt agrees. */
 
 const ASK = { model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }] };
 
@@ -69,7 +69,7 @@ const chunk = (delta: string, finish = 'null', more = '') =>
 const WORD = chunk('{"role":"assistant","content":"hi"}');
 const FINISH = chunk('{}', '"stop"');
 
-/** The last is how the client's stream ends: with its terminator, with an error in it, or as an error of HTTP. */
+/** The last member is how the client's stream ends: with its terminator, with an error in it, or as an HTTP error. */
 const STREAMS: readonly [string, SimScript, 'done' | 'error' | 502][] = [
   ['a plain one', sse(WORD, FINISH, `{"choices":[],${USAGE}}`, '[DONE]'), 'done'],
   ['no terminator, but a finish', sse(WORD, FINISH), 'done'],
@@ -84,7 +84,7 @@ const STREAMS: readonly [string, SimScript, 'done' | 'error' | 502][] = [
   ['nothing but a terminator', sse('[DONE]'), 502],
   ['nothing but a comment', raw(': hello\n\n', 'text/event-stream'), 502],
   ['a last frame without its blank line', raw(`data: ${WORD}\n\ndata: ${FINISH}\n`, 'text/event-stream'), 'done'],
-  ['a last frame that breaks off', raw(`data: ${WORD}\n\ndata: {"id":`, 'text/event-stream'), 'error'],
+  ['a last frame that is cut off', raw(`data: ${WORD}\n\ndata: {"id":`, 'text/event-stream'), 'error'],
   ['lone carriage returns', raw(`data: ${WORD}\r\rdata: ${FINISH}\r\rdata: [DONE]\r\r`, 'text/event-stream'), 'done'],
   ['a byte order mark', raw(`\ufeffdata: ${WORD}\n\ndata: ${FINISH}\n\n`, 'text/event-stream'), 'done'],
   [

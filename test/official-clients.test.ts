@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Harness, startHarness } from './harness.ts';
 import { TRANSPORTS } from './transports.ts';
 
-/** The vendors' own clients, unmodified, on every wire of theirs, through the whole gateway. */
+/** The vendors' own clients, unmodified, on each of their wires, through the whole gateway. */
 
 let harness: Harness;
 let openai: OpenAI;

@@ -231,7 +231,7 @@ function closed(value: unknown): unknown {
     : members;
 }
 
-/** Callers' routes get an empty body, which most refuse: that they are there is what counts. */
+/** Callers' routes get an empty body, which most refuse; it only matters that the routes exist. */
 function problems(matchers: Matchers, operationId: string, status: string, body: unknown): object[] {
   if (body === true) return [];
   const { error } = body as { error?: { code: string } };

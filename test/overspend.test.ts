@@ -5,7 +5,7 @@ import { aPerson, audit } from './people-fixtures.ts';
 import { StreamClient } from './stream-client.ts';
 import { until } from './until.ts';
 
-/** Many calls at once on money for a few: exactly those few pass, however they arrive. */
+/** Many calls at once, with money for a few: exactly that many succeed, however they arrive. */
 
 const CALLS = 200;
 const AFFORDABLE = 37;
@@ -57,7 +57,7 @@ async function balanceOf(secret: string): Promise<Balance> {
   return (await (await harness.get('/v1/balance', { authorization: `Bearer ${secret}` })).json()) as Balance;
 }
 
-/** Sends all calls, lets the host answer nobody before each is admitted or refused, and gives who passed. */
+/** Sends all calls, lets the host answer only when each is admitted or refused, and returns those that passed. */
 async function rush(
   secrets: readonly string[],
   stream: boolean,
@@ -116,7 +116,7 @@ describe.each([false, true])('stream: %s', (stream) => {
     let left = BigInt(AFFORDABLE) * worst + (worst - 1n);
     const { secret } = await harness.mint(options(left));
     const before = await balanceOf(secret);
-    // The second round has what the first gave back: its holds less what its calls cost.
+    // The second round has what the first one released: its holds minus what its calls cost.
     for (let round = 1; round <= 2; round++) {
       // What is too little for a hold by bytes may be enough for one by tokens.
       const byTokens = (left % worst) / counted;

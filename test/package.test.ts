@@ -21,7 +21,7 @@ import { IMAGE_ENV, wordsAfter } from './containerfile.ts';
 const ROOT = resolve(import.meta.dirname, '..');
 // On the disk, so that files of packages can be linked instead of copied.
 const folder = diskFolder('tollgate-package-');
-/** Has Node, and nothing else. */
+/** A folder for the PATH that contains only Node. */
 const path = join(folder, 'path');
 let installed: string;
 let files: string[];

@@ -1,4 +1,4 @@
-/** YAML as far as plain files need it: maps, lists, scalars and lists in brackets; anything else is an error. */
+/** The part of YAML that simple files need: maps, lists, scalars and lists in brackets; anything else is an error. */
 export type Yaml = string | readonly Yaml[] | { readonly [name: string]: Yaml };
 
 interface Line {

@@ -28,7 +28,7 @@ describe('a PostgreSQL that answers, but in which somebody holds a lock for long
     await store.close();
   });
 
-  /** Those of ours that wait for a lock, each with the time it began to. */
+  /** Our sessions that wait for a lock, each with the time at which it began to wait. */
   const waiting = async (): Promise<{ pid: number; since: string }[]> => {
     const ours = "datname = current_database() AND application_name = 'tollgate' AND wait_event_type = 'Lock'";
     return (await runSql(url, `SELECT pid, query_start::text AS since FROM pg_stat_activity WHERE ${ours}`)).rows;

@@ -9,7 +9,7 @@ import { type PostgresProxy, startProxy } from './postgres-proxy.ts';
 import { aCredit, aHold, aSettle, prepare } from './store-fixtures.ts';
 import { until } from './until.ts';
 
-/** Timers that would take longer run out at once. */
+/** Longer timers fire at once. */
 function afterAtMost(mostMs: number): Clock['after'] {
   return (ms, run, options) => systemClock.after(ms > mostMs ? 0 : ms, run, options);
 }

@@ -41,7 +41,7 @@ describe('a PostgreSQL that is put back to an older state under running processe
     return { store, life: await store.beginInstance() };
   }
 
-  /** What a heartbeat does that gets no beat. */
+  /** What happens after a heartbeat that was not accepted. */
   async function beat(process: Process): Promise<string | null> {
     if ((await process.store.heartbeat(process.life.epoch)) !== null) return null;
     process.life = await process.store.beginInstance();
@@ -59,7 +59,7 @@ describe('a PostgreSQL that is put back to an older state under running processe
     const { putBack } = await takeSnapshot(url);
     expect(await kinds(one, hold(2n, one))).toEqual(['held']);
     await putBack();
-    // A hold in the older state is as good as any until somebody notices.
+    // A hold in the older state counts until a process notices the change.
     expect(await kinds(one, hold(3n, one))).toEqual(['held']);
     expect(await beat(two)).toBeNull();
     expect(await beat(one)).toContain('commits that it had confirmed are missing');

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** How the next commit is lost: before PostgreSQL hears of it, after it has answered, or then with all that follows. */
+/** How the next commit is lost: before it reaches PostgreSQL, after PostgreSQL has answered, or together with everything that follows. */
 export type Cut = 'before' | 'after' | 'after, and stay away';
 
 /** Stands between a store and PostgreSQL, and cuts what it is told to cut. */
@@ -105,7 +105,7 @@ class CuttingProxy implements PostgresProxy {
         client.write(bytes);
         return;
       }
-      // PostgreSQL says that it has committed, and nobody hears it.
+      // PostgreSQL has committed, but its answer is lost.
       if (!bytes.includes(COMMIT)) return;
       if (mode === 'after, and stay away') this.#isPlugged = false;
       this.#end(pair);

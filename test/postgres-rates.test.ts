@@ -9,7 +9,7 @@ import { freshSchema } from './postgres.ts';
 const LIMIT = { requestsPerSecond: 50, burst: 100 };
 const KEY = 7n;
 const SECONDS = 12;
-/** What one key may ask in that time, wherever it asks. */
+/** How many requests one key may send in that time, to any process. */
 const ALLOWED = LIMIT.burst + LIMIT.requestsPerSecond * SECONDS;
 
 describe('the rate of a key over several processes on one PostgreSQL', () => {

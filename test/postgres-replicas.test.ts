@@ -26,7 +26,7 @@ describe('several processes on one PostgreSQL', () => {
     return { store, life };
   };
 
-  /** As if that life had been silent for so long, and heard before for as long as need be. */
+  /** As if that registration had been silent for this long, and had sent heartbeats for long enough before. */
   const silence = (epoch: bigint, ms: number) =>
     runSql(url, "UPDATE instance SET beat_at = beat_at - $2 * interval '1 millisecond' WHERE epoch = $1", [epoch, ms]);
   const heardFor = (epoch: bigint, ms: number) =>
@@ -115,7 +115,7 @@ describe('several processes on one PostgreSQL', () => {
     const hold = (id: bigint, accountId: bigint) => aHold(id, 100n, { epoch: one.life.epoch, accountId });
     await one.store.apply([hold(1n, 2n), hold(2n, 1n), hold(3n, 2n), hold(4n, 1n)]);
     await one.store.close();
-    // An account whose books are broken: it holds less than its calls.
+    // An account with an inconsistent row: it holds less than its calls do.
     await runSql(url, 'UPDATE balance SET held = 99 WHERE account_id = 2');
     const two = await begin();
     expect(two.life.voidedHolds).toBe(2);
@@ -174,7 +174,7 @@ describe('several processes on one PostgreSQL', () => {
     await silence(one.life.epoch, LIMITS.instanceDeadMs + 100);
     await heardFor(two.life.epoch, LIMITS.instanceDeadMs + 100);
     await two.store.heartbeat(two.life.epoch);
-    // The account is locked by a third hand, so that the hold has passed its life's row but cannot go on.
+    // A third transaction has locked the account, so that the hold has passed the row of its instance but cannot continue.
     const letGo = await block(url, 'SELECT 1 FROM balance WHERE account_id = 1 FOR UPDATE');
     const hold = kinds(one.store, aHold(1n, 100n, { epoch: one.life.epoch }));
     await waiting(url, 'balance');
@@ -191,7 +191,7 @@ describe('several processes on one PostgreSQL', () => {
     await one.store.createKey(aKey(7n, 1n, { capNanousd: 500n, capWindow: 'lifetime' }));
     const hold = (id: bigint, amount: bigint) => aHold(id, amount, { epoch: one.life.epoch, keyId: 7n });
     await one.store.apply([hold(1n, 300n), aSettle(1n, 200n), hold(2n, 100n)]);
-    // The batch has read the key and stands before the windows.
+    // The batch has read the key, but not the windows.
     const letGo = await block(url, 'LOCK TABLE key_window IN ACCESS EXCLUSIVE MODE');
     const third = kinds(one.store, hold(3n, 50n));
     await waiting(url, 'key_window');
@@ -277,12 +277,12 @@ describe('several processes on one PostgreSQL', () => {
   });
 });
 
-/** Timers that would take longer run out at once. */
+/** Longer timers fire at once. */
 function afterAtMost(mostMs: number): Clock['after'] {
   return (ms, run, options) => systemClock.after(ms > mostMs ? 0 : ms, run, options);
 }
 
-/** Keeps those locks in a transaction of its own until the function that it gives is called. */
+/** Holds those locks in a transaction of its own until the returned function is called. */
 async function block(url: string, sql: string): Promise<() => Promise<void>> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -76,7 +76,7 @@ interface Wire {
   readonly counts: (usage: unknown) => TokenCounts;
 }
 
-/** As long as the host's counts say: a bill is never more than the hold, which follows from the request. */
+/** As long as the host's counts say, because a charge is never more than the hold, which is computed from the request. */
 const PROMPT = 'word '.repeat(2_000);
 const MESSAGES = [{ role: 'user', content: PROMPT }];
 const WIRES: Readonly<Record<string, Wire>> = {

@@ -6,7 +6,7 @@ import { loadConfig } from '../src/config/config.ts';
 import type { HostRow } from '../src/hosts/host.ts';
 import { HOST_ROWS } from '../src/hosts/rows.ts';
 
-/** docs/providers.md says of every row what the row says of itself. */
+/** Compares docs/providers.md with the rows of the hosts. */
 
 const PAGE = readFileSync(new URL('../docs/providers.md', import.meta.url), 'utf8');
 

@@ -18,7 +18,7 @@ export function quickTestFiles(paths: readonly string[] = testPaths(), read: Rea
   const judge = (path: string): boolean => {
     const judged = isSlow.get(path);
     if (judged !== undefined) return judged;
-    // Set before its imports are judged, so that a circle ends.
+    // Set before its imports are examined, so that an import cycle ends.
     isSlow.set(path, SLOW_FILES.includes(path));
     const slow = SLOW_FILES.includes(path) || importsOf(path, read).some((name) => isSlowImport(name, path, judge));
     isSlow.set(path, slow);

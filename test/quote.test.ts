@@ -4,7 +4,7 @@ import { ManualClock } from '../src/kit/clock.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
 import { WIRE_CASES } from './wire-cases.ts';
 
-/** A quote is what the call would hold, and would be told, without the call. */
+/** A quote says what the call would hold and which error it would get, without making the call. */
 
 const ASK = { model: 'sim-gpt', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 50 };
 const CHAT = '/v1/chat/completions';
@@ -133,7 +133,7 @@ describe('what fits', () => {
 
 describe('a prompt that can be counted', () => {
   let counting: Harness;
-  /** By a clock that stands still, a count has all the time it needs. */
+  /** The clock stands still, so a count has as much time as it needs. */
   beforeAll(async () => {
     const clock = new ManualClock(Date.UTC(2026, 10, 15));
     counting = await startHarness({ clock, config: { models: [COUNTED] } });

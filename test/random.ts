@@ -34,7 +34,7 @@ export class Random {
   }
 }
 
-/** The suite's own seed, unless one is given to try other luck or to repeat a failure. */
+/** The suite's own seed, unless another one is given, for other cases or to repeat a failure. */
 export function seedFrom(environment: { readonly TOLLGATE_SEED?: string | undefined }, usual: number): number {
   const given = environment.TOLLGATE_SEED;
   if (given === undefined || given === '') return usual;

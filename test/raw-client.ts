@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type Agent, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 
-/** A response down to its last byte, and whether it came to an orderly end. */
+/** A complete response, and whether it ended cleanly. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -40,7 +40,7 @@ export async function callRaw(url: string, body: unknown, options: RawOptions = 
   return readRaw(await openRaw(url, body, options));
 }
 
-/** Reads what is left of a response; a broken one is an answer too. */
+/** Reads the rest of a response; a broken one counts as an answer too. */
 export async function readRaw(response: IncomingMessage): Promise<RawAnswer> {
   const chunks: Buffer[] = [];
   response.on('data', (chunk: Buffer) => chunks.push(chunk));

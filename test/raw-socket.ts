@@ -23,7 +23,7 @@ export function readToEnd(socket: Socket): Promise<string> {
   });
 }
 
-/** Says the bytes on a connection of their own; every character is one byte. */
+/** Sends the bytes on a connection of their own; every character is one byte. */
 export function speak(url: string, bytes: string): Promise<string> {
   const socket = openSocket(url);
   socket.write(bytes, 'latin1');

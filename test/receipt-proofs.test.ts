@@ -70,7 +70,7 @@ describe.each(['sqlite', 'postgres'] as const)('proofs of closed receipts on %s'
   };
   const nextMonth = (): void => subject.clock.advance(31 * DAY_MS);
 
-  /** What both verifiers say of the document; they must agree. */
+  /** What both verifiers say about the document; they must agree. */
   const verified = async (document: unknown) => {
     const text = JSON.stringify(document);
     const set = await keys();

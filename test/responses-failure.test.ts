@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Harness, startHarness } from './harness.ts';
 
-/** A stream of the responses wire that breaks off says so in its own sequence, whichever wire its host speaks. */
+/** A stream of the responses wire that fails midway reports it in its own sequence of events, whichever wire its host speaks. */
 
 let harness: Harness;
 

@@ -11,7 +11,7 @@ import { LIMITS } from '../src/limits.ts';
 import type { Bill } from '../src/wires/bill.ts';
 import type { RelayTerms, StreamRelay } from '../src/wires/wire.ts';
 
-/** What tests of the responses wire share: recordings, cuts, the wire's own rules, and the official SDK as the reader. */
+/** What tests of the responses wire share: recordings, cutting into pieces, the wire's rules, and the official SDK as the reader. */
 
 export type Json = Record<string, unknown>;
 
@@ -99,7 +99,7 @@ const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   error: ['error', 'code', 'message', 'param'],
 };
 
-/** Every field of a response; each must stand there, null where it has nothing to say. */
+/** Every field of a response; each must be present, null if it has no value. */
 export const RESPONSE_FIELDS: readonly string[] =
   'id object created_at completed_at status error incomplete_details instructions max_output_tokens max_tool_calls model output parallel_tool_calls previous_response_id reasoning service_tier store temperature text tool_choice tools top_logprobs top_p presence_penalty frequency_penalty truncation usage user metadata background safety_identifier prompt_cache_key'.split(
     ' ',
@@ -260,7 +260,7 @@ export interface Recording {
 
 const CORPUS = resolve(import.meta.dirname, '../../shared/corpus');
 
-/** Recorded traffic of this wire; empty, and said so by the tests, where the recordings are not at hand. */
+/** Recorded traffic of this wire; empty if the recordings are not available, which the tests report. */
 export function recordings(): Recording[] {
   const index = join(CORPUS, 'index.json');
   if (!existsSync(index)) return [];

@@ -12,7 +12,7 @@ import { LIMITS } from '../src/limits.ts';
 import { type Harness, startHarness } from './harness.ts';
 import { until } from './until.ts';
 
-/** The examples of reverse proxies with TLS, held to the limits of the gateway, and run where the programs are installed. */
+/** The example configs of reverse proxies with TLS: compared with the limits of the gateway, and run where the programs are installed. */
 
 const ROOT = resolve(import.meta.dirname, '..');
 const NAME = 'gateway.example';

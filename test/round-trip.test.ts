@@ -9,9 +9,9 @@ import { WIRES } from '../src/wires/registry.ts';
 import { canonicalRequests } from './responses-arbitraries.ts';
 
 /**
- * A request goes once around all conversational wires: chat, messages, responses, chat. What comes out is its normal
- * form: instructions first, sides that alternate, results before words, thoughts before words before calls, no trace
- * whose seal another vendor made, no empty text, defaults unsaid. Going around again changes nothing.
+ * A request goes once around all conversational wires: chat, messages, responses, chat. The result is its normal form:
+ * instructions first, alternating roles, tool results before text, reasoning before text before calls, no reasoning
+ * that another vendor signed, no empty text, no explicit defaults. Going around again changes nothing.
  */
 const AROUND = ['chat', 'messages', 'responses', 'chat'] as const;
 const RUNS = 400;
@@ -43,7 +43,7 @@ function around(request: CanonicalRequest): CanonicalRequest {
   return AROUND.reduce(through, request);
 }
 
-/** A wire may have no word for something, and then says so by name; such a request has no normal form. */
+/** A wire may not be able to express a field, and then refuses it by name; such a request has no normal form. */
 function normalForm(request: CanonicalRequest): CanonicalRequest | null {
   try {
     return around(request);
@@ -82,7 +82,7 @@ test('once around all wires reaches a normal form, and again changes nothing', (
   expect(seen.documents).toBeGreaterThan(RUNS / 10);
 });
 
-/** Whatever else a wire puts in order, what was called with what, and what came of it, stays. */
+/** Whatever else a wire reorders, the tool calls, their arguments and their results stay the same. */
 function callsOf({ messages }: CanonicalRequest): unknown[] {
   return messages.flatMap(({ blocks }) =>
     blocks.flatMap((block) => {

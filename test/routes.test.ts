@@ -28,7 +28,7 @@ async function expectRefusal(response: Response, status: number, code: string): 
   return error;
 }
 
-/** Says the bytes on a connection of their own and gives everything that came back until it was closed. */
+/** Sends the bytes on a connection of their own, and returns everything that came back until it was closed. */
 function speak(bytes: string): Promise<string> {
   const socket = connect(Number(new URL(harness.url).port), '127.0.0.1');
   socket.write(bytes);
@@ -93,7 +93,7 @@ describe.each(TRANSPORTS)('over the %s transport', (transport) => {
       expect(response.headers.get('x-gateway-request-id')).toMatch(/^req_/);
     });
 
-    test('the two vendors of the models list each get their own shape', async () => {
+    test('clients of both vendors get the list of models in their own format', async () => {
       const plain = await (await harness.get('/v1/models')).json();
       expect(plain).toMatchObject({ object: 'list' });
       const vendor = await (await harness.get('/v1/models', { 'anthropic-version': '2023-06-01' })).json();

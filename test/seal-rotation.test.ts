@@ -44,7 +44,7 @@ interface Status {
   readonly unreadable: number;
 }
 
-/** Rows of accounts that do nothing meanwhile, so that a rotation has several pages. */
+/** Rows of idle accounts, so that a rotation has several pages. */
 async function fillStore(count: number): Promise<void> {
   const { books, gateway } = custody.harness.running;
   for (let made = 0; made < count; made++) {
@@ -100,7 +100,7 @@ describe('rotation under load', () => {
     writeFileSync(keyFile, `${newest}\n`);
     await verb('seal.rotate', {});
     expect((await custody.chat(DEPLOYMENT)).status).toBe(200);
-    // An operator who goes back to the old keys has taken away the one the rows are under.
+    // An operator who goes back to the old keys has removed the key that encrypts the rows.
     writeFileSync(keyFile, before);
     await verb('seal.rotate', {});
     const lost = await readRefusal(await custody.chat(DEPLOYMENT));

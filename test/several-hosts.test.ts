@@ -7,9 +7,9 @@ import { type Harness, simHost, startHarness } from './harness.ts';
 import { StreamClient } from './stream-client.ts';
 import { manyTurns } from './until.ts';
 
-/** One model on two hosts: the second is asked only while nothing has left for the client, and one answer is paid. */
+/** One model on two hosts: the second is asked only while nothing has been sent to the client, and only one answer is charged. */
 
-/** What happened to one call has no say in the next: host-choice.test.ts is about health. */
+/** The outcome of one call does not affect the next: host-choice.test.ts is about health. */
 const FORGETFUL = readHealth(
   healthSchema.parse({ consecutive_failures: 1_000, failure_calls_min: 10_000, limited_max_ms: 1, key_aside_ms: 1 }),
 );
@@ -72,7 +72,7 @@ describe.each([false, true])('stream: %s', (stream) => {
     expect(alone.status).toBe(200);
   });
 
-  test.each([400, 413, 422])('a %i is about the request: no other host would say otherwise', async (status) => {
+  test.each([400, 413, 422])('a %i is about the request, so no other host is asked', async (status) => {
     harness.sim.script({ status });
     expect((await call(stream)).status).toBe(400);
     expect(second.received()).toBe(0);
@@ -114,7 +114,7 @@ test('a host that has begun a whole answer is the last: it bills for it', async 
   expect(second.received()).toBe(0);
 });
 
-test('a stream moves on after an error before any content, and not after its first content has left', async () => {
+test('a stream moves to another host after an error before any content, but not after its first content was sent', async () => {
   for (const [times, errorAfterChunks] of [0, 1].entries()) {
     harness.sim.script({ errorAfterChunks });
     expect((await call(true)).events.at(-1)).toBe('data: [DONE]');

@@ -9,7 +9,7 @@ import { type Harness, type PublicReceipt, startHarness } from './harness.ts';
 import { StreamClient } from './stream-client.ts';
 import { manyTurns, until } from './until.ts';
 
-/** The gateway is told to stop while calls are under way. */
+/** The gateway gets the signal to stop while calls are running. */
 
 const ASK = { model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }] };
 const STREAM_ASK = { ...ASK, stream: true };

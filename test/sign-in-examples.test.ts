@@ -27,7 +27,7 @@ function otherSessionIn(body: unknown): string {
 
 /** Those that need a provider of single sign-on are in test/single-sign-on.test.ts. */
 const NEEDS_PROVIDER = ['GET /sso/start', 'GET /sso/callback', 'POST /sso/link'];
-/** As somebody would use them: each needs what the one before has made. */
+/** In the order of their use: each needs what the previous one created. */
 const IN_ORDER = [
   'GET /sign-in',
   'POST /invitations/accept',

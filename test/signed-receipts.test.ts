@@ -126,7 +126,7 @@ describe.each(['sqlite', 'postgres'] as const)('signed receipts on %s', (engine)
       await expect(verifyReceipt(text, { keys: set })).rejects.toThrow(reason);
     }
     const other = { ...key!, x: Buffer.from(randomBytes(32)).toString('base64url') };
-    expect(() => verifyDocument(text, [other])).toThrow('The key set is wrong');
+    expect(() => verifyDocument(text, [other])).toThrow('The key set is invalid');
     await expect(verifyReceipt(text, { keys: [other] })).rejects.toThrow();
   });
 

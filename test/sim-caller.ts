@@ -5,14 +5,14 @@ import { callRaw, type RawAnswer } from './raw-client.ts';
 
 export type Json = Record<string, unknown>;
 
-/** A server-sent event as it stood on the wire. */
+/** A server-sent event as it was sent. */
 export interface SentEvent {
   /** null without an `event:` line. */
   readonly name: string | null;
   readonly data: string;
 }
 
-/** Calls to one path of the simulator: one question, and what each test adds to it. */
+/** Calls to one path of the simulator: one question, with what each test adds to it. */
 export class SimCaller<Answer> {
   readonly #url: string;
   readonly #ask: Json;

@@ -49,7 +49,7 @@ export interface Fragment {
 
 export const ASK = { model: 'sim-gpt', messages: [{ role: 'user', content: 'How are you?' }] };
 
-/** Chat calls straight to the simulator: one question, and what each test adds to it. */
+/** Chat calls directly to the simulator: one question, with what each test adds to it. */
 export class SimChat {
   readonly #path: string;
 

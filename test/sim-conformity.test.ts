@@ -58,7 +58,7 @@ describe('the simulated host', () => {
     const recording = await record(more);
     const terms = { model: RELAY_TERMS.catalogModel, wantsUsage: true, ended: 'complete' } as const;
     const faults = streamFaults(eventsOf(recording), terms);
-    // The relay adds the trace's second name.
+    // The relay adds the second name of the reasoning field.
     expect(faults.filter((fault) => fault !== 'has a trace under one of its names only')).toEqual([]);
     for (const wantsUsage of [true, false]) {
       const relay = mendStream({ ...RELAY_TERMS, wantsUsageFrame: wantsUsage });

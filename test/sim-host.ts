@@ -16,7 +16,7 @@ export function simHost(sim: { readonly url: string }, row: Partial<HostRow> = {
   };
 }
 
-/** Limits of one key that are out of reach. */
+/** Limits of one key that are too high to be reached. */
 export const NO_RATE_LIMITS: Config['rateLimit'] = {
   requestsPerSecond: null,
   burst: 1,

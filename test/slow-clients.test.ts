@@ -60,7 +60,7 @@ describe.each(TRANSPORTS)('over the %s transport, several requests on one connec
   const list = `GET /v1/models HTTP/1.1\r\n${HOST}\r\n`;
   let clock: ManualClock;
   let harness: Harness;
-  /** Counted before the clock moves: once it does, those that set themselves again after their work may be at work. */
+  /** Counted before the clock moves: after that, timers that reschedule themselves may be running. */
   let timersAtRest: number;
 
   beforeAll(async () => {

@@ -21,7 +21,7 @@ export interface Recording {
 const ROOT = resolve(import.meta.dirname, '..');
 const CORPUS = resolve(ROOT, '../shared/corpus');
 
-/** Written for this project, and always at hand. */
+/** Written for this project, and always available. */
 export function ownRecordings(wire: string): Recording[] {
   const folder = join(ROOT, 'fixtures/wires', wire);
   return readIndex(join(folder, 'index.json')).map((item) => readItem(folder, item));

@@ -2,7 +2,7 @@ import type { SimScript } from '../src/sim/sim.ts';
 import { type Counts, CUT, type Driven, type Scenario, untilSettled } from './ending-scenarios.ts';
 import { manyTurns, until } from './until.ts';
 
-/** A client that does not read is noticed once more is written than sockets hold: padding makes up for few words. */
+/** A client that does not read is noticed only when more is written than the sockets can buffer, so short texts get padding. */
 
 const PADDING_BYTES = 7 * 1024 * 1024;
 const PADDED_FRAMES = 3;
@@ -27,7 +27,7 @@ export function delta(text: string, finish = 'null'): string {
 }
 
 export function padded(words: string, counts: Counts): string {
-  // A number, because text that leaves would be content.
+  // A number, because text would count as content.
   const padding = `"padding":0.${'1'.repeat(PADDING_BYTES)}`;
   const [first = '', second = ''] = words;
   return (
@@ -37,7 +37,7 @@ export function padded(words: string, counts: Counts): string {
   );
 }
 
-/** In pieces, so that it can be seen how far the host has come. */
+/** In pieces, so that the host's progress can be seen. */
 export function raw(text: string): SimScript {
   return {
     splitBytes: 128 * 1024,

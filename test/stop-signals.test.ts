@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { processEnvironment } from '../campaigns/process-environment.ts';
 
-/** The gateway is started in every way there is, and the process that was started is told to stop. */
+/** The gateway is started in every possible way, and a stop signal is sent to the process that was started. */
 
 const ROOT = resolve(import.meta.dirname, '..');
 const BIN = join(ROOT, 'bin/tollgate.js');

@@ -233,7 +233,7 @@ describe('restoring a backup', () => {
     ],
     ['books that do not balance', (to: string) => sql(to, 'UPDATE balance SET balance = balance + 1'), 'inconsistent'],
     [
-      'sums of usage that differ from the receipts',
+      'usage sums that differ from the receipts',
       (to: string) => sql(to, 'UPDATE usage_hour SET requests = requests + 1'),
       'Usage of the hour',
     ],

@@ -72,7 +72,7 @@ describe('compacting a data folder', () => {
     expect(readdirSync(folder).filter((name) => name.startsWith('replacement'))).toEqual([]);
   });
 
-  it('refuses a ledger whose sums of usage differ from its receipts, and keeps it', async () => {
+  it('refuses a ledger whose usage sums differ from its receipts, and keeps it', async () => {
     await fill();
     const database = new DatabaseSync(file());
     database.exec('UPDATE usage_day SET cost = cost + 1');

@@ -8,7 +8,7 @@ import { StoreSubject } from './store-subject.ts';
 
 const OWNER = { accountId: 1n, personId: 1n, role: 'owner', capNanousd: null, capWindow: 'lifetime' } as const;
 
-/** What the links of invitations and resets take and give, the same on both engines. */
+/** What the links of invitations and resets require and do, the same on both engines. */
 export function linkContract(name: string, open: OpenStore): void {
   describe(`contract of links: ${name}`, () => {
     const subject = new StoreSubject(open);

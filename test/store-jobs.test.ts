@@ -161,7 +161,7 @@ describe('jobs of a database', () => {
     const before = await store.directory.booksMark();
     await store.beginInstance();
     await expectPaused(store);
-    // So that signed receipts and roots tell the restored ledger from the one before.
+    // So that signed receipts and roots distinguish the restored ledger from the original one.
     const restored = { ...before, generation: before.generation + 1n };
     expect(await store.directory.booksMark()).toEqual(restored);
     await store.beginInstance();

@@ -23,7 +23,7 @@ import { CALLS, COST, flip, LossFolder } from './loss-folder.ts';
 import { aCredit, aHold, aSettle, prepare } from './store-fixtures.ts';
 import { until } from './until.ts';
 
-/** A data folder whose files were damaged, deleted or replaced: no confirmed receipt disappears without a word. */
+/** A data folder whose files were damaged, deleted or replaced: no confirmed receipt disappears unnoticed. */
 
 const SLOT_BYTES = 4096;
 const data = new LossFolder();

@@ -12,7 +12,7 @@ import {
 import { aCredit, aHold, aSettle, NOON_MS } from './store-fixtures.ts';
 import { anyJobOperation, anyJobStep, type JobOperation, type JobStep } from './store-model-jobs.ts';
 
-/** Few accounts, keys and ids, so that operations collide; account 4, key 4 and person 3 never exist. */
+/** Only a few accounts, keys and ids, so that operations collide; account 4, key 4 and person 3 never exist. */
 const anyAccount = fc.bigInt(1n, 4n);
 const anyPerson = fc.bigInt(1n, 3n);
 const anyKey = fc.option(fc.bigInt(1n, 4n));

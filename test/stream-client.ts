@@ -8,14 +8,14 @@ export interface StreamClientOptions {
   readonly agent?: Agent;
 }
 
-/** A client that reads a stream on a connection of its own, only while it is told to, and can leave at any moment. */
+/** A client that reads a stream on a connection of its own, only when the test says so, and can leave at any moment. */
 export class StreamClient {
   readonly #request: ClientRequest;
   #response: IncomingMessage | null = null;
   #reading: boolean;
   /** All that has arrived of the body. */
   text = '';
-  /** `complete` came to its orderly end, `cut` did not. */
+  /** `complete` ended cleanly, `cut` did not. */
   ended: 'complete' | 'cut' | null = null;
 
   constructor(url: string, body: unknown, headers: Record<string, string> = {}, options: StreamClientOptions = {}) {

@@ -35,7 +35,7 @@ describe.each(HOSTS)('from a host to %s when the client is gone, over the %s tra
 
   const openStream = (reading = true, ask: object = ASK) => new StreamClient(harness.url, ask, {}, { reading });
 
-  /** A full socket may be emptied in the next moment; a paused host stays where it is. */
+  /** A full socket may be emptied a moment later; a paused host does not move. */
   async function hostIsPaused(): Promise<SimCall> {
     await harness.sim.waitForCalls(1);
     const call = harness.sim.calls[0]!;
@@ -53,7 +53,7 @@ describe.each(HOSTS)('from a host to %s when the client is gone, over the %s tra
     const client = openStream();
     await sim.waitForGate('chunk', 1);
     await manyTurns();
-    // The host's own head is here; ours leaves with the first words, and so does the role.
+    // The host's headers have arrived; ours are sent with the first text, and so is the role.
     sim.release('chunk');
     await sim.waitForGate('chunk', 1);
     await manyTurns();
@@ -85,7 +85,7 @@ describe.each(HOSTS)('from a host to %s when the client is gone, over the %s tra
       if (bytes > 0) pieces.push(bytes);
       return client.text.includes('[DONE]');
     }, 'the terminator');
-    // The head of the answer, then its end, which waited for the money.
+    // The headers of the response, then its end, which waited for the settlement.
     expect(pieces.length).toBeLessThanOrEqual(2);
   });
 
@@ -111,7 +111,7 @@ describe.each(HOSTS)('from a host to %s when the client is gone, over the %s tra
       await hostIsPaused();
       const written = call.bytesWritten;
       expect(written - client.text.length).toBeLessThan(BUFFERED_BYTES_MAX);
-      // Reading moves it on; then it stands again.
+      // Reading lets it continue; then it stops again.
       await until(() => {
         client.readOnce();
         return call.bytesWritten > written;

@@ -44,7 +44,7 @@ export class ThreeHosts {
     const hosts = NAMES.map((name, at) => {
       return { ...simHost(sims[at]!, { name, simulated: false }), key: new Secret(keyOf(name)) };
     });
-    // The order in which they stand must not matter.
+    // Their order in the list must not matter.
     const config = { models: [{ ...ROW, hosts: places.toReversed() }] };
     return new ThreeHosts(clock, await startHarness({ clock, config, hosts: () => hosts }), hosts, sims);
   }

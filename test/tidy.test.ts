@@ -68,7 +68,7 @@ describe('what stands in one place only', () => {
   }
 });
 
-/** A provider's name decides nothing in shared code: it stands in its row, in a quirk, in data. */
+/** A provider's name decides nothing in shared code: it occurs only in its row, in a quirk, or in data. */
 const PROVIDERS =
   /openai|anthropic|google|typesafe|^together$|groq|mistral|deepseek|perplexity|gemini|openrouter|cohere|voyage|cerebras|fireworks|azure|\bxai\b|ollama|vllm|llama_?cpp|lm_?studio/im;
 const PROVIDER_HOMES: readonly string[] = [

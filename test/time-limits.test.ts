@@ -10,7 +10,7 @@ import { StreamClient } from './stream-client.ts';
 import { expectTimersAtRest } from './timers-at-rest.ts';
 import { manyTurns, until } from './until.ts';
 
-/** Silence and slowness, measured by a clock that only the test moves. */
+/** Silent and slow hosts and clients, measured by a clock that only the test moves. */
 
 const ASK = { model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }] };
 const STREAM_ASK = { ...ASK, stream: true };
@@ -66,7 +66,7 @@ describe('with a simulated host', () => {
     });
   });
 
-  test("silence after the host's own head is filled every 15 seconds, between frames", async () => {
+  test("after the host's headers, silence is filled every 15 seconds, between frames", async () => {
     harness.sim.script({ gate: 'chunk', words: 2, tokensPerChunk: 1 });
     const client = openStream();
     await harness.sim.waitForGate('chunk', 1);
@@ -95,7 +95,7 @@ describe('with a simulated host', () => {
     expect([client.ended, client.events.at(-1)]).toEqual(['complete', 'data: [DONE]']);
   });
 
-  test("silence before the host's head is not filled: the answer may still be an error of HTTP", async () => {
+  test("silence before the host's headers is not filled: the response may still be an HTTP error", async () => {
     harness.sim.script({ gateHead: 'head', status: 400 });
     const client = openStream();
     await harness.sim.waitForGate('head', 1);

@@ -3,8 +3,8 @@ import type { ManualClock } from '../src/kit/clock.ts';
 import { manyTurns, until } from './until.ts';
 
 /**
- * No timer is left but those that were set at rest. Those that set themselves again after their work are waited for first:
- * while they are at work, one that was left behind would go unnoticed.
+ * Only those timers are left that also exist at rest. Timers that reschedule themselves after their work are waited for
+ * first: while they run, a timer that was left behind would go unnoticed.
  */
 export async function expectTimersAtRest(clock: ManualClock, atRest: number): Promise<void> {
   await until(() => clock.pendingTimers >= atRest, 'the timers that set themselves again have done so');

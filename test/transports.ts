@@ -8,7 +8,7 @@ export const RELAY_SETTINGS: readonly { readonly transport: Transport; readonly 
   { transport: 'own', frameMemory: false },
 ];
 
-/** What a transport answers where it cannot answer as the other does. */
+/** The response of a transport where it cannot respond like the other one. */
 interface Difference {
   readonly status: number;
   readonly code: string;
@@ -24,7 +24,7 @@ const NODE_ANSWERS: Readonly<Record<string, Difference>> = {
   },
 };
 
-/** The answer that this transport gives instead of the usual one; null where it gives the usual one. */
+/** The response that this transport gives instead of the usual one; null if it gives the usual one. */
 export function differenceOf(transport: Transport, name: string): Difference | null {
   return transport === 'node' ? (NODE_ANSWERS[name] ?? null) : null;
 }

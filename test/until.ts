@@ -1,15 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Looks at a condition before the first pause: what this process does itself takes no longer. */
+/** How often a condition is checked before the first pause: work of this process itself takes no longer. */
 const TURNS = 500;
-/** Looks with a pause between them. Without it, the wait for another process or thread would take a core from it. */
+/** Checks with a pause between them. Without it, the wait for another process or thread would take a core from it. */
 const PAUSES_MAX = 12_000;
 const SHORT_PAUSES = 200;
 const SHORT_PAUSE_MS = 1;
-/** For waits that take longer, such as for a timeout of the database: each look may be a query. */
+/** For waits that take longer, such as for a timeout of the database: each check may be a query. */
 const LONG_PAUSE_MS = 10;
 
-/** Waits for a condition by looking at it again and again, first at every turn of the event loop, then with pauses. */
+/** Waits for a condition by checking it again and again, first at every turn of the event loop, then with pauses. */
 export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
   for (let look = 0; look < TURNS + PAUSES_MAX; look++) {
     if (await condition()) return;
@@ -23,7 +23,7 @@ export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Gives what should not happen every chance to happen. */
+/** Lets everything run that could still make something happen that should not. */
 export async function manyTurns(): Promise<void> {
   for (let turn = 0; turn < 100; turn++) await nextTurn();
 }

@@ -5,7 +5,7 @@ import type { ModelRow } from '../src/catalog/schema.ts';
 import { windowOf } from '../src/sim/prompt.ts';
 import { type Harness, startHarness } from './harness.ts';
 
-/** A prompt too long for its model, on every wire: by our own count, and by the host's answer. */
+/** Prompts that are too long for their model, on every wire: by our own count, and by the host's answer. */
 
 const WINDOW = 50;
 const PRICE = { input: 1_000_000_000, output: 2_000_000_000 };
@@ -29,7 +29,7 @@ const MODELS: ModelRow[] = [
 interface Ask {
   readonly path: string;
   readonly model: string;
-  /** The field the prompt stands in. */
+  /** The field of the prompt. */
   readonly param: string;
   readonly streams: boolean;
   body(prompt: string): object;
@@ -120,7 +120,7 @@ const DECISIONS: Readonly<Record<string, Ask>> = {
   },
 };
 
-/** How hosts say it; each names its counts in its own words. */
+/** How hosts report it; each words its counts differently. */
 const HOST_WORDS: readonly (readonly [status: number, error: object])[] = [
   [
     400,

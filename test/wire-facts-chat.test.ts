@@ -4,7 +4,7 @@ import type { HubRequestTerms, WriteTerms } from '../src/wires/hub.ts';
 import { WIRES } from '../src/wires/registry.ts';
 import { ASK, BILL, chunksIn, deltasIn, jsonText, RELAY_TERMS, refusalBy } from './chat-wire.ts';
 
-/** What a caller of the chat wire says, as a host of another wire hears it. */
+/** How a request of the chat wire reaches a host of another wire. */
 
 type Fields = Record<string, unknown>;
 
@@ -46,7 +46,7 @@ test('the roles system and developer are both instructions', () => {
 test.each([
   ['in an object', (url: string) => ({ url, detail: 'low' })],
   ['alone', (url: string) => url],
-])('an image by data URL or by address, %s, reaches a messages host in its own words', (_where, written) => {
+])('an image by data URL or by address, %s, reaches a messages host in its own format', (_where, written) => {
   const image = (url: string) => ({ type: 'image_url', image_url: written(url) });
   const content = [image('data:image/png;base64,iVBO'), image('https://a.example/b.png'), { type: 'text', text: 'x' }];
   const [message] = sentTo('messages', { messages: [{ role: 'user', content }] }).messages as Fields[];
@@ -85,7 +85,7 @@ describe('a tool turn', () => {
     ]);
   });
 
-  test('gives the trace back to a host of this wire', () => {
+  test('sends the reasoning back to a host of this wire', () => {
     const [, turn] = sentTo('chat', { messages }).messages as Fields[];
     expect(turn).toMatchObject({ content: null, reasoning_content: 'Two lanes.' });
   });
@@ -104,7 +104,7 @@ test.each<[Fields, string]>([
   [{ functions: [{ name: 'f' }] }, 'functions'],
   [{ messages: [{ role: 'assistant', function_call: { name: 'f', arguments: '' } }] }, 'messages[0].function_call'],
   [{ vendor_extra: 1 }, 'vendor_extra'],
-])('%j, which the host’s wire cannot say, is refused by name', (more, param) => {
+])('%j, which the host’s wire cannot express, is refused by name', (more, param) => {
   expect(refused(more)).toEqual(['unsupported_parameter', param]);
 });
 

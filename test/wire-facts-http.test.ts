@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Harness, startHarness } from './harness.ts';
 
-/** What stands around a wire's body: headers of hosts and of our own, and routes that belong to a wire. */
+/** What is around the bodies of a wire: headers of hosts and of our own, and the routes of a wire. */
 
 let harness: Harness;
 
@@ -25,14 +25,14 @@ describe('a host’s word about when to come back', () => {
     'x-ratelimit-remaining-tokens': '0',
   };
 
-  test('means nothing beside an answer, and never reaches the caller', async () => {
+  test('has no meaning on a successful response, and never reaches the caller', async () => {
     harness.sim.script({ headers });
     const response = await harness.post(MESSAGES, {}, '/v1/messages');
     expect(response.status).toBe(200);
     for (const name of Object.keys(headers)) expect([name, response.headers.get(name)]).toEqual([name, null]);
   });
 
-  test('is replaced by our own beside a 429: the limit is ours to deal with', async () => {
+  test('is replaced by our own on a 429, because the limit is ours', async () => {
     harness.sim.script({ status: 429, headers });
     const response = await harness.post(CHAT);
     expect(response.status).toBe(429);
@@ -40,7 +40,7 @@ describe('a host’s word about when to come back', () => {
   });
 });
 
-test('a stream may not be stored, held back or pressed together on its way', async () => {
+test('a stream must not be cached, buffered or compressed on its way', async () => {
   const response = await harness.post({ ...CHAT, stream: true }, { 'accept-encoding': 'gzip, br' });
   const names = ['content-type', 'cache-control', 'content-encoding', 'x-accel-buffering'];
   expect(names.map((name) => response.headers.get(name))).toEqual([

@@ -7,9 +7,9 @@ import { feed, TERMS as MESSAGES_TERMS } from './messages-relay.ts';
 import { textOf } from './messages-request.ts';
 import { billFor, eventsIn, fixture, type Json, relayInPieces, TERMS } from './responses-stream.ts';
 
-/** Small promises of two wires' streams that no recording shows by itself. */
+/** Details of the streams of two wires that no recording shows by itself. */
 
-test('a message begins once, though a host begins it twice', () => {
+test('a message begins once, even if a host begins it twice', () => {
   const start = (id: string) => ({ type: 'message_start', message: { id, usage: { input_tokens: 1 } } });
   const block = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } };
   const words = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Ahoy' } };

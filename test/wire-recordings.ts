@@ -2,11 +2,11 @@ import * as chat from './chat-recordings.ts';
 import * as messages from './messages-recordings.ts';
 import * as responses from './responses-stream.ts';
 
-/** Recordings of the three conversational wires in one form: what each says and what each reported. */
+/** Recordings of the three conversational wires in one form: their content and the counts that hosts reported. */
 
 export interface Said {
   readonly text: string;
-  /** What the model said instead of an answer, where its wire sets that apart. */
+  /** The model's refusal, if its wire has a separate member for it. */
   readonly refusal?: string;
   readonly reasoning: string;
   readonly calls: readonly (readonly [name: string, args: unknown])[];
@@ -20,10 +20,10 @@ export interface AnyRecording {
   readonly said: Said;
   /** The receipt's token counts; null where the host reported none. */
   readonly usage: Readonly<Record<string, number>> | null;
-  /** The host breaks off with an error. */
+  /** The host stops with an error. */
   readonly breaksOff: boolean;
   readonly slots: { readonly readUsage?: string };
-  /** More answers than one, which no other wire can carry. */
+  /** Several choices, which no other wire can carry. */
   readonly answers: number;
 }
 
@@ -83,7 +83,7 @@ function ofMessages(recording: messages.Recording): AnyRecording {
 
 type Json = Record<string, unknown>;
 
-/** The terminal event holds the whole answer once more. */
+/** The terminal event repeats the whole answer. */
 function ofResponses({ id, mode, body, usage }: responses.Recording): AnyRecording {
   const data = body
     .toString('utf8')
@@ -140,7 +140,7 @@ function snakeCase(usage: object): Record<string, number> {
   );
 }
 
-/** Arguments cut by a limit are no JSON; then they are compared as they stand. */
+/** Arguments that a limit cut off are not valid JSON, so they are compared as text. */
 export function parsed(args: string): unknown {
   try {
     return args === '' ? {} : JSON.parse(args);

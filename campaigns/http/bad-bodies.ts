@@ -1,6 +1,6 @@
 import type { BadClass, BadRequest } from '../../test/bad-requests/bad-class.ts';
 import { BROKEN_TEXTS } from '../../test/bad-requests/broken-text.ts';
-import { REFUSED_ASKS } from '../../test/bad-requests/refused-asks.ts';
+import { REFUSED_ASKS } from '../../test/bad-requests/refused-features.ts';
 import { WRONG_FIELDS } from '../../test/bad-requests/wrong-fields.ts';
 import { WRONG_HTTP } from '../../test/bad-requests/wrong-http.ts';
 import { WRONG_MESSAGES } from '../../test/bad-requests/wrong-messages.ts';

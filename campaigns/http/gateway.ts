@@ -10,7 +10,7 @@ import { startGateway } from '../../src/main/start.ts';
 import { LACKING_MODELS } from '../../test/bad-requests/models.ts';
 import { NO_RATE_LIMITS, simHost } from '../../test/sim-host.ts';
 
-/** A hosted gateway in a process of its own, with garbage collection on request; its parent's message stops it. */
+/** A hosted gateway in a process of its own, with garbage collection on request; it stops when its parent sends a message. */
 
 export interface Hello {
   readonly port: number;

@@ -1,7 +1,10 @@
 import type { OnUnknown } from '../../src/jobs/service.ts';
 import type { KillPoint } from './points.ts';
 
-/** What a campaign and the gateway that it kills say to each other. Ids and amounts are texts: a message has no bigint. */
+/**
+ * What a campaign and the gateway that it kills say to each other. Ids and amounts are strings, because a message
+ * cannot contain a bigint.
+ */
 export interface VictimTerms {
   readonly folder: string;
   readonly hostUrl: string;

@@ -13,7 +13,7 @@ export interface Accounts {
 }
 
 const RICH_NANOUSD = 100_000_000_000n;
-/** Enough for some dozen calls: the rest of a round's calls have to be refused. */
+/** Enough for a few dozen calls: the rest of a round's calls have to be refused. */
 const POOR_NANOUSD = 1_000_000n;
 /** A call of the traffic holds more than half of it. */
 const SMALL_CAP_NANOUSD = 300_000n;

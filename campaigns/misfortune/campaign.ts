@@ -36,7 +36,7 @@ export interface Campaign {
   readonly leftOut: readonly string[];
 }
 
-/** Brings one misfortune after the other upon gateways under load, and compares their ledgers with what clients saw. */
+/** Causes one misfortune after the other for gateways under load, and compares their ledgers with what clients saw. */
 export async function misfortuneCampaign(terms: CampaignTerms): Promise<Campaign> {
   const reasons = terms.misfortunes.map((misfortune) => ({ misfortune, why: misfortune.whyNot() }));
   const leftOut = reasons.flatMap(({ misfortune, why }) => (why === null ? [] : [`${misfortune.name}: ${why}`]));

@@ -39,7 +39,7 @@ export async function auditPostgres(world: PostgresWorld, mayBeGone: ReadonlySet
   }
 }
 
-/** Told that it is free, and it is; or undone by a restored database. */
+/** The caller was told that the call is free, and it is; or a restored database has undone it. */
 function isUndone(call: ClientCall, receipt: ReceiptRow | undefined, mayBeGone: ReadonlySet<string>): boolean {
   if (wasGivenBack(call, receipt) || (call.costNanousd === 0n && receipt === undefined)) return true;
   return mayBeGone.has(call.label) && receipt?.status !== 'settled';

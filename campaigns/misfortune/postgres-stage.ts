@@ -9,7 +9,7 @@ import { type PostgresServer, startPostgres } from '../../test/postgres-server.t
 import type { Key } from '../kill/world.ts';
 
 const RICH_NANOUSD = 100_000_000_000n;
-/** Enough for some dozen calls: the rest of a round's calls have to be refused. */
+/** Enough for a few dozen calls: the rest of a round's calls have to be refused. */
 const POOR_NANOUSD = 1_000_000n;
 /** An instance number that no gateway of a round reaches. */
 const INSTANCE = 1023;

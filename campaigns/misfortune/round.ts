@@ -18,7 +18,7 @@ export class Round {
   readonly stage: Stage;
   /** Decides what happens. */
   readonly random: Random;
-  /** Decides what is called, apart from the other one: how many calls a round makes depends on the machine. */
+  /** Decides what is called. It is separate from the other one, because the number of calls in a round depends on the machine. */
   readonly callRandom: Random;
   /** Unique in its campaign. */
   readonly name: string;

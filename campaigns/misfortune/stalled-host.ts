@@ -7,7 +7,7 @@ import { StallingProxy } from './stalling-proxy.ts';
 /** Short, so that a round sees them pass. */
 const LIMITS_MS = { first_frame_ms: 800, idle_ms: 800, buffered_ms: 1_500, stream_ms: 4_000 };
 const STALL_MS_MAX = 2_500;
-/** Callers are told that their host is slow or away. */
+/** Errors that tell callers that their host is slow or unreachable. */
 const REFUSALS = ['502 host_failed', '503 no_healthy_host', '504 host_timeout'];
 
 /** The network between the gateway and its host stops passing bytes, for shorter or longer than the gateway waits. */

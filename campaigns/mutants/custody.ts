@@ -10,7 +10,7 @@ const CUSTODY = 'src/custody/custody.ts';
 const DEPLOYMENT_CALL = 'src/gateway/deployments/deployment-call.ts';
 const STREAM = 'src/gateway/deployments/deployment-stream.ts';
 
-/** Faults by which a provider's key would be told, used for another, or lost. */
+/** Faults by which a provider's key would be disclosed, used for another account, or lost. */
 export const CUSTODY_MUTANTS: readonly Mutant[] = [
   mutant('a seal that is not bound to its account', CUSTODY, 'String(row.accountId), ', '', ...SEALED),
   mutant('a seal that is not bound to its URL', CUSTODY, ', row.baseUrl];', '];', ...SEALED),

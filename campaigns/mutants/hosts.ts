@@ -10,7 +10,7 @@ const CONFIG = ['src/config/hosts.test.ts'];
 const FOUND = ['src/hosts/find-local.test.ts'];
 const QUIRKS = ['src/wires/chat/message-quirks.test.ts'];
 
-/** Faults by which a caller would be given another model, a host's loss go unseen, or an ask be dropped in silence. */
+/** Faults by which a caller would be given another model, a host's loss would go unseen, or a requested feature be dropped silently. */
 export const HOST_MUTANTS: readonly Mutant[] = [
   mutant(
     'a key’s list of models that does not bind its choice',

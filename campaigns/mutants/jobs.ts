@@ -8,7 +8,7 @@ const STORE = 'test/store.test.ts';
 const POSTGRES = 'test/store-postgres.test.ts';
 const RULES = 'src/store/rules/job-rules.ts';
 
-/** Faults of the books of deferred jobs. */
+/** Faults in the accounting of deferred jobs. */
 export const JOB_MUTANTS: readonly Mutant[] = [
   mutant(
     'calls that spend what is reserved for jobs, on SQLite',

@@ -14,7 +14,7 @@ const PROOF = 'src/store/sqlite/prove-database.ts';
 const REPLACE = 'src/store/sqlite/replace-ledger.ts';
 const LOST = 'test/store-loss.test.ts';
 
-/** Faults by which books would be lost, doubled or mixed up on their way to another place. */
+/** Faults by which a ledger would be lost, duplicated or mixed up when it is moved. */
 export const MOVING_MUTANTS: readonly Mutant[] = [
   mutant(
     'a copy that begins at the beginning again',
@@ -80,7 +80,7 @@ export const MOVING_MUTANTS: readonly Mutant[] = [
   ),
   mutant('a damaged backup, restored', PROOF, 'damage = whyDamaged(database);', 'damage = null;', KEPT),
   mutant('books that do not balance, restored', PROOF, 'if (violation !== undefined)', 'if (false)', KEPT),
-  mutant('wrong sums of usage, restored', PROOF, 'return violations;', 'return [];', KEPT),
+  mutant('wrong usage sums, restored', PROOF, 'return violations;', 'return [];', KEPT),
   mutant('books replaced without being asked', RESTORE, 'if (others.length > 0 && !force)', 'if (false)', KEPT),
   mutant('a log that stays behind', REPLACE, "['-wal', '-shm']", '[]', KEPT),
   mutant(

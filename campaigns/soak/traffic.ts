@@ -22,7 +22,7 @@ interface Asked {
   /** Instead of one of the keys. */
   readonly key?: string;
   readonly idempotencyKey?: string;
-  /** After this many bytes of the answer the client is gone. */
+  /** The client hangs up after this many bytes of the answer. */
   readonly hangUpAfter?: number;
 }
 
@@ -115,7 +115,7 @@ export class SoakTraffic {
       { model: 'sim-gpt', messages, max_tokens: -1 },
       { model: 'sim-gpt', messages: 'none' },
     ]);
-    // One of a key that does not exist, of the right form, so that the gateway has to look for it.
+    // A key that does not exist but has the right form, so that the gateway has to look it up.
     const isUnknownKey = this.#random.below(4) === 0;
     const key = isUnknownKey ? { key: mintSecret().secret.reveal() } : {};
     return { path: '/v1/chat/completions', body: JSON.stringify(body), ...key };

@@ -10,7 +10,7 @@ import { makeWorld, openWorld, type World } from './world.ts';
 
 export interface UsageTerms extends ReceiptTerms {
   readonly store: Store;
-  /** At the beginning of the time of the receipts. */
+  /** At the beginning of the period of the receipts. */
   readonly clock: ManualClock;
   readonly queries: number;
   readonly refunds: number;
@@ -32,7 +32,7 @@ export class UsageCampaign {
     this.table = makeReceipts(this.world, this.#random, terms);
   }
 
-  /** Writes the receipts, and closes those of the first part of the time, so that reports need both. */
+  /** Writes the receipts, and closes those of the first part of the period, so that reports need both. */
   async begin(): Promise<void> {
     const { store, clock, sinceMs, untilMs, refunds } = this.#terms;
     const epoch = await openWorld(store, this.world);

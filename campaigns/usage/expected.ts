@@ -114,7 +114,7 @@ const MEMBERS: Readonly<Record<UsageDimension, (row: UsageRow) => unknown>> = {
   host: (row) => row.host,
 };
 
-/** The groups of a report, in the form of those that are expected. */
+/** The groups of a report, in the same form as the expected ones. */
 export function reportedGroups(rows: readonly UsageRow[], { groups }: UsageQuery): Groups {
   return new Map(
     rows.map((row) => {

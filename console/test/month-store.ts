@@ -37,7 +37,7 @@ export interface Month {
 
 /**
  * Fills an empty folder with a ledger that looks like a month of use, up to now. Receipts are written by SQL, because a
- * million real calls would take an hour; balances, windows, hash trees and sums of usage are made from them, so that
+ * million real calls would take an hour; balances, windows, hash trees and usage sums are made from them, so that
  * `tollgate ledger verify --usage` finds nothing wrong.
  */
 export async function fillMonth(folder: string, receipts: number, say: (words: string) => void): Promise<Month> {
@@ -52,7 +52,7 @@ export async function fillMonth(folder: string, receipts: number, say: (words: s
   say(`${receipts} receipts are written.`);
   await withStore(folder, async (store) => {
     const { closed } = await store.closeBooks(null);
-    say(`${closed} of them are in the sums of usage.`);
+    say(`${closed} of them are in the usage sums.`);
     await store.usage.noteRefusals({ counts: [], rows: someRefusals(ids, nowMs), prunes: false });
   });
   return { accountId: accountAt(0), keyId: keyAt(0), receipts };

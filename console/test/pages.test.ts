@@ -300,7 +300,7 @@ test('a host shows its state, its prices and what went through it', async () => 
   const { page, complaints, close } = await suite.open('/hosts');
   await page.getByRole('row').nth(1).click();
   const drawer = page.getByRole('dialog');
-  await drawer.getByText('What went wrong last').waitFor();
+  await drawer.getByText('Latest problems').waitFor();
   await drawer.getByRole('table', { name: 'Models of the host' }).waitFor();
   expect(complaints).toEqual([]);
   await close();

@@ -80,7 +80,7 @@ test('a person links the identity of the provider, and signs in with it from the
   const context = await newContext();
   const page = await context.newPage();
   await goThrough(page, 'owner');
-  await page.getByRole('alert').getByText('already has a person').waitFor();
+  await page.getByRole('alert').getByText('already belongs to a person').waitFor();
   await signInAs(context, world, 'owner');
   await page.goto(`${CONSOLE_URL}/profile`);
   await page.getByRole('button', { name: 'Link single sign-on' }).click();

@@ -26,7 +26,7 @@ describe('keys', () => {
     await page.getByLabel('Spend cap').fill('7');
     await suite.demo.manage.patch(`/keys/${id}`, { spend_cap_nanousd: 3_000_000_000, window: 'day' });
     await page.getByRole('button', { name: 'Save changes' }).click();
-    await page.getByText('Somebody else changed this key meanwhile').waitFor();
+    await page.getByText('Somebody else changed this key in the meantime').waitFor();
     expect((await suite.demo.manage.get(`/keys/${id}`)).spend_cap_nanousd).toBe(3_000_000_000);
     await page.getByRole('button', { name: 'Load the current values' }).click();
     await expect.poll(() => page.getByLabel('Spend cap').inputValue()).toBe('3');

@@ -92,7 +92,7 @@ export const VIEWS: readonly View[] = [
   { name: 'accounts', path: () => '/accounts', ready: 'role=table >> text=acme' },
   { name: 'people', path: () => '/people', ready: 'text=Anna Berg' },
   { name: 'hosts', path: () => '/hosts', ready: 'role=table' },
-  { name: 'host', path: () => '/hosts?open=sim', ready: 'text=What went wrong last' },
+  { name: 'host', path: () => '/hosts?open=sim', ready: 'text=Latest problems' },
   { name: 'system', path: () => '/system', ready: 'text=Settings in force' },
   { name: 'mint-key', path: ({ account }) => `/keys?account=${account}&dialog=mint`, ready: 'role=dialog' },
 ];

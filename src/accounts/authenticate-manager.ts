@@ -29,7 +29,7 @@ export interface Credentials {
 const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
 
 /**
- * The only authentication of the management API. A gateway key opens nothing here, whatever its permissions. A request with an
+ * The only authentication of the management API. A gateway key gives no access here, whatever its permissions. A request with an
  * `Authorization` header is judged by that alone, even if it carries a valid cookie. Null if the request proves nothing.
  */
 export async function authenticateManager(

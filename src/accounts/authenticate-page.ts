@@ -33,7 +33,7 @@ export async function authenticatePage(request: PageRequest, gate: PageGate): Pr
 }
 
 /**
- * A key of a person is used by nobody else, also not by an owner: the receipt would say that the person made the call, and
+ * A person's key may be used by nobody else, not even by an owner: the receipt would say that the person made the call, and
  * their cap would pay. Keys that belong to nobody may be used by whoever may mint them.
  */
 function mayUse(principal: Principal, { accountId, personId }: KeyRow): boolean {

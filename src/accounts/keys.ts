@@ -5,7 +5,7 @@ import { Secret } from '../kit/secret.ts';
 /** The start of every gateway key. */
 const FAMILY = 'tg_';
 const PREFIX = `${FAMILY}live_`;
-/** Opens the management API and pays for no call. */
+/** Gives access to the management API and cannot pay for calls. */
 const MANAGEMENT_PREFIX = `${FAMILY}mgmt_`;
 const RANDOM_CHARACTERS = 32;
 const CHECKSUM_CHARACTERS = 6;

@@ -37,7 +37,7 @@ export async function hashPassword(password: string): Promise<string> {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${text(salt)}$${text(tag)}`;
 }
 
-/** Without a hash it takes as long as with one, so that nobody learns from the time which addresses have a person. */
+/** Without a hash it takes as long as with one, so that nobody learns from the time which addresses belong to a person. */
 export async function passwordFits(password: string, hash: string | null): Promise<boolean> {
   if ([...password].length > LIMITS.passwordCharsMax) return false;
   if (hash === null) {
@@ -63,7 +63,7 @@ function readHash(hash: string): StoredHash {
   const [, algorithm, ...parts] = hash.split('$');
   const [work, salt, tag] = parts.slice(-3);
   if ((algorithm !== 'argon2id' && algorithm !== 'scrypt') || tag === undefined)
-    throw new Error('A stored password has an unknown form.');
+    throw new Error('A stored password has an unknown format.');
   const numbers = work!.split(',').map((each) => each.split('=') as [string, string]);
   return {
     algorithm,
@@ -78,7 +78,7 @@ async function argon2Tag(
   nonce: Buffer,
   work: { readonly memory: number; readonly passes: number; readonly parallelism: number },
 ): Promise<Buffer> {
-  if (argon2 === null) throw new Error('This Node has no Argon2, with which a stored password was hashed.');
+  if (argon2 === null) throw new Error('This version of Node has no Argon2, which a stored password was hashed with.');
   const message = normalized(password);
   return Buffer.from(await argon2('argon2id', { message, nonce, tagLength: TAG_BYTES, ...work }));
 }

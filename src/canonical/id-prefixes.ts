@@ -14,7 +14,7 @@ export const AUDIT_PREFIX = 'audit_';
 
 export const WEBHOOK_PREFIX = 'wh_';
 
-/** An event that webhooks are told of. */
+/** An event that is sent to webhooks. */
 export const EVENT_PREFIX = 'evt_';
 
 export const ALERT_PREFIX = 'alert_';

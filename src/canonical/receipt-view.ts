@@ -19,7 +19,7 @@ export interface ReceiptView {
   readonly components: ComponentsView | null;
   /** Null while the call runs. */
   readonly cost_nanousd: bigint | null;
-  /** What the operator paid back of the cost. */
+  /** How much of the cost the operator has refunded. */
   readonly refunded_nanousd: bigint;
   readonly held_nanousd: bigint;
   readonly price_version: string;

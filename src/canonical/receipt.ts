@@ -121,10 +121,10 @@ export const COST_FIELDS = {
   lossReason: nullable('text'),
   /**
    * True if the client hung up before any content and the call was charged nevertheless, because the account's loss
-   * allowance was used up; else null.
+   * allowance was used up; otherwise null.
    */
   hangupCharged: nullable('flag'),
-  /** What the host got otherwise than the caller sent it, as in the header `x-gateway-adjusted`. */
+  /** How the request to the host differs from the caller's, as in the header `x-gateway-adjusted`. */
   adjusted: nullable('text'),
   /** From the start of the call to the first content of a stream; null for a buffered call, or without content. */
   firstByteMs: nullable('integer'),

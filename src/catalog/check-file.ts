@@ -21,7 +21,7 @@ export function checkCatalogFile(text: string): CatalogFile {
   const file = parsed.data;
   refuseDuplicates(file);
   if (!file.version.endsWith(`-${hashRowPrices(file.models)}`))
-    throw new CatalogError(`The prices are not those of the version ${file.version}: the file was changed.`);
+    throw new CatalogError(`The prices do not match version ${file.version}: the file was changed.`);
   return file;
 }
 

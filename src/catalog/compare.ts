@@ -89,7 +89,7 @@ function risksAt(size: number, before: Rates | null, after: Rates): string[] {
   const at = size === 0 ? '' : ` above ${size - 1} input tokens`;
   return EFFECTIVE_RATES.flatMap(([name, read]) => {
     const [old, now] = [before === null ? null : read(before), read(after)];
-    if (now === 0n) return old === 0n ? [] : [`${name}${at} becomes 0, so that it is free`];
+    if (now === 0n) return old === 0n ? [] : [`${name}${at} becomes 0, which makes it free`];
     return old !== null && now * 2n < old ? [`${name}${at} falls to less than half`] : [];
   });
 }
@@ -118,5 +118,5 @@ const HELD_BY = [
 
 function risksOfFields(fields: readonly string[]): string[] {
   const held = fields.filter((field) => HELD_BY.includes(field)).map((field) => `${field} changes what is held`);
-  return fields.includes('aliases') ? [...held, 'other names lead to it'] : held;
+  return fields.includes('aliases') ? [...held, 'its aliases change'] : held;
 }

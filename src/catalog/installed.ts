@@ -44,7 +44,7 @@ function readInstalled(path: string): CatalogFile | null {
   }
 }
 
-/** Its models, to check settings by. With a damaged file those of the built-in catalog, so that commands can still mend it. */
+/** Its models, to check settings by. With a damaged file those of the built-in catalog, so that commands can still repair it. */
 export function modelsInForce(dataFolder: string): readonly ModelRow[] {
   try {
     return loadCatalogInForce(dataFolder).file.models;

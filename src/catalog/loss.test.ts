@@ -46,7 +46,7 @@ describe('a host that costs more than callers pay', () => {
         expect(costOf(host, usage).costNanousd <= costOf(caller, usage).costNanousd).toBe(true);
       }),
     );
-    // Prices drawn apart are seldom comparable; cheaper copies of one always are.
+    // Two prices drawn independently are seldom comparable; a cheaper copy of a price always is.
     fc.assert(
       fc.property(price, fc.bigInt({ min: 0n, max: 5n }), usageOf(fc.nat({ max: 400_000 })), (caller, less, usage) => {
         const host = { ...caller, outputNanousdPerMillion: caller.outputNanousdPerMillion / (less + 1n), tiers: [] };

@@ -12,8 +12,8 @@ export const THINKING_CONTROLS = ['budget', 'effort'] as const;
 export type ThinkingControl = (typeof THINKING_CONTROLS)[number];
 
 /**
- * When a model's hosts write to their prompt cache: only where the request marks it, or also unasked. Unasked writes have
- * the default lifetime.
+ * When a model's hosts write to their prompt cache: only where the request marks it, or also on their own. Such writes
+ * have the default lifetime.
  */
 export const CACHE_WRITERS = ['marked', 'automatic'] as const;
 export type CacheWriter = (typeof CACHE_WRITERS)[number];

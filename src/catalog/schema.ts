@@ -94,7 +94,7 @@ export const modelRowSchema = z
     cache_writes: z
       .enum(CACHE_WRITERS)
       .optional()
-      .describe('Whether the hosts write to a prompt cache only where the request marks it, or also unasked.'),
+      .describe('Whether the hosts write to a prompt cache only where the request marks it, or also on their own.'),
     price: priceSchema.optional(),
     price_source: priceSourceSchema.optional(),
     hosts: z.array(hostedModelSchema).min(1),

@@ -152,7 +152,8 @@ function judgeStore(store: StatusView['store']): Finding {
 export function judgeLedgerClock(behindMs: number): Finding[] {
   if (behindMs <= LIMITS.clockBehindMs) return [];
   const detail = `this machine's clock is ${describeSpan(behindMs)} behind the ledger's last call`;
-  const remedy = 'check the clock; if it was ahead before, spend caps count in their latest window until it is reached';
+  const remedy =
+    'check the clock; if it was ahead before, spend caps stay in their latest window until the clock reaches it';
   return [warning('ledger clock', detail, remedy)];
 }
 

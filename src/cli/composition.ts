@@ -44,7 +44,7 @@ export interface Composition {
   copyStore(terms: CopyTerms): Promise<CopyView | CopiedView | Refused>;
   /** Replaces the ledger in a folder with a backup, or says why not. */
   restoreStore(terms: RestoreTerms): Promise<RestoreView | Refused>;
-  /** Lets the ledger in a folder go on without what it has lost, or says why not. */
+  /** Lets the ledger in a folder continue without what it has lost, or says why not. */
   acceptLoss(terms: AcceptLossTerms): Promise<AcceptLossView | Refused>;
   /** Gives the space of deleted rows back, or says why not. */
   compactStore(terms: CompactTerms): Promise<CompactView | Refused>;

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts';
 import { usageFailure } from './failure.ts';
 import type { Session } from './session.ts';
 
-/** As typed; else that of the process that has the data folder open; else where one would listen with this config. */
+/** The URL as typed; otherwise that of the process that has the data folder open; otherwise where one would listen with this config. */
 export async function findGatewayUrl(
   { composition }: Pick<Session, 'composition'>,
   typed: string | boolean | undefined,

@@ -24,7 +24,7 @@ export function watchSilence(
       silenceMs / 2,
       () => {
         timer = clock.after(silenceMs / 2, () => silent.abort(), { unref: true });
-        // A ping that fails is no answer: the deadline stands.
+        // A failed ping is not an answer, so the deadline stays.
         ping(stopped.signal).then(hear, () => undefined);
       },
       { unref: true },

@@ -24,7 +24,7 @@ const COPY: CopyView = {
 };
 const URL_WITH_PASSWORD = 'postgres://ada:hunter2@db.example/books';
 
-/** A command line whose books are copied as the test says. */
+/** A command line whose ledger is copied as the test says. */
 async function run(
   args: readonly string[],
   options: { answer?: CopyView | CopiedView | Refused; isLive?: boolean; env?: object } = {},

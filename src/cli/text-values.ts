@@ -26,7 +26,7 @@ export function timeOr(seconds: number | null, otherwise: string): string {
   return seconds === null ? otherwise : time(seconds);
 }
 
-/** Receipts that the ledger goes on without. */
+/** Lost receipts that the ledger continues without. */
 export function describeLoss(loss: { accepted: number; receipts: number; spent_nanousd: bigint | number }): string {
   return `${loss.receipts} receipts, ${usd(loss.spent_nanousd)} of spending, accepted ${time(loss.accepted)}`;
 }

@@ -172,7 +172,7 @@ describe('a bad file is refused by the path of the bad field', () => {
     [
       'two keys',
       { hosts: [{ name: 'a', base_url: 'http://x', key: 'k', key_env: 'K' }] },
-      'hosts[0].key_env: stands beside',
+      'hosts[0].key_env: is set together with',
     ],
     ['same host twice', { hosts: [{ name: 'openai' }, { name: 'openai' }] }, 'hosts[1].name: appears twice'],
     ['the simulated host', { hosts: [{ name: 'sim' }] }, 'hosts[0].name: is the simulated host'],

@@ -23,8 +23,13 @@ export const healthSchema = z.strictObject({
   limited_ms: count(1_000, DAY_MS, 'Pause after a 429 without Retry-After.'),
   limited_max_ms: count(60_000, DAY_MS, 'Longest pause after a 429.'),
   key_aside_ms: count(300_000, DAY_MS, 'How long a rejected key, or a model the host does not know, is not used.'),
-  overruns: count(3, 1_000, 'Calls with more tokens than possible that eject a host.'),
-  retry_percent: z.int().min(0).max(100).default(20).describe('Most second retries, in percent of all calls.'),
+  overruns: count(3, 1_000, 'Calls with impossible token counts that eject a host.'),
+  retry_percent: z
+    .int()
+    .min(0)
+    .max(100)
+    .default(20)
+    .describe('Maximum share of second retries among all calls, in percent.'),
 });
 
 export function readHealth(draft: z.infer<typeof healthSchema>): HealthSettings {

@@ -29,7 +29,7 @@ export const rateLimitSchema = z.strictObject({
     .max(COUNT_MAX)
     .nullable()
     .default(MEGABYTE)
-    .describe('Bytes of request bodies per second of one key; eight seconds of it may come at once. Null: unlimited.'),
+    .describe("Bytes of request bodies per second of one key; eight seconds' worth may come at once. Null: unlimited."),
   json_members_per_second: z
     .int()
     .min(1)
@@ -37,7 +37,7 @@ export const rateLimitSchema = z.strictObject({
     .nullable()
     .default(50_000)
     .describe(
-      'JSON members in request bodies per second of one key; two seconds of it may come at once. Null: unlimited.',
+      "JSON members in request bodies per second of one key; two seconds' worth may come at once. Null: unlimited.",
     ),
   calls: z
     .int()

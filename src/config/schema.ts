@@ -65,7 +65,7 @@ const listenSchema = z.strictObject({
   console_port: portSchema
     .nullable()
     .default(null)
-    .describe('Port of the management API, which is then served nowhere else; null is the port of the callers.'),
+    .describe('Port of the management API, which is then served nowhere else; null means the port that callers use.'),
 });
 
 const limitsSchema = z.strictObject({
@@ -91,7 +91,7 @@ const limitsSchema = z.strictObject({
     .max(LIMITS.lossNanousdMax)
     .default(50_000_000)
     .describe(
-      'The tokens of a prompt are counted if the call would hold more than this by the bytes of its prompt, in nanodollars.',
+      'Count the tokens of a prompt if a hold computed from its bytes would be higher than this, in nanodollars.',
     ),
   hangup_allowance_nanousd: z
     .int()

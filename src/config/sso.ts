@@ -27,6 +27,6 @@ export const ssoSchema = z.strictObject({
     .max(LIMITS.configListMax)
     .default([])
     .describe(
-      'Domains of email addresses whose people may sign in without an invitation, and have no role until one is given.',
+      'Email domains whose users may sign in without an invitation; they have no role until they are given one.',
     ),
 });

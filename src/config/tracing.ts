@@ -106,7 +106,7 @@ function readRatio(reader: VariableReader): number {
   const text = reader.env.OTEL_TRACES_SAMPLER_ARG;
   const ratio = text ? Number(text) : 1;
   if (ratio >= 0 && ratio <= 1) return ratio;
-  reader.refuse('OTEL_TRACES_SAMPLER_ARG', 'must be a number from 0 to 1: the part of calls that is traced');
+  reader.refuse('OTEL_TRACES_SAMPLER_ARG', 'must be a number from 0 to 1: the share of calls that is traced');
   return 0;
 }
 

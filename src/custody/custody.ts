@@ -58,7 +58,7 @@ export interface Resource {
   send(path: string, headers: Readonly<Record<string, string>>, body: Buffer, receiver: AnswerReceiver): RequestControl;
   /** Removes the key from what a provider sent: some quote it. */
   hideKey(text: string): string;
-  /** The error for the caller if the resource could not be reached or broke off. */
+  /** The error for the caller if the resource could not be reached or did not finish its answer. */
   explain(failure: Error): GatewayError;
 }
 
@@ -209,6 +209,6 @@ function unreadable(provider: ProviderRow): GatewayError {
 /** A URL that is no longer allowed is a fault of the stored key; an unreachable resource is a host failure. */
 function explain(provider: ProviderRow, failure: Error): GatewayError {
   if (failure instanceof ForbiddenUrl) return providerFailed(provider, describeFailure(failure));
-  const what = failure instanceof EgressFailure ? describeFailure(failure) : 'broke off its answer.';
+  const what = failure instanceof EgressFailure ? describeFailure(failure) : 'did not finish its answer.';
   return new GatewayError('host_failed', { message: `The provider "${provider.slug}" ${what} Nothing was charged.` });
 }

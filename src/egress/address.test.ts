@@ -62,7 +62,7 @@ describe('forbidden addresses', () => {
 
   it('are exactly those of the listed blocks', () => {
     for (const family of [4, 6] as const) {
-      // Half of them in what is given out, or nearly all IPv6 addresses would be reserved ones.
+      // Half of them are in the allocated block; otherwise nearly all IPv6 addresses would be reserved.
       const given = family === 4 ? { min: 0n, max: 0xdfff_ffffn } : { min: 0x2n << 124n, max: (0x4n << 124n) - 1n };
       const any = fc.oneof(fc.bigInt(given), fc.bigInt({ min: 0n, max: (1n << BITS[family]) - 1n }));
       fc.assert(

@@ -11,7 +11,7 @@ interface WholeAnswer {
 
 type Send = (receiver: AnswerReceiver) => RequestControl;
 
-/** Reads a whole answer. Throws if it takes too long, is too large, or breaks off. */
+/** Reads a whole answer. Throws if it takes too long, is too large, or ends early. */
 export async function gatherAnswer(
   send: Send,
   clock: Clock,
@@ -69,7 +69,7 @@ class Gathering implements AnswerReceiver {
 
   failed(error: Error): void {
     const isForCaller = error instanceof ForbiddenUrl || error instanceof EgressFailure;
-    const failure = isForCaller ? error : new EgressFailure('broken', 'The host broke off its answer.', error);
+    const failure = isForCaller ? error : new EgressFailure('broken', 'The host did not finish its answer.', error);
     this.#whole.reject(failure);
   }
 }

@@ -122,7 +122,7 @@ function boundsFor(
 /** A count may fall short, and a price tier applies to the whole request, so a tier counts as reached earlier. */
 const TIER_MARGIN = 1.25;
 
-/** The cache writes that this call can be billed for: those that it asks for, and those that its hosts do unasked. */
+/** The cache writes that this call can be billed for: those that it asks for, and those that its hosts make on their own. */
 function cacheWritesOf({ cacheWriter }: CatalogModel, { cacheWrites = 'none' }: Peek): CacheWrites {
   return cacheWrites === 'none' && cacheWriter === 'automatic' ? 'default' : cacheWrites;
 }

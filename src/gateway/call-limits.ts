@@ -7,7 +7,7 @@ export interface CallLimits {
   readonly keepAliveMs: number;
   readonly stallMs: number;
   readonly drainMs: number;
-  /** A call that would hold more than this by the bytes of its prompt has its tokens counted. */
+  /** If a hold computed from the bytes of a prompt would be higher than this, the tokens of the prompt are counted. */
   readonly countAboveNanousd: bigint;
   /** What an account's callers may cost the operator per hour by hanging up before any content; null is no limit. */
   readonly hangupAllowanceNanousd: bigint | null;

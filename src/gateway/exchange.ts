@@ -30,7 +30,7 @@ export async function exchange(gateway: Gateway, call: Call, sink: ClientSink): 
   try {
     const understood = understandOrRepeat(gateway, call, record);
     const admitted = understood instanceof Promise ? await understood : understood;
-    // The prompt was counted, or is not: while the call waits and runs, its body is in memory once.
+    // Counting is over, so only one copy of the body stays in memory while the call waits and runs.
     dropPieces(call.body);
     if ('body' in admitted) sendStored(admitted, record, sink);
     else await exchangeInSlot(gateway, admitted, sink);
@@ -95,7 +95,7 @@ function readHoldResult(gateway: Gateway, admitted: Admitted, result: Held): Adm
   return { ...admitted, hangupsCharged: result.lostNanousd + heldFor(admitted) > allowance };
 }
 
-/** A deferred call has what was reserved when it was accepted; it may have been counted otherwise then. */
+/** A deferred call has what was reserved when it was accepted; its prompt may have been counted differently then. */
 function heldFor({ call, admission }: Admitted): bigint {
   return call.deferred?.reservedNanousd ?? admission.worstNanousd;
 }
@@ -145,7 +145,7 @@ async function serveUnderHold(gateway: Gateway, admitted: Admitted, sink: Client
  * allowance together.
  */
 class Hangup {
-  /** The settlement, if the call ended so. */
+  /** The settlement, if the call ended that way. */
   settled: Promise<SettleResult> | null = null;
   /** Null if the host may always be cancelled. */
   readonly mayCancel: MayCancel | null;

@@ -20,7 +20,7 @@ export interface HostCall {
   readonly candidate: Candidate;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** What the host gets otherwise than the caller sent it, for the caller; null if nothing. */
+  /** How the request to the host differs from the caller's, for the caller; null if it does not. */
   readonly adjusted: string | null;
   /** Built only when needed: a second host is seldom called. */
   body(): Buffer;

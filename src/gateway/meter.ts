@@ -207,7 +207,7 @@ function hasDefect(reading: UsageReading): boolean {
 /** The last check before billing: usage with invalid counts is treated as missing. */
 function withUsableCounts(reading: UsageReading): UsageReading {
   if (reading.state === 'missing' || areCounts(reading.usage)) return reading;
-  return { state: 'missing', defect: 'counts that are not whole numbers from zero up' };
+  return { state: 'missing', defect: 'counts that are negative or not whole numbers' };
 }
 
 /** Written out: an array would be allocated for every call. */

@@ -29,7 +29,7 @@ export interface Outcome {
    * `relayedBytes` is what it sent.
    */
   readonly readToEnd?: boolean;
-  /** What the host got otherwise than the caller sent it; null or absent if nothing. */
+  /** How the request to the host differs from the caller's; null or absent if it does not. */
   readonly adjusted?: string | null;
   /** When the first content of a stream came, in whole milliseconds from the start of the call; null or absent if none did. */
   readonly firstByteMs?: number | null;

@@ -32,7 +32,7 @@ export interface QuotableRoutes {
 }
 
 /**
- * Answers what a call could cost at most and whether the money is available. It runs the same checks as the call, with
+ * Says what a call could cost at most and whether the money is available. It runs the same checks as the call, with
  * the same errors, but takes no hold.
  */
 export async function quote(gateway: Gateway, call: Call, sink: ClientSink, routes: QuotableRoutes): Promise<void> {

@@ -3,7 +3,7 @@ import type { CostComponents } from '../canonical/receipt.ts';
 export interface SettledCost {
   readonly costNanousd: bigint;
   readonly components: CostComponents | null;
-  /** What the host got differently from what the caller sent; null or absent if nothing. */
+  /** How the request to the host differs from the caller's; null or absent if it does not. */
   readonly adjusted?: string | null;
 }
 

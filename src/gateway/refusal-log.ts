@@ -30,7 +30,7 @@ interface Count {
 }
 
 /**
- * Counts refused calls and keeps the most recent ones, and writes both behind the calls. Memory is bounded: of an account
+ * Counts refused calls and keeps the most recent ones, and writes both in the background. Memory is bounded: of an account
  * that is refused very often only the latest calls are kept, but all are counted. What was not written yet when the process
  * dies is lost.
  */

@@ -52,7 +52,7 @@ function choiceFor(catalog: Catalog, caller: Caller): Resolution {
   return { kind: 'choice', among: catalog.choices().filter((model) => mayUse(caller, model)) };
 }
 
-/** The operator's default model, if it serves this route and the key may use it; else the gateway chooses. */
+/** The operator's default model, if it serves this route and the key may use it; otherwise the gateway chooses. */
 function defaultFor(catalog: Catalog, caller: Caller, serves: (model: CatalogModel) => boolean): Resolution {
   const model = catalog.defaultModel();
   if (model === null || !mayUse(caller, model) || !serves(model)) return choiceFor(catalog, caller);

@@ -16,7 +16,7 @@ export interface HealthSettings {
   readonly limitedMaxMs: number;
   /** How long a rejected key, or a model that the host does not know, is not used. */
   readonly keyAsideMs: number;
-  /** Calls with more tokens than possible that eject a host. */
+  /** Calls with impossible token counts that eject a host. */
   readonly overruns: number;
   /** Second retries, as a share of all calls. */
   readonly retryPercent: number;

@@ -46,7 +46,7 @@ export class HostHealth {
   /** Models that the host does not know, and until when that is believed. */
   readonly #absentModels = new Map<string, number>();
 
-  /** Events are told to the operator; what the other threads need besides is shared. */
+  /** Events are reported to the operator; `share` passes on what the other threads need. */
   constructor(
     host: string,
     settings: HealthSettings,

@@ -30,7 +30,7 @@ export class HostsHealth {
   readonly #healths = new Map<string, HostHealth>();
   readonly #events = new Map<string, readonly NotedEvent[]>();
 
-  /** Events are told to the operator; `share` tells the other threads of the process. */
+  /** Events are reported to the operator; `share` passes on what the other threads need. */
   constructor(
     settings: HealthSettings,
     clock: Clock,

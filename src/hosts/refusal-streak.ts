@@ -21,7 +21,7 @@ export class RefusalStreak {
     return this.#refusals >= LIMITS.hostRefusalsInARow && this.#accounts.size >= LIMITS.hostRefusalAccounts;
   }
 
-  /** How long the host is paused now; each pause in a row is twice as long as the one before. */
+  /** How long the host is paused now; each pause in a row is twice as long as the previous one. */
   pauseMs(maxMs: number): number {
     const pauseMs = Math.min(LIMITS.hostRefusalPauseMs * 2 ** this.#pauses, maxMs);
     this.#pauses++;

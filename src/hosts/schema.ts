@@ -115,7 +115,7 @@ export const hostEntrySchema = z
   })
   .refine((entry) => entry.key === undefined || entry.key_env === undefined, {
     path: ['key_env'],
-    error: 'stands beside "key"; give one of the two',
+    error: 'is set together with "key"; give only one of them',
   });
 
 export type HostEntry = z.infer<typeof hostEntrySchema>;

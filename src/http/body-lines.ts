@@ -54,7 +54,7 @@ export class BodyLines {
     return this.#bytes;
   }
 
-  /** The next slice; an empty one is the end. Throws a GatewayError for a body beyond the limits or one that broke off. */
+  /** The next slice; an empty one is the end. Throws a GatewayError for a body beyond the limits or one that ended early. */
   async next(): Promise<BodyLine[]> {
     const { sliceLines, sliceBytes } = this.#limits;
     const slice: BodyLine[] = [];

@@ -32,7 +32,7 @@ function membersOf(record: ExchangeRecord): string {
   );
 }
 
-/** Most calls share these fields with the call before, so the text of the last one is kept. */
+/** Most calls share these fields with the previous call, so its text is kept. */
 class SharedText {
   #last: ExchangeRecord | null = null;
   #text = '';

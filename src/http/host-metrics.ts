@@ -39,7 +39,7 @@ export class HostMetrics {
     });
     this.#retries = new Counter({
       name: 'tollgate_host_retries_total',
-      help: 'Calls that a host was asked for after another had failed: the first or the second retry.',
+      help: 'Calls sent to a host after another host had failed, as the first or the second retry.',
       labelNames: ['host', 'retry'],
       registers,
     });
@@ -86,7 +86,7 @@ function gaugeStates(registers: Registry[], read: () => readonly HostReading[]):
 function gaugeFirstBytes(registers: Registry[], read: () => readonly HostReading[]): void {
   new Gauge({
     name: 'tollgate_host_first_byte_seconds',
-    help: 'How soon streams of a host begin, on average of late.',
+    help: 'Recent average time until streams of a host begin.',
     labelNames: ['host'],
     aggregator: 'average',
     registers,

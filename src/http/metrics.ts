@@ -135,7 +135,7 @@ export class Metrics {
     );
     this.#counterOf(
       'tollgate_trace_spans_dropped_total',
-      'Spans that the trace collector did not take.',
+      'Spans that the trace collector did not accept.',
       sources.spansDropped,
     );
     this.#counterOf(
@@ -146,7 +146,7 @@ export class Metrics {
     this.#counterOf('tollgate_timer_errors_total', 'Unexpected errors in timers.', sources.timerErrors);
     this.#gauge(
       'tollgate_client_connections',
-      'Open connections on the port of the callers and that of the management API.',
+      "Open connections on the callers' port and on that of the management API.",
       sources.clientConnections,
     );
     this.#gauge('tollgate_request_body_bytes', 'Bytes of request bodies in memory.', sources.bodyBytes);
@@ -155,7 +155,7 @@ export class Metrics {
     this.#gauge('tollgate_host_connections', 'Open connections to hosts.', sources.hostConnections);
     this.#gauge(
       'tollgate_event_loop_lag_seconds',
-      'Lateness of the event loop.',
+      'Delay of the event loop.',
       () => sources.eventLoopLagMs() / 1000,
       'max',
     );

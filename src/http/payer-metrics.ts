@@ -5,7 +5,7 @@ import { formatId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
 import { CounterTally } from './tally.ts';
 
-/** Which series of their own accounts and keys get. */
+/** Whether accounts and keys have series of their own. */
 export interface PayerSeries {
   readonly perAccount: boolean;
   readonly perKey: boolean;

@@ -48,6 +48,6 @@ function readAfter(given: ReadonlyMap<string, string>): bigint | null {
   const text = given.get('after');
   if (text === undefined) return null;
   const id = parseId('req_', text);
-  if (id === null) throw invalid('after', 'must be the `next` of the page before, or the id of a receipt');
+  if (id === null) throw invalid('after', 'must be the `next` of the previous page, or the id of a receipt');
   return id;
 }

@@ -18,7 +18,7 @@ describe('accepts a path that can be read in only one way', () => {
     '/v1/models/a..b',
     '/v1/models/.hidden',
     '/v1/models/a%20b%C3%A9%25',
-    // What follows the question mark is no path.
+    // What follows the question mark is not part of the path.
     '/v1/models?next=//evil/../%2e%00\\#',
   ])('%s', (target) => expect(checkTarget(target)).toBeNull());
 });

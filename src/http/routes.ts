@@ -89,7 +89,7 @@ const DEFERRED =
 export const REFUSED_ROUTES: readonly { readonly path: string; readonly instead: string }[] = [
   { path: '/images', instead: 'Images are not generated here.' },
   { path: '/rerank', instead: 'Reranking is not offered; embeddings come closest.' },
-  { path: '/moderations', instead: 'Moderation is not run here; call your own before this gateway.' },
+  { path: '/moderations', instead: 'Moderation is not run here; call your own service before this gateway.' },
   { path: '/audio', instead: 'Audio is not offered.' },
   {
     path: '/files',
@@ -99,7 +99,7 @@ export const REFUSED_ROUTES: readonly { readonly path: string; readonly instead:
   { path: '/uploads', instead: 'Files are not stored; send their text in the request.' },
   { path: '/batches', instead: DEFERRED },
   { path: '/messages/batches', instead: DEFERRED },
-  { path: '/fine_tuning', instead: 'Models are not tuned here.' },
+  { path: '/fine_tuning', instead: 'Models are not fine-tuned here.' },
   {
     path: '/assistants',
     instead: 'Nothing is stored between calls; send the whole conversation to /v1/chat/completions.',

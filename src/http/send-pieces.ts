@@ -6,7 +6,7 @@ export function isWhole(body: PlainAnswer['body']): body is string | Buffer | nu
 }
 
 /**
- * Sends pieces as they come, and asks for none before the client has read those before. A failure breaks the connection, so
+ * Sends pieces as they come, and asks for the next one only when the client has read the previous ones. A failure breaks the connection, so
  * that the client cannot mistake a part for the whole.
  */
 export async function sendPieces(

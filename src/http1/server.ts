@@ -41,7 +41,7 @@ export interface InboundRequest {
 /** The response to one request: a head, then a body of known length or in chunks. */
 export interface OutboundResponse {
   readonly headSent: boolean;
-  /** Nothing can be sent any more: the response has ended, or the connection has. */
+  /** Nothing more can be sent: the response has ended, or the connection has. */
   readonly destroyed: boolean;
   /** Bytes that wait because the client reads slowly. */
   readonly pendingBytes: number;

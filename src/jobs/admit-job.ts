@@ -113,7 +113,7 @@ function latestStartMs({ expiresMs, notBeforeMs }: JobTerms, nowMs: number): num
 
 const KEPT_HEADERS = [CHAIN_HEADER, FIRST_MODEL_HEADER];
 
-/** Headers that change what the host is sent. The key's default is written out, because it may change meanwhile. */
+/** Headers that change what the host is sent. The key's default is written out, because it may change before the call is made. */
 function keptHeaders(call: Call): Record<string, string> {
   const kept: Record<string, string> = { [ON_UNSUPPORTED_HEADER]: mayAdjust(call) ? 'drop' : 'refuse' };
   for (const name of [...KEPT_HEADERS, ...(call.wire.client.readsHeaders ?? [])]) {

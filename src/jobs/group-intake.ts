@@ -78,7 +78,7 @@ class StagedGroup implements GroupIntake {
     }
   }
 
-  /** Begins to store what was admitted, once the slice before is stored: the next lines are checked meanwhile. */
+  /** Begins to store what was admitted, once the previous slice is stored; the next lines are checked in the meantime. */
   async #stage(): Promise<void> {
     await this.#staging;
     const [jobs, chunks] = [this.#jobs.splice(0), this.#chunks.splice(0)];
@@ -194,7 +194,7 @@ export async function activate(
   }
 }
 
-/** What one call with the key may cost holds for each line. */
+/** The key's limit for one call applies to each line. */
 function checkLineCeiling({ admission, ceilingNanousd, call, peek }: Admitted): void {
   if (ceilingNanousd === null || admission.worstNanousd <= ceilingNanousd) return;
   const keyCeilingNanousd = call.caller.key?.maxCostNanousd ?? null;

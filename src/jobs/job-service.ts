@@ -163,7 +163,7 @@ export class JobService implements Jobs {
     return answer;
   }
 
-  /** Null if the job has none: it was cancelled, it expired, or what was stored cannot be read any more. */
+  /** Null if the job has none: it was cancelled, it expired, or what was stored can no longer be decrypted. */
   async #answerOf(job: Job): Promise<WholeAnswer | null> {
     const { contents, endpoints } = this.#services;
     if (job.result !== null) return contents.readAnswer(job);

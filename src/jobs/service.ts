@@ -30,7 +30,7 @@ export interface JobTerms {
   readonly resultTtlMs: number | null;
   /** What happens to a job whose process died while a host may have been asked. */
   readonly onUnknown: OnUnknown;
-  /** Name of the account's webhook that is told of the end; null: all that want such events. */
+  /** Name of the account's webhook that gets the event when the job ends; null: all webhooks that want such events. */
   readonly webhook: string | null;
   readonly metadata: Readonly<Record<string, string>> | null;
 }
@@ -61,7 +61,7 @@ export interface Accepted<What> {
  */
 export interface GroupIntake {
   /**
-   * Checks and stores lines, in order, and takes each when it has come to it; resolves when more may come. Throws a
+   * Checks and stores lines, in order, and takes each line when it gets to it; resolves when more may come. Throws a
    * GatewayError that names the line of the first one that is refused.
    */
   add(requests: Iterable<GroupRequest>): Promise<void>;
@@ -104,8 +104,8 @@ export interface Jobs {
   submit(submission: SingleSubmission, request: JobRequest, terms: JobTerms): Promise<Accepted<Job>>;
   openGroup(submission: Submission, terms: JobTerms): Promise<GroupIntake>;
   /**
-   * The job or group that the same request made before, under the same idempotency key; null if there is none. A request
-   * that was accepted once is answered as then, even if it would be refused now.
+   * The job or group that the same request made before, under the same idempotency key; null if there is none. A
+   * request that was accepted once gets the same answer, even if it would be refused now.
    */
   findRepeated(submission: SingleSubmission): Promise<Job | null>;
   findRepeatedGroup(submission: SingleSubmission): Promise<JobGroup | null>;
@@ -117,7 +117,7 @@ export interface Jobs {
   list(reader: JobReader, query: JobQuery, page: JobPage): Promise<Job[]>;
   /** Resolves when the job has ended, or the time is up, or `gone` is aborted; with its state then. */
   wait(reader: JobReader, id: bigint, waitMs: number, gone?: AbortSignal): Promise<Job>;
-  /** The response that the call had, receipt headers included. Throws `job_not_finished`, `job_has_no_result` or `result_expired`. */
+  /** The response of the call, receipt headers included. Throws `job_not_finished`, `job_has_no_result` or `result_expired`. */
   result(reader: JobReader, id: bigint): Promise<WholeAnswer>;
   /** Ends a waiting job at once and a running one soon; does nothing to one that has ended. */
   cancel(reader: JobReader, id: bigint): Promise<Job>;

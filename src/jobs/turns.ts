@@ -3,7 +3,7 @@ import { LIMITS } from '../limits.ts';
 
 export interface TurnTerms {
   readonly clock: Clock;
-  /** Whether calls need all there is. */
+  /** Whether calls need the whole process. */
   isBusy(): boolean;
   /** Whether calls are under way. */
   hasCalls(): boolean;
@@ -11,7 +11,7 @@ export interface TurnTerms {
 
 /**
  * For long work in small steps: the returned function is called between steps, and lets calls go first. While there are
- * calls, all that use it together get a quarter of the time.
+ * calls, all work of this kind together gets a quarter of the time.
  */
 export function turnTaker({ clock, isBusy, hasCalls }: TurnTerms): () => Promise<void> {
   let startedMs = clock.monotonicMs();

@@ -13,7 +13,7 @@ export class JobWaiters {
     return this.#isClosed;
   }
 
-  /** Calls back once, when something has happened to the job in this process. Returns how to stop waiting. */
+  /** Calls back once, when something has happened to the job in this process. Returns a function that stops waiting. */
   wait(id: bigint, wake: () => void): () => void {
     const waiting = this.#byJob.get(id) ?? new Set();
     this.#byJob.set(id, waiting.add(wake));

@@ -15,7 +15,7 @@ export interface WorkerTerms {
   readonly store: Pick<JobStore, 'accountsWithDueJobs' | 'claim' | 'postpone' | 'nextDueMs' | 'cancelling'>;
   readonly clock: Clock;
   readonly settings: JobSettings;
-  /** Whether calls need all there is, so that no further job may start now. */
+  /** Whether calls need the whole process, so that no further job may start now. */
   isBusy(): boolean;
   run(job: Job, sink: JobSink): Promise<RunEnd>;
   /** A job has started to run here, or has stopped running; null if it failed because the store was unreachable. */

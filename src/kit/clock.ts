@@ -136,7 +136,7 @@ export class ManualClock implements Clock {
     for (let fired = 0; ; fired++) {
       const next = this.#timers[0];
       if (next === undefined || next.dueMs > endMs) break;
-      if (fired === MANUAL_TIMERS_PER_ADVANCE_MAX) throw new Error('A timer keeps setting itself again without delay.');
+      if (fired === MANUAL_TIMERS_PER_ADVANCE_MAX) throw new Error('A timer keeps rescheduling itself without delay.');
       this.#timers.shift();
       this.#moveTo(next.dueMs);
       next.run();

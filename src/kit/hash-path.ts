@@ -1,6 +1,6 @@
 import { type HashText, nodeHash } from './hash-tree.ts';
 
-/** The other half of a node on the way from a leaf to the root, and on which side of it the leaf is not. */
+/** A sibling hash on the path from a leaf to the root, and on which side of the path it is. */
 export type PathStep = { readonly left: HashText } | { readonly right: HashText };
 
 /** A tree as in RFC 6962 of which some subtrees are known, enough for the paths that are asked for. */

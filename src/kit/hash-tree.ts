@@ -34,7 +34,8 @@ export class HashTree {
       Buffer.from(peaks)
         .toString('latin1')
         .match(/.{1,32}/gs) ?? [];
-    if (peaks.length !== onesIn(leaves) * HASH_BYTES) throw new RangeError(`${leaves} leaves have other peaks.`);
+    if (peaks.length !== onesIn(leaves) * HASH_BYTES)
+      throw new RangeError(`${leaves} leaves need a different number of peaks.`);
   }
 
   get leaves(): number {

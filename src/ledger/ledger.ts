@@ -366,7 +366,7 @@ function placesOf(error: unknown): PartlyApplied['places'] {
 
 const NOT_WRITTEN = 'The ledger could not write the last hold.';
 const QUEUE_FULL = 'Too many calls are waiting for the ledger.';
-const LOST_PLACE = 'Other processes declared this one dead; it registers again.';
+const LOST_PLACE = 'Other processes declared this one dead; it is registering again.';
 
 function isStale(outcome: LedgerOutcome): boolean {
   const isRefused = outcome.kind === 'hold_refused' || outcome.kind === 'start_refused';

@@ -14,7 +14,7 @@ export interface FeedFilter {
 
 /** The receipt of a call that has ended, or null for a gap: receipts may be missing here. */
 export interface FeedEntry {
-  /** Where a reader who comes back goes on. */
+  /** Where a reader who reconnects continues. */
   readonly cursor: string;
   readonly receipt: Receipt | null;
 }
@@ -57,7 +57,7 @@ interface Seen {
 
 /**
  * Tells readers which calls have ended, in every process that shares the ledger. While somebody listens the ledger is read
- * every second: a call that was open before and is not any more has ended, and one that began and ended in between is
+ * every second: a call that was open before and no longer is has ended, and one that began and ended in between is
  * found by the time of its end. Without readers nothing runs.
  */
 export class ReceiptFeed {
@@ -222,7 +222,7 @@ function cursorOf({ run, sequence }: Channel): string {
   return `${run}.${sequence}`;
 }
 
-/** A gap, if what followed the cursor is not known any more. */
+/** A gap, if what followed the cursor is no longer known. */
 function missedSince(channel: Channel, after: string): readonly FeedEntry[] {
   if (after === cursorOf(channel)) return [];
   const [run, sequence] = after.split('.');

@@ -53,7 +53,7 @@ function judgeReplicas({ living, silent }: PostgresFacts): Finding {
   return warning(
     'replicas',
     detail,
-    'after some seconds, running replicas release the holds of those that do not respond',
+    'after a few seconds, running replicas release the holds of those that do not respond',
   );
 }
 

@@ -11,7 +11,7 @@ export interface ForgettingTerms {
   readonly log: Log;
 }
 
-/** The store was put back to an older state: keys are read again, and the local account may not exist any more. */
+/** The store was put back to an older state: keys are read again, and the local account may no longer exist. */
 export function forgetCallers(
   { config, clock, log }: ForgettingTerms,
   books: Books,

@@ -38,6 +38,6 @@ export function tellHostEvent(event: HostEvent, log: Log, metrics: HostMetrics):
 const KEY_REFUSED =
   'Host rejected our key, so it is not used for now. Fix the key, then reload the config with SIGHUP.';
 const REQUEST_REFUSED =
-  'Host refused a request as if our account could not pay or lacked a right. Check the account with the host; for_ms says how long other hosts are tried first.';
+  'Host refused a request, apparently because our account cannot pay or lacks a permission. Check the account with the host; for_ms says how long other hosts are tried first.';
 const MODEL_UNKNOWN =
   'Host does not know this model, so other hosts are tried first. Check the model name in the config.';

@@ -94,7 +94,7 @@ export class Tracing implements CallTracing {
     if (this.dropped === 0)
       this.#terms.log.warn(
         { url: withoutCredentials(this.#terms.config.url) },
-        'Spans are dropped: the trace collector does not take them. Further ones are only counted.',
+        'Spans are dropped: the trace collector does not accept them. From now on they are only counted.',
       );
     this.dropped += spans;
   }

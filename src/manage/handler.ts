@@ -110,7 +110,7 @@ export class ManageHandler {
       await sendList(list, response, requestId);
     } catch (error) {
       const level = error instanceof ManageError ? 'info' : 'error';
-      this.#terms.log[level]({ request_id: requestId, ...errorFields(error) }, 'An export broke off.');
+      this.#terms.log[level]({ request_id: requestId, ...errorFields(error) }, 'An export was interrupted.');
       response.destroy();
     } finally {
       end();
@@ -293,7 +293,7 @@ async function resultOf(
     throw new ManageError(
       403,
       'permission_denied',
-      'A management key mints no management keys: they would outlive it.',
+      'A management key cannot create management keys, because they would outlive it.',
     );
   return runVerb(services, verb, input);
 }

@@ -33,11 +33,11 @@ export async function renameAccount(
   if (outcome === 'name_taken')
     throw new OperatorError('refused', `An account named "${input.name}" already exists.`, 'tollgate accounts list');
   if (outcome === 'version_conflict')
-    throw new OperatorError('version_conflict', 'Somebody changed this account meanwhile. Read it again.');
+    throw new OperatorError('version_conflict', 'Somebody else changed this account in the meantime. Read it again.');
   return viewOf(services, account);
 }
 
-/** No new call starts; running calls end and are charged. Suspending again changes nothing. */
+/** No new call starts; running calls finish and are charged. Suspending again changes nothing. */
 export async function suspendAccount(
   services: OperatorServices,
   input: z.output<typeof inputs.accountChoice>,
@@ -68,7 +68,7 @@ export type ClosedAccountView = AccountView & { readonly paid_out_nanousd: bigin
 
 /**
  * Suspends the account, cancels its waiting jobs, waits for its running calls, then pays the balance out and closes the account in one commit.
- * Whatever interrupts it, running it again goes on where it was.
+ * Whatever interrupts it, running it again continues where it stopped.
  */
 export async function closeAccount(
   services: OperatorServices,
@@ -110,7 +110,7 @@ function cancelJobs(services: OperatorServices, accountId: bigint): Promise<numb
 function jobsLeft({ name }: Account): OperatorError {
   return new OperatorError(
     'refused',
-    `Jobs of "${name}" still wait, and cannot be cancelled yet. The account is suspended. Close it again in a moment.`,
+    `Jobs of "${name}" are still waiting and cannot be cancelled yet. The account is suspended. Close it again in a moment.`,
     `tollgate accounts close ${shellWord(name)}`,
   );
 }

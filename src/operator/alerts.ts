@@ -95,7 +95,7 @@ export async function acknowledgeAlert(
     accountId: before.accountId,
   });
   const alert = await directory.acknowledgeAlert(before.id, services.actor.name, services.clock.nowMs(), audit);
-  if (alert === 'not_found') throw new OperatorError('not_found', 'The alert was deleted meanwhile.');
+  if (alert === 'not_found') throw new OperatorError('not_found', 'The alert was deleted in the meantime.');
   return alertView(alert);
 }
 

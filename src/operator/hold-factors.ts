@@ -55,7 +55,7 @@ function raisedTo(overruns: readonly TokenOverrun[]): number {
 
 export const holdFactorReset = z.strictObject({ model: z.string().min(1).max(LIMITS.modelIdCharsMax) });
 
-/** Forgets the overruns of a model, so that the catalog's factor is in force again. */
+/** Forgets the overruns of a model, so that the catalog's factor applies again. */
 export async function resetHoldFactor(
   services: HoldFactorServices,
   { model }: z.output<typeof holdFactorReset>,

@@ -6,8 +6,11 @@ import type { OperatorServices } from './services.ts';
 const DAY_S = 86_400;
 
 export const hostLossesInput = z.strictObject({
-  since: seconds.nullable().default(null).describe('Requested then or later. A day before `until` if absent.'),
-  until: seconds.nullable().default(null).describe('Requested before. Now if absent.'),
+  since: seconds
+    .nullable()
+    .default(null)
+    .describe('Only calls requested at this time or later; by default, a day before `until`.'),
+  until: seconds.nullable().default(null).describe('Only calls requested before this time; by default, now.'),
 });
 
 export interface HostLossView {
@@ -21,7 +24,7 @@ export interface HostLossesView {
   readonly object: 'host_losses';
   readonly since: number;
   readonly until: number;
-  /** False if the time has more receipts than were read: the oldest are missing. */
+  /** False if the period has more receipts than were read: the oldest are missing. */
   readonly complete: boolean;
   readonly data: readonly HostLossView[];
 }

@@ -22,7 +22,7 @@ export interface HostView {
   /** Average time to first byte of recent streams. */
   readonly first_byte_ms: number | null;
   readonly models: readonly HostModelView[];
-  /** What went wrong last, the newest first. */
+  /** Latest problems, the newest first. */
   readonly events: readonly { readonly at: number; readonly kind: string; readonly status: number | null }[];
 }
 

@@ -48,7 +48,7 @@ export const accountCreation = z.strictObject({ name, kind: z.enum(['prepaid', '
 
 export const accountChoice = z.strictObject({ account: idOrName });
 
-/** Without a version, whatever version there is is renamed. */
+/** Without a version, the account is renamed whatever its version is. */
 export const accountRenaming = z.strictObject({
   account: idOrName,
   name,

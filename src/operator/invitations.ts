@@ -24,7 +24,7 @@ export const invitationInput = z.strictObject({
   operator: z.boolean().default(false),
   account: idOrName.nullable().default(null),
   role: z.enum(ACCOUNT_ROLES).nullable().default(null),
-  /** What all keys of the person may spend in the account. Without it, somebody who comes back has the cap from before. */
+  /** What all keys of the person may spend in the account. Without it, somebody who comes back keeps their earlier cap. */
   spend_cap_nanousd: cap.default(null),
   window: z.enum(CAP_WINDOWS).optional(),
 });

@@ -55,7 +55,7 @@ export async function mint(
 }
 
 function notMember(account: Account, person: Person | null): OperatorError {
-  const message = `${person?.email} is no owner or member of the account "${account.name}", or is disabled.`;
+  const message = `${person?.email} is not an owner or member of the account "${account.name}", or is disabled.`;
   return new OperatorError('refused', message, `tollgate people show ${person?.email}`);
 }
 
@@ -175,7 +175,7 @@ export async function rotateKey(
   const outcome = await services.store.rotateKey(key.id, { secret: stored, oldExpiresMs }, audit);
   if (outcome === 'no_key') throw unknownKey(input.key);
   if (outcome === 'revoked')
-    throw new OperatorError('refused', 'This key is revoked and stays so. Create another.', 'tollgate keys mint');
+    throw new OperatorError('refused', 'This key is revoked for good. Create another.', 'tollgate keys mint');
   await tellDirectory(services);
   return { ...keyView(await keyNamed(services, input.key), services.clock.nowMs()), secret: secret.reveal() };
 }
@@ -232,7 +232,7 @@ async function changeKey(
   const audit = auditRow(services, { action, subject: idText, accountId: key.accountId, ...changes });
   const changed = await services.store.updateKey(key.id, change, audit, version);
   if (changed === 'version_conflict')
-    throw new OperatorError('version_conflict', 'Somebody changed this key meanwhile. Read it again.');
+    throw new OperatorError('version_conflict', 'Somebody else changed this key in the meantime. Read it again.');
   if (changed === null) throw unknownKey(idText);
   await tellDirectory(services);
   return keyView(changed, services.clock.nowMs());

@@ -114,10 +114,10 @@ export interface InvitationView {
   readonly operator: boolean;
   readonly account: string | null;
   readonly role: AccountRole | null;
-  /** What all keys of the person may spend in the account; null for the cap from before, or none. */
+  /** What all keys of the person may spend in the account; null keeps the cap that the person has, if any. */
   readonly spend_cap_nanousd: bigint | null;
   readonly window: CapWindow;
-  /** It sets a new password for a person who is known already. */
+  /** It sets a new password for a person who already exists. */
   readonly resets_password: boolean;
   readonly status: 'open' | 'accepted' | 'revoked' | 'expired';
   readonly created: number;

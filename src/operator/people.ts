@@ -81,7 +81,7 @@ export async function updatePerson(
   const version = input.version === undefined ? null : BigInt(input.version);
   const changed = await services.store.directory.changePerson(person.id, change, version, audit);
   if (changed === 'version_conflict')
-    throw new OperatorError('version_conflict', 'Somebody changed this person meanwhile. Read it again.');
+    throw new OperatorError('version_conflict', 'Somebody else changed this person in the meantime. Read it again.');
   if (changed === 'unconfirmed') throw unconfirmed(person);
   if (typeof changed === 'string') throw unknownPerson(input.person);
   return personView(changed);
@@ -155,8 +155,8 @@ export async function listMembers(
 }
 
 /**
- * Gives the person a role in the account, or changes role and cap. Somebody who comes back has the cap from before, unless
- * another is named.
+ * Gives the person a role in the account, or changes role and cap. Somebody who comes back keeps their earlier cap,
+ * unless another is named.
  */
 export async function putMember(services: PeopleServices, input: z.output<typeof memberInput>): Promise<MemberView> {
   const { directory } = services.store;

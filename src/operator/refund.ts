@@ -21,7 +21,7 @@ export interface RefundView {
   /** The reference was refunded before, so nothing was changed now. */
   readonly repeated: boolean;
   readonly cost_nanousd: bigint;
-  /** Everything that was refunded of the receipt. */
+  /** The total that was refunded for the receipt. */
   readonly refunded_nanousd: bigint;
   readonly balance_nanousd: bigint;
 }

@@ -33,13 +33,13 @@ export interface OperatorServices
   catalog(): Pick<Catalog, 'list' | 'resolve' | 'priceVersion'>;
   /** This process's cache of keys; null if no server runs. */
   readonly directory: { refresh(): Promise<void> } | null;
-  /** The URLs that are told of events. Fails with a MasterKeyError if there is no master key. */
+  /** The URLs that events are sent to. Fails with a MasterKeyError if there is no master key. */
   webhooks(): Promise<WebhookTargets>;
   /** Where receipts are archived unless a command names another folder. */
   readonly archiveFolder?: string | null;
   /** Deferred jobs; absent where there are none. */
   jobs?(): Promise<OperatorJobs>;
-  /** Told of a closed receipt that was changed, when somebody wants it signed. */
+  /** Called for a closed receipt that was changed, when somebody wants it signed. */
   onMismatch?(mismatch: ReceiptMismatch): void;
   /** Absent if no server runs. */
   readonly live?: LiveServices;

@@ -83,7 +83,7 @@ export interface RestoreView {
   readonly books: VerifyView;
 }
 
-/** What a ledger goes on without. */
+/** What a ledger continues without. */
 export interface AcceptLossView {
   readonly object: 'store_accept_loss';
   readonly folder: string;

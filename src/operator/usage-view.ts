@@ -15,7 +15,7 @@ export interface UsageFigures {
   readonly output_tokens: number | null;
   readonly reasoning_tokens: number | null;
   readonly cost_nanousd: bigint | null;
-  /** What was paid back of these calls so far. */
+  /** What has been refunded for these calls so far. */
   readonly refunded_nanousd: bigint | null;
   /** Null, too, if the report is grouped by something that is not known of refused calls. */
   readonly refused: number | null;

@@ -24,8 +24,13 @@ export const usageInput = z.strictObject({
   since: seconds
     .nullable()
     .default(null)
-    .describe('Created then or later, rounded down to the hour. 30 days before `until` if absent.'),
-  until: seconds.nullable().default(null).describe('Created before, rounded up to the hour. Now if absent.'),
+    .describe(
+      'Only calls created at this time or later, rounded down to the hour; by default, 30 days before `until`.',
+    ),
+  until: seconds
+    .nullable()
+    .default(null)
+    .describe('Only calls created before this time, rounded up to the hour; by default, now.'),
   bucket: z.enum(USAGE_BUCKETS).default('none'),
   group_by: words
     .default('')
@@ -33,7 +38,7 @@ export const usageInput = z.strictObject({
   metrics: words
     .nullable()
     .default(null)
-    .describe('A list of requests, tokens, cost, refunds, refused, first_byte, duration. All of them if absent.'),
+    .describe('A list of requests, tokens, cost, refunds, refused, first_byte, duration; by default, all of them.'),
   account: idOrName.nullable().default(null),
   key: idOrName.nullable().default(null),
   /** By id or email address. */
@@ -99,12 +104,12 @@ export async function usageReport({ usage, clock }: UsageServices, asked: AskedU
   if (rows === 'too_many_rows')
     throw new InvalidUsageQuery(
       'group_by',
-      `gives more than ${LIMITS.usageRowsMax} rows. Use a longer bucket, fewer groups, or a shorter time`,
+      `gives more than ${LIMITS.usageRowsMax} rows. Use a longer bucket, fewer groups, or a shorter period`,
     );
   if (rows === 'too_many_receipts')
     throw new InvalidUsageQuery(
       'since',
-      `must be later: a report by chain or label reads the receipts, and this time has too many. At most ${LIMITS.usageReceiptsMax} are read`,
+      `must be later: a report by chain or label reads the receipts, and this period has too many. At most ${LIMITS.usageReceiptsMax} are read`,
     );
   if (rows === 'too_slow')
     throw new InvalidUsageQuery(

@@ -44,10 +44,7 @@ export class VerifyTask {
 
   start(verify: Verify): VerifyTaskView {
     if (this.#view.status === 'running')
-      throw new OperatorError(
-        'refused',
-        'A verification is running. GET /manage/v1/system/verify shows how far it is.',
-      );
+      throw new OperatorError('refused', 'A verification is running. GET /manage/v1/system/verify shows its progress.');
     this.#view = { ...NONE, status: 'running', started: this.#now() };
     void this.#run(verify);
     return this.#view;

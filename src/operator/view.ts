@@ -32,7 +32,7 @@ export interface AccountView {
   readonly reserved_nanousd: bigint;
   readonly available_nanousd: bigint;
   readonly spent_nanousd: bigint;
-  /** Raised by every change of the name or the status. */
+  /** Increased by every change of the name or the status. */
   readonly version: number;
 }
 
@@ -91,9 +91,9 @@ export interface KeyView {
   readonly disabled_at: number | null;
   /** When the key's person was disabled, or ceased to be an owner or member of the account. */
   readonly person_disabled_at: number | null;
-  /** Until when the secret before the current one works; null if none does. */
+  /** Until when the previous secret works; null if there is none that does. */
   readonly old_secret_expires_at: number | null;
-  /** Raised by every change. */
+  /** Increased by every change. */
   readonly version: number;
 }
 
@@ -227,7 +227,7 @@ export interface AcceptedLossView {
   readonly spent_nanousd: bigint;
 }
 
-/** The whole ledger, with what it goes on without. */
+/** The whole ledger, with the losses that it continues without. */
 export type LedgerView = VerifyView & { readonly accepted_losses: readonly AcceptedLossView[] };
 
 export function acceptedLossView({ acceptedMs, receipts, spentNanousd }: AcceptedLoss): AcceptedLossView {

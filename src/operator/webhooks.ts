@@ -32,7 +32,7 @@ export const webhookInput = z.strictObject({
 export const webhookRotation = z.strictObject({
   account,
   name,
-  /** How long the old secret signs too. */
+  /** How long the old secret also signs. */
   grace_seconds: z
     .int()
     .min(0)
@@ -49,7 +49,7 @@ export interface WebhookView {
   readonly account: string | null;
   readonly url: string;
   readonly events: readonly string[] | null;
-  /** `retrying`: the last attempt failed. `failing`: a delivery was given up, and none succeeded since. */
+  /** `retrying`: the last attempt failed. `failing`: a delivery was given up, and none has succeeded since. */
   readonly status: 'active' | 'retrying' | 'failing';
   readonly created: number;
   readonly last_delivered_at: number | null;
@@ -58,7 +58,7 @@ export interface WebhookView {
   readonly pending: number;
   /** Events that were not stored because too many waited. */
   readonly dropped: number;
-  /** Until when the secret before the current one signs too; null if only one does. */
+  /** Until when the previous secret also signs; null if it no longer does. */
   readonly old_secret_expires_at: number | null;
 }
 

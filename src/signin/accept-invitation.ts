@@ -27,7 +27,7 @@ export interface Accepted {
 
 /**
  * A link makes a new person, or gives a role to the person who has signed in, or sets a new password if an operator made
- * it for that. It never sets the password of an address that already has a person: whoever holds a link has not proved to
+ * it for that. It never sets the password of an address that already belongs to a person: whoever holds a link has not proved to
  * be that person.
  */
 export async function acceptInvitation(
@@ -133,7 +133,7 @@ function notOpen(): SignInError {
 function signInFirst(): SignInError {
   return new SignInError(
     'sign_in_required',
-    'The address of this invitation already has a person. Sign in as that person, then open the link again.',
+    'The address of this invitation already belongs to a person. Sign in as that person, then open the link again.',
   );
 }
 

@@ -31,7 +31,7 @@ export class SignInError extends Error {
   }
 }
 
-/** The same words for every reason, so that nobody learns which addresses have a person. */
+/** The same words for every reason, so that nobody learns which addresses belong to a person. */
 export function signInFailed(): SignInError {
   return new SignInError('sign_in_failed', 'The email address or the password is wrong.');
 }

@@ -145,6 +145,6 @@ async function discover({ issuer, clientId, clientSecret }: SsoSettings): Promis
 function notBegunHere(): SignInError {
   return new SignInError(
     'sso_refused',
-    'This answer does not belong to a sign-in that this browser began in the last minutes. Start again.',
+    'This answer does not belong to a sign-in that this browser began in the last few minutes. Start again.',
   );
 }

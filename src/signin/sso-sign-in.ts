@@ -129,7 +129,7 @@ async function giveInvited(
   return latest;
 }
 
-/** Null if the invitation was accepted meanwhile, or if its maker may not invite any more. */
+/** Null if the invitation was accepted in the meantime, or if its maker may no longer invite. */
 async function accept(
   { directory, clock, ids }: SignInServices,
   visitor: Visitor,
@@ -152,6 +152,6 @@ async function accept(
 function linkFirst(): SignInError {
   return new SignInError(
     'refused',
-    'Your email address already has a person. Sign in as that person in the usual way, then link single sign-on. If you cannot, ask an operator for a reset link.',
+    'Your email address already belongs to a person. Sign in as that person in the usual way, then link single sign-on. If you cannot, ask an operator for a reset link.',
   );
 }

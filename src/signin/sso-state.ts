@@ -5,7 +5,7 @@ import { LIMITS } from '../limits.ts';
 /** Beside the session's cookie, and only until the provider sends the browser back. */
 export const SSO_COOKIE = '__Host-tollgate-sso';
 
-/** What the provider is given, and what its answer must fit. */
+/** What the provider is given, and what its answer must match. */
 export interface SsoState {
   readonly state: string;
   readonly nonce: string;
@@ -18,9 +18,9 @@ export interface SsoState {
 const COOKIE = /^([A-Za-z0-9_-]{43})\.(\d{1,15})\.(\d{1,19})$/;
 
 /**
- * The browser keeps a random seed, and state, nonce and verifier follow from it. So an answer of the provider fits only in the
- * browser that began, on any process, and nothing is stored for strangers who begin and never return. Time and person
- * are hashed too: changing them in the cookie changes the state.
+ * The browser keeps a random seed, and state, nonce and verifier follow from it. So an answer of the provider is valid
+ * only in the browser that began, on any process, and nothing is stored for strangers who begin and never return. Time
+ * and person are hashed too: changing them in the cookie changes the state.
  */
 export function beginSso(nowMs: number, linkPersonId: bigint | null): { state: SsoState; cookie: string } {
   const seed = randomBytes(32).toString('base64url');

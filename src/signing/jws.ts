@@ -90,7 +90,7 @@ function readJws(value: unknown): Jws {
   const jws = value as Jws;
   if (members.join() === MEMBERS.join() && MEMBERS.every((name) => typeof jws[name as keyof Jws] === 'string'))
     return jws;
-  throw new NotVerified('This is not a signed document: it must have the texts payload, protected and signature.');
+  throw new NotVerified('This is not a signed document: it must have the strings payload, protected and signature.');
 }
 
 function readObject(bytes: Buffer | null, what: string): Readonly<Record<string, unknown>> {
@@ -100,11 +100,11 @@ function readObject(bytes: Buffer | null, what: string): Readonly<Record<string,
 }
 
 function publicKeyOf({ kty, crv, x, kid }: PublicJwk): KeyObject {
-  if (thumbprint(x) !== kid) throw new NotVerified(`The key set is wrong: its key ${kid} has the id of another key.`);
+  if (thumbprint(x) !== kid) throw new NotVerified(`The key set is invalid: its key ${kid} has the id of another key.`);
   try {
     return createPublicKey({ key: { kty, crv, x }, format: 'jwk' });
   } catch {
-    throw new NotVerified(`The key set is wrong: ${kid} is not an Ed25519 key.`);
+    throw new NotVerified(`The key set is invalid: ${kid} is not an Ed25519 key.`);
   }
 }
 

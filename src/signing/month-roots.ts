@@ -40,7 +40,7 @@ export interface AccountInRoot {
 export const TREES_MAX = 4;
 
 /**
- * Signs the roots of closed months. The tree of a month has a leaf for each account, with a salt that only its owner is told: the hashes of
+ * Signs the roots of closed months. The tree of a month has a leaf for each account, with a salt that only its owner learns: the hashes of
  * others on a path say nothing about them. Leaves are in the order of their hashes, so that the place says nothing either.
  */
 export class MonthRoots {
@@ -91,7 +91,7 @@ export class MonthRoots {
       const isFinal = monthMs !== months.at(-1)!.monthMs;
       const last = await rows.lastMonthRoot(monthMs);
       if (last !== null && isSame(last, mark, top, isFinal)) return { root: rootOf(last, top), isNew: false };
-      // A root must not say less than the one before it, so the month must not have grown since.
+      // A root must not cover less than the previous one, so the month must not have grown since.
       const isStill = (await rows.closedMonths()).some((one) => one.monthMs === monthMs && one.upTo === month.upTo);
       if (!isStill) continue;
       const signed = await this.#sign(monthMs, mark, top, isFinal, previous);
@@ -193,7 +193,7 @@ function rootOf({ statement }: MonthRoot, top: MonthTop): CurrentRoot {
   return { statement: parseJws(statement), account: (id) => top.find(id) };
 }
 
-/** By which the next root names this one. */
+/** The hash by which the next root refers to this one. */
 function payloadHash(statement: string): string {
   return createHash('sha256')
     .update(Buffer.from(parseJws(statement).payload, 'base64url'))

@@ -57,7 +57,10 @@ export class ReceiptKeys {
     return jwkSet(await this.ensure());
   }
 
-  /** The key that signs at this time. Without one nothing is signed: nobody could verify what says that it is older than its key. */
+  /**
+   * The key that signs at this time. Without one nothing is signed: nobody could verify a document that claims to be
+   * older than its key.
+   */
   async signing(nowMs: number): Promise<SigningKey> {
     const keys = await this.ensure();
     const current = keys.findLast(({ fromMs }) => fromMs <= nowMs);

@@ -55,7 +55,7 @@ export function refundStatement(origin: Origin, refund: Credit): string {
   });
 }
 
-/** The numbers are in the content as texts already. */
+/** The numbers in the content are already strings. */
 export function rootStatement(origin: Origin, content: RootContent): string {
   return written({ ...originOf(origin), root: { object: 'month_root', ...content } });
 }
@@ -64,7 +64,7 @@ export function originOf({ booksId, generation, nowMs }: Origin) {
   return { books: formatId(BOOKS_PREFIX, booksId), generation, signed_at: seconds(nowMs) };
 }
 
-/** JSON in which every number is a text, so that no reader rounds it. */
+/** JSON in which every number is a string, so that no reader rounds it. */
 export function written(value: object): string {
   return JSON.stringify(value, (_, member: unknown) =>
     typeof member === 'bigint' || typeof member === 'number' ? String(member) : member,

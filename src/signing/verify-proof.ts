@@ -2,7 +2,7 @@ import { type PathStep, rootOfPath } from '../kit/hash-path.ts';
 import { leafHash } from '../kit/hash-tree.ts';
 import { type Jws, NotVerified, openJws, type PublicJwk } from './jws.ts';
 
-/** What leads from a receipt to the signed root of its month. Numbers are texts, and hashes hexadecimal. */
+/** What leads from a receipt to the signed root of its month. Numbers are strings, and hashes are hexadecimal. */
 export interface ReceiptProof {
   readonly month: string;
   /** How many receipts the account has in the month, and what they cost. */
@@ -24,7 +24,7 @@ export interface RootContent {
   readonly month: string;
   readonly final: boolean;
   readonly root: string;
-  /** The SHA-256 hash of the payload of the root before it. */
+  /** The SHA-256 hash of the payload of the previous root. */
   readonly previous: string | null;
 }
 
@@ -72,8 +72,8 @@ export function verifyProof(
     throw new NotVerified('The receipt was signed before it was closed, without a leaf.');
   const root = openRoot(given.root, keys);
   if (root.books !== receipt.books || root.generation !== receipt.generation)
-    throw new NotVerified('The root is of another ledger, or of another generation of it.');
-  if (root.content.month !== given.month) throw new NotVerified('The root is of another month.');
+    throw new NotVerified('The root belongs to another ledger, or to another generation of it.');
+  if (root.content.month !== given.month) throw new NotVerified('The root belongs to another month.');
   const accountRoot = rootOfPath(fromHex(receipt.leaf), readPath(given.receipt_path));
   const account = accountLeafText({
     ...given,

@@ -31,7 +31,7 @@ async function signed(payload: object = PAYLOAD): Promise<string> {
   return JSON.stringify(signJws('tollgate-receipt', JSON.stringify(payload), await keys.signing(clock.nowMs())));
 }
 
-/** What the command and the client library say of the same text, which must be the same. */
+/** What the command and the client library say about the same text; they must agree. */
 async function verdicts(text: string): Promise<boolean[]> {
   const set = await keys.set();
   const client = await verifyReceipt(text, set).then(
@@ -115,7 +115,7 @@ test('a proof must lead to a root of the same ledger and generation', async () =
   expect(await verdicts(documentWith({}))).toEqual([true, true]);
   expect(await verdicts(documentWith({ generation: '2' }))).toEqual([false, false]);
   expect(await verdicts(documentWith({ books: 'books_2' }))).toEqual([false, false]);
-  // The same leaf could be read as that of another tree, whose root stands in this text.
+  // The same leaf could be read as that of another tree, whose root is in this text.
   const twofold = { receipts: `1\nspent_nanousd=5\nroot=${'ef'.repeat(32)}\nsalt=12` };
   expect(await verdicts(documentWith({}, twofold))).toEqual([false, false]);
 });
@@ -136,8 +136,8 @@ test('a key set in which a key has the id of another one, or is no key, verifies
   const other = (await keysInMemory().set()).keys[0]!;
   for (const x of [other.x, 'AAAA']) {
     const set = { keys: [{ ...key!, x }] };
-    expect(() => verifyDocument(text, set.keys)).toThrow('The key set is wrong');
-    await expect(verifyReceipt(text, set)).rejects.toThrow('The key set is wrong');
+    expect(() => verifyDocument(text, set.keys)).toThrow('The key set is invalid');
+    await expect(verifyReceipt(text, set)).rejects.toThrow('The key set is invalid');
   }
   const short = { keys: [{ ...key!, x: 'AAAA', kid: thumbprint('AAAA') }] };
   const named = JSON.stringify({ ...JSON.parse(text), protected: header(short.keys[0]!.kid) });

@@ -9,7 +9,7 @@ export interface Verified {
   readonly books: string;
   readonly generation: string;
   readonly signedAt: number;
-  /** Integers are texts. */
+  /** Integers are strings. */
   readonly content: Readonly<Record<string, unknown>>;
   /** The root of the receipt's month, if the document has a proof that leads there. */
   readonly root: VerifiedRoot | null;
@@ -52,7 +52,7 @@ export function verifyDocument(text: string, keys: readonly PublicJwk[]): Verifi
   };
 }
 
-/** The proof stands beside the signed parts. */
+/** The proof is beside the signed parts. */
 function withoutProof(value: unknown): { readonly proof: unknown; readonly jws: unknown } {
   if (typeof value !== 'object' || value === null || !('proof' in value)) return { proof: undefined, jws: value };
   const { proof, ...jws } = value;
@@ -80,12 +80,12 @@ export function compareRoots({ root }: Verified, kept: VerifiedRoot): void {
   const [now, then] = [root.content, kept.content];
   if (root.books !== kept.books || now.month !== then.month)
     throw new NotVerified(
-      `The root that was kept is of ${then.month} in ${kept.books}, and the proof of ${now.month} in ${root.books}.`,
+      `The root that was kept is for ${then.month} in ${kept.books}, but the proof is for ${now.month} in ${root.books}.`,
     );
   if (now.root === then.root) return;
   throw new NotVerified(
     then.final
-      ? 'The proof leads to another root than the one that was kept: receipts of this month were changed since.'
-      : 'The root that was kept was signed before its month had ended, and other receipts were added since. Keep final roots.',
+      ? 'The proof leads to a different root from the one that was kept: receipts of this month have changed since.'
+      : 'The root that was kept was signed before its month had ended, and other receipts have been added since. Keep final roots.',
   );
 }

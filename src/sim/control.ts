@@ -106,7 +106,7 @@ function readOptions(ask: Record<string, unknown>): ScriptOptions {
 function readName(ask: Record<string, unknown>, name: string): string {
   const value = ask[name];
   if (typeof value === 'string' && value !== '') return value;
-  throw new TypeError(`'${name}' must be a text that is not empty.`);
+  throw new TypeError(`'${name}' must be a non-empty string.`);
 }
 
 function readCount(ask: Record<string, unknown>, name: string): number | undefined {

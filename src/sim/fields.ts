@@ -11,7 +11,7 @@ export function isAbsent(value: unknown): value is undefined | null {
   return value === undefined || value === null;
 }
 
-/** Text as tokens of another tokenizer; a plain list of numbers is one such text. */
+/** Token ids of another tokenizer in place of text; a plain list of numbers is one input. */
 export function areTokens(value: unknown): value is number[] {
   return Array.isArray(value) && value.length > 0 && value.every((one) => Number.isSafeInteger(one) && one >= 0);
 }

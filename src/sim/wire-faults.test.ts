@@ -8,7 +8,7 @@ import { ManualClock } from '../kit/clock.ts';
 import { type SimScript, startSim } from './sim.ts';
 import type { Sim } from './sim-handle.ts';
 
-/** Faults mean the same on every wire; what is special to one stands in its own folder. */
+/** Faults mean the same on every wire; what is special to one is tested in its own folder. */
 
 interface WireUnderTest {
   readonly path: string;

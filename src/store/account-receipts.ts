@@ -34,7 +34,7 @@ export interface ReceiptPage {
 
 export interface ReceiptSlice {
   readonly receipts: readonly Receipt[];
-  /** Where to go on (`after`). There may be a next page although this one is not full, or empty. Null at the end. */
+  /** Where to continue (`after`). There may be a next page even if this one is not full, or empty. Null at the end. */
   readonly next: bigint | null;
 }
 

@@ -11,7 +11,7 @@ export interface NewAccount {
   readonly createdMs: number;
 }
 
-/** A suspended account takes no new calls until it is resumed, a closed one never again. Running calls end and are charged. */
+/** A suspended account takes no new calls until it is resumed, a closed one never again. Running calls finish and are charged. */
 export const ACCOUNT_STATUSES = ['active', 'suspended', 'closed'] as const;
 export type AccountStatus = (typeof ACCOUNT_STATUSES)[number];
 
@@ -35,7 +35,7 @@ export type ClosingOutcome =
 
 export interface Account extends NewAccount, LossHour {
   readonly status: AccountStatus;
-  /** Raised by every change of the name or the status. */
+  /** Increased by every change of the name or the status. */
   readonly version: bigint;
   readonly balanceNanousd: bigint;
   readonly heldNanousd: bigint;
@@ -49,7 +49,7 @@ export interface Account extends NewAccount, LossHour {
 export const KEY_PERMISSIONS = ['provider_keys', 'account_read', 'webhooks'] as const;
 export type KeyPermission = (typeof KEY_PERMISSIONS)[number];
 
-/** What happens to fields of a request that the model's host cannot be sent, unless the request says it. */
+/** What happens to fields of a request that cannot be sent to the model's host, unless the request says otherwise. */
 export const ON_UNSUPPORTED = ['refuse', 'drop'] as const;
 export type OnUnsupported = (typeof ON_UNSUPPORTED)[number];
 

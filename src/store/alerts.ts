@@ -37,7 +37,7 @@ export interface AlertFilter {
   readonly open: boolean;
 }
 
-/** What an account wants to be told of. Null is the gateway's setting, 0 turns the alert off. */
+/** The alert thresholds of an account. Null is the gateway's setting, 0 turns the alert off. */
 export interface AlertSettings {
   readonly balanceBelowNanousd: bigint | null;
   /** The share of a cap at which the first of its two alerts is raised; the second one is at 100. */
@@ -46,7 +46,7 @@ export interface AlertSettings {
 
 export interface AlertRows {
   /**
-   * Stores an alert once per condition, over all processes, and tells the webhooks in the same commit. One that was raised
+   * Stores an alert once per condition, over all processes, and stores the events for webhooks in the same commit. One that was raised
    * less than `quietMs` ago and resolved since is opened again instead.
    */
   raiseAlert(alert: NewAlert, quietMs: number): Promise<Raised>;
@@ -65,6 +65,6 @@ export interface AlertRows {
   forgetAlerts(beforeMs: number): Promise<number>;
   alertSettings(accountId: bigint): Promise<AlertSettings>;
   putAlertSettings(accountId: bigint, settings: AlertSettings, audit: AuditRow): Promise<void>;
-  /** The losses of the next calls after that id, at most this many, and where to go on; null at the end. */
+  /** The losses of the next calls after that id, at most this many, and where to continue; null at the end. */
   lossesAfter(id: bigint, limit: number): Promise<{ readonly lossNanousd: bigint; readonly next: bigint | null }>;
 }

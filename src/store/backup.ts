@@ -15,7 +15,7 @@ export interface RestoreReport {
   readonly books: VerifyReport;
 }
 
-/** What an operator has agreed to go on without. */
+/** The loss that an operator has accepted. */
 export interface AcceptLossReport {
   readonly folder: string;
   /** Where the damaged files are kept; null where there were none. */

@@ -35,14 +35,14 @@ interface IdPage {
  * commit together with its row in the audit; a change that is refused, or changes nothing, writes none.
  */
 export interface Directory extends WebhookRows, AlertRows, SigningRows {
-  /** Null for the version renames whatever version there is. */
+  /** With a null version, the account is renamed whatever its version is. */
   renameAccount(
     id: bigint,
     name: string,
     expectedVersion: bigint | null,
     audit: AuditRow,
   ): Promise<'renamed' | 'not_found' | 'name_taken' | 'version_conflict'>;
-  /** Every hold is decided before the change or after it. Running calls end and are charged. */
+  /** Every hold is decided before the change or after it. Running calls finish and are charged. */
   setAccountStatus(
     id: bigint,
     to: 'active' | 'suspended',
@@ -108,7 +108,10 @@ export interface Directory extends WebhookRows, AlertRows, SigningRows {
   /** Into one account, or all with null. */
   listInvitations(accountId: bigint | null, page: IdPage): Promise<Invitation[]>;
   revokeInvitation(id: bigint, nowMs: number, audit: AuditRow): Promise<boolean>;
-  /** Gives the invitation's roles and closes it, in one commit: of two who accept at once, one succeeds. `not_open`, too, if its maker may not give them any more. */
+  /**
+   * Gives the invitation's roles and closes it, in one commit: of two who accept at once, one succeeds. `not_open`,
+   * too, if its maker may no longer give them.
+   */
   acceptInvitation(sha256Hex: string, who: Accepting, nowMs: number, audit: AuditRow): Promise<Acceptance>;
   /** Sets the password of the person that the link was made for, and ends all their sessions. */
   resetPassword(sha256Hex: string, passwordHash: string, nowMs: number, audit: AuditRow): Promise<Person | 'not_open'>;
@@ -157,7 +160,7 @@ export interface Directory extends WebhookRows, AlertRows, SigningRows {
   /** Reads every balance and every open hold. */
   bookSums(): Promise<BookSums>;
 
-  /** Newest first; `before` is the id of the last row of the page before. */
+  /** Newest first; `before` is the id of the last row of the previous page. */
   listAudit(filter: AuditFilter, page: { readonly before: bigint | null; readonly limit: number }): Promise<AuditRow[]>;
   /** For a change that is not one of these, and so has its row in a commit of its own. */
   writeAudit(row: AuditRow): Promise<void>;

@@ -5,7 +5,7 @@ export interface TimeSpan {
 
 /** What hosts may bill although no caller paid for it, the largest first. */
 export interface HostLosses {
-  /** False if the time has more receipts than were read: the oldest are missing. */
+  /** False if the period has more receipts than were read: the oldest are missing. */
   readonly isComplete: boolean;
   readonly losses: readonly HostLoss[];
 }

@@ -25,7 +25,7 @@ export function isOver(row: Pick<IdempotencyRow, 'state' | 'createdMs'>, nowMs: 
   return row.state !== 'running' && row.createdMs <= nowMs - LIMITS.idempotencyKeyMs;
 }
 
-/** When a key counts as taken that has to live until the given time, and as long as any other key. */
+/** The time at which a key counts as taken, so that it lives until the given time, and at least as long as any other key. */
 export function keptKeyMs(nowMs: number, untilMs: number): number {
   return Math.max(nowMs, untilMs - LIMITS.idempotencyKeyMs);
 }

@@ -64,7 +64,7 @@ export interface NewJob {
   readonly expiresMs: number;
   readonly resultTtlMs: number;
   readonly onUnknown: OnUnknown;
-  /** The name of the account's webhook that is told when the job ends; null: all webhooks that subscribe to the event. */
+  /** The name of the account's webhook that gets the event when the job ends; null: all webhooks that subscribe to the event. */
   readonly webhook: string | null;
   readonly metadataJson: string | null;
   /** Headers of the submission that the call needs again, as JSON. */
@@ -171,7 +171,7 @@ export interface JobFilter {
 export type JobGroupFilter = Pick<JobFilter, 'accountId' | 'keyId' | 'personId'>;
 
 export interface JobPage {
-  /** The id of the last job of the page before. */
+  /** The id of the last job of the previous page. */
   readonly after: bigint | null;
   readonly limit: number;
 }
@@ -305,8 +305,7 @@ export type ReserveRefusal =
   | 'too_many_bytes';
 
 /**
- * Makes a hold the start of a job: its amount comes from the reservation, so no cap and no balance is checked. The hold
- * has no idempotency key, and its amount is the reserved one.
+ * Makes a hold the start of a job. Its amount must be the reserved one, so no cap and no balance is checked, and it has no idempotency key.
  */
 export interface JobStart {
   readonly id: bigint;

@@ -21,7 +21,7 @@ export interface Rotation {
 
 export interface KeyRotation {
   /**
-   * Gives the key another secret in one commit. The one before works until it expires, and any older one ends now, so
+   * Gives the key another secret in one commit. The previous one works until it expires, and any older one ends now, so
    * that a key has at most two.
    */
   rotateKey(id: bigint, rotation: Rotation, audit?: AuditRow): Promise<RotationOutcome>;

@@ -14,6 +14,6 @@ export interface KeyUses {
   spendingOf(
     keys: readonly { readonly id: bigint; readonly capWindow: CapWindow }[],
   ): Promise<ReadonlyMap<bigint, KeySpending>>;
-  /** Notes when keys were last used, about. It is not a change of the key: its version stays. */
+  /** Notes roughly when keys were last used. It is not a change of the key: its version stays. */
   noteKeyUses(uses: ReadonlyMap<bigint, number>): Promise<void>;
 }

@@ -136,7 +136,7 @@ function inInt64(sum: bigint): bigint {
 }
 
 /**
- * A row of `closed_month`: the month's calls are those with an id above the last one of the month before, up to `up_to`.
+ * A row of `closed_month`: the month's calls are those with an id above the last one of the previous month, up to `up_to`.
  * `latest_ms` is the latest time of creation of any call so far.
  */
 export interface ClosedMonth {

@@ -28,7 +28,7 @@ export interface Person extends NewPerson {
    * they have roles in no other account. Null once it is confirmed.
    */
   readonly unconfirmedIn: bigint | null;
-  /** Raised by every change, so that two people who edit at once do not overwrite each other. */
+  /** Increased by every change, so that two people who edit at once do not overwrite each other. */
   readonly version: bigint;
 }
 
@@ -77,7 +77,7 @@ export interface NewInvitation extends InvitedRoles {
   readonly madeWith: bigint | null;
   /** The cap of the person who accepts; null for the cap they had in this account before, if any. */
   readonly cap: PersonCap | null;
-  /** For a link that sets a new password for a person who is known already. */
+  /** For a link that sets a new password for a person who already exists. */
   readonly resetsPersonId: bigint | null;
   readonly createdMs: number;
   readonly expiresMs: number;
@@ -89,8 +89,8 @@ export interface Invitation extends NewInvitation {
 }
 
 /**
- * Who accepts: somebody new, or a person who has signed in. An address that already has a person is never given to
- * somebody new, because a link alone does not prove who holds it.
+ * Who accepts: somebody new, or a person who has signed in. An address that already belongs to a person is never given
+ * to somebody new, because a link alone does not prove who holds it.
  */
 export type Accepting = { readonly newPerson: NewPerson } | { readonly personId: bigint };
 

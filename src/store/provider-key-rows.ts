@@ -16,7 +16,7 @@ export type ProviderKeyPut = 'stored' | 'account_closed';
 export interface ProviderKeyRow extends NewProviderKey {
   /** When the provider began to refuse the key; null if it does not, or was not asked since the key was stored. */
   readonly rejectedMs: number | null;
-  /** When a call last used the key, about; null if none did. */
+  /** About when a call last used the key; null if none did. */
   readonly usedMs: number | null;
 }
 

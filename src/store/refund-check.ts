@@ -2,7 +2,7 @@ import { CALL_STATE } from './codes.ts';
 
 /**
  * Calls whose refunds are more than they cost, or that cannot be refunded. A call that was deleted because of its age
- * cannot be compared any more. Both engines run it.
+ * can no longer be compared. Both engines run it.
  */
 export const WRONG_REFUNDS = `
   SELECT refund.call_id AS id FROM (

@@ -41,7 +41,7 @@ export interface MonthRoot {
   readonly number: number;
   readonly generation: bigint;
   readonly monthMs: number;
-  /** Whether the month has ended, so that no receipt is added to it any more. */
+  /** Whether the month has ended, so that no more receipts are added to it. */
   readonly isFinal: boolean;
   readonly root: Uint8Array;
   /** The signed document, as JSON. */
@@ -52,7 +52,7 @@ export interface MonthRoot {
 /** How a closed receipt is found in the hash tree of its account and month. */
 export interface LeafProof {
   /**
-   * `changed`: it, or one beside it, is not what it was when it was closed. `gone`: the ledger does not have it any more. `too_many`: an
+   * `changed`: it, or one beside it, is not what it was when it was closed. `gone`: the ledger no longer has it. `too_many`: an
    * earlier version closed so many receipts that checking one would take too long.
    */
   readonly state: 'proved' | 'changed' | 'gone' | 'too_many';
@@ -76,7 +76,7 @@ export interface SigningRows {
   booksMark(): Promise<BooksMark>;
   /** By number. */
   receiptKeys(): Promise<ReceiptKey[]>;
-  /** False, without a change, if another process was faster: the number is taken. There is no audit of the first key. */
+  /** False, without a change, if another process has already taken the number. There is no audit of the first key. */
   addReceiptKey(key: ReceiptKey, audit: AuditRow | null): Promise<boolean>;
   /** Ordered by id: for re-encrypting every row. */
   receiptKeysAfter(id: bigint | null, limit: number): Promise<ReceiptKey[]>;
@@ -93,6 +93,6 @@ export interface SigningRows {
   monthSalt(monthMs: number, fresh: Uint8Array): Promise<Uint8Array>;
   /** The last root of a month, or of all with null. */
   lastMonthRoot(monthMs: number | null): Promise<MonthRoot | null>;
-  /** False, without a change, if another process was faster: the number is taken. */
+  /** False, without a change, if another process has already taken the number. */
   addMonthRoot(root: MonthRoot): Promise<boolean>;
 }

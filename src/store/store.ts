@@ -97,7 +97,7 @@ export interface Store extends KeyRotation, KeyUses, EntryReads {
   findAccount(idOrName: bigint | string): Promise<Account | null>;
   listAccounts(page: Page): Promise<Account[]>;
 
-  /** `no_member`: the key's person is no owner or member of the account, or is disabled. */
+  /** `no_member`: the key's person is not an owner or member of the account, or is disabled. */
   createKey(key: NewKey, audit?: AuditRow): Promise<KeyCreation>;
   /** `version_conflict`: somebody changed the key since the expected version was read. */
   updateKey(id: bigint, change: KeyChange, audit?: AuditRow, expectedVersion?: bigint | null): Promise<ChangedKey>;
@@ -136,7 +136,7 @@ export interface Store extends KeyRotation, KeyUses, EntryReads {
 
   /**
    * Recomputes balances, sums and the hash trees of closed months from the rows, slice by slice, without blocking the
-   * writer. Months before `sinceMonthMs` are not recomputed, and the sums of usage are not compared if `usage` is false.
+   * writer. Months before `sinceMonthMs` are not recomputed, and the usage sums are not compared if `usage` is false.
    */
   verify(
     progress?: (done: VerifyProgress) => void,
@@ -328,7 +328,7 @@ export interface ReceiptFilter {
   readonly sinceMs: number | null;
 }
 
-/** Receipts that a damaged file lost, and that the ledger goes on without. */
+/** Receipts that were lost with a damaged file and that the ledger continues without. */
 export interface AcceptedLoss {
   readonly acceptedMs: number;
   readonly receipts: bigint;

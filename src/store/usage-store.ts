@@ -10,6 +10,6 @@ export interface UsageStore {
   noteRefusals(batch: RefusalBatch): Promise<void>;
   /** Newest first. */
   listRefusals(filter: RefusalFilter, page: RefusalPage): Promise<Refusal[]>;
-  /** Losses of the calls that were requested in that time, by host and reason. */
+  /** Losses of the calls that were requested in that period, by host and reason. */
   hostLosses(span: TimeSpan): Promise<HostLosses | 'busy'>;
 }

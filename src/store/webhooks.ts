@@ -1,6 +1,6 @@
 import type { AuditRow } from './people.ts';
 
-/** A URL that is told of events: of one account, or of the whole gateway for the operator. */
+/** A URL that events are sent to: of one account, or of the whole gateway for the operator. */
 export interface NewWebhook {
   readonly id: bigint;
   /** Null: the operator's. */
@@ -23,7 +23,7 @@ export interface Webhook extends NewWebhook {
   readonly dropped: number;
 }
 
-/** One of the secrets that sign deliveries. The last one has no end; the one before it may still be valid. */
+/** One of the secrets that sign deliveries. The last one has no end; the previous one may still be valid. */
 export interface WebhookSecret {
   readonly id: bigint;
   readonly webhookId: bigint;
@@ -33,18 +33,18 @@ export interface WebhookSecret {
   readonly expiresMs: number | null;
 }
 
-/** Something that happened. It is stored once for every webhook that is told of it. */
+/** Something that happened. It is stored once for every webhook that it is sent to. */
 export interface WebhookEvent {
   readonly id: bigint;
-  /** Whose webhooks are told; null is the operator. */
+  /** Whose webhooks it is sent to; null is the operator. */
   readonly accountId: bigint | null;
   readonly type: string;
   /** JSON, without secrets and without anything that a caller wrote to a model. */
   readonly dataJson: string;
   readonly createdMs: number;
-  /** Only this webhook of the account is told. */
+  /** It is sent only to this webhook of the account. */
   readonly webhookId?: bigint;
-  /** The operator's webhooks are told too. */
+  /** It is also sent to the operator's webhooks. */
   readonly toOperator?: boolean;
 }
 
@@ -127,11 +127,11 @@ export interface WebhookRows {
   /** False, without a change, if the row is gone or was encrypted again meanwhile. */
   resealWebhookSecret(id: bigint, before: Uint8Array, after: Uint8Array): Promise<boolean>;
 
-  /** Stores the event for every webhook that is told of it, and returns for how many. The audit is written if there is one. */
+  /** Stores the event for every webhook that it is sent to, and returns for how many. The audit is written if there is one. */
   emitEvent(event: WebhookEvent, audit?: AuditRow): Promise<number>;
   /** Webhooks that something is to be sent to now, those that have waited longest first. */
   dueWebhooks(nowMs: number, limit: number): Promise<DueWebhook[]>;
-  /** Null if another process is faster, or nothing is due. The lease keeps other processes from the webhook. */
+  /** Null if another process has claimed it, or nothing is due. The lease keeps other processes from the webhook. */
   claimDelivery(webhookId: bigint, nowMs: number, leaseMs: number): Promise<ClaimedDelivery | null>;
   /**
    * Returns when the webhook is due again; null if nothing is pending. A process that was stalled until its lease ended can

@@ -64,7 +64,7 @@ export class WebhookDeliverer {
     this.#waker.wakeIn(0);
   }
 
-  /** Attempts under way are broken off. They are made again when their lease has ended. */
+  /** Attempts under way are aborted. They are made again when their lease has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#stopping.abort();

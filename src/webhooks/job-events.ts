@@ -67,7 +67,7 @@ export class JobEvents {
     await this.#running;
   }
 
-  /** Null if nobody is told: a job of a group has its group's event, and a webhook may have been removed. */
+  /** Null if nobody gets it: a job of a group has its group's event, and a webhook may have been removed. */
   async #eventOf({ subjectId, accountId, type, createdMs }: JobEvent): Promise<WebhookEvent | null> {
     const { jobs, webhooks, ids } = this.#terms;
     const isOfGroup = type === 'group.finished';

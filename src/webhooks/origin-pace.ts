@@ -13,7 +13,7 @@ export class OriginPace {
     this.#clock = clock;
   }
 
-  /** Begins a delivery, and returns what ends it; or, if it has to wait, for how many milliseconds at least. */
+  /** Begins a delivery, and returns the function that ends it; or, if it has to wait, for how many milliseconds at least. */
   begin(url: string): (() => void) | number {
     const name = originOf(url);
     const nowMs = this.#clock.monotonicMs();

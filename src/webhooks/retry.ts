@@ -7,7 +7,7 @@ export function retryDelayMs(attempts: number, spread: number): number {
   return Math.round(delayMs * (1 - spread / 5));
 }
 
-/** A delivery is tried for a day after its event, however often that was. */
+/** A delivery is tried for a day after its event, however many attempts that takes. */
 export function isGivenUp(createdMs: number, nextAttemptMs: number): boolean {
   return nextAttemptMs > createdMs + LIMITS.webhookRetryForMs;
 }

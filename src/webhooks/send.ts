@@ -15,7 +15,7 @@ export interface Attempt {
 export interface PostTerms {
   readonly egress: Pick<GuardedEgress, 'recall' | 'send'>;
   readonly clock: Clock;
-  /** Breaks the attempt off. */
+  /** Aborts the attempt. */
   readonly stopping: AbortSignal;
 }
 

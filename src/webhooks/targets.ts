@@ -42,7 +42,7 @@ export interface WebhookTerms {
 export interface ShownWebhook {
   readonly webhook: Webhook;
   readonly pending: number;
-  /** When the secret before the current one stops to be valid; null if there is none. */
+  /** When the previous secret stops being valid; null if there is none. */
   readonly oldSecretExpiresMs: number | null;
 }
 
@@ -87,7 +87,7 @@ export class WebhookTargets {
     return this.#shown(await this.#named(owner, name));
   }
 
-  /** The new secret. The old one signs too, until the end of the grace period. */
+  /** The new secret. The old one also signs, until the end of the grace period. */
   async rotate(
     owner: WebhookOwner,
     name: string,
@@ -110,7 +110,7 @@ export class WebhookTargets {
       throw notFound(name);
   }
 
-  /** Stores an event for this webhook alone; it is delivered like every other. */
+  /** Stores an event for this webhook alone; it is delivered like any other. */
   async test(owner: WebhookOwner, name: string, audit: WebhookAudit): Promise<Delivery> {
     const { store, ids, clock, nudge } = this.#terms;
     const webhook = await this.#named(owner, name);

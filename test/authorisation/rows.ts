@@ -56,7 +56,7 @@ function call(body: object): AccessRow {
 }
 
 const CHAT = { model: 'sim-gpt', messages: MESSAGES };
-/** So late that it does not run meanwhile. */
+/** So late that it does not run during the test. */
 const LATER = new Date(Date.now() + 86_400_000 / 2).toISOString();
 const LATER_JOB = { endpoint: '/v1/chat/completions', body: CHAT, not_before: LATER };
 const LINE = { custom_id: 'one', method: 'POST', url: '/v1/chat/completions', body: CHAT };

@@ -1,6 +1,6 @@
 import type { BadClass, BadRequest } from '../bad-requests/bad-class.ts';
 import { BROKEN_TEXTS } from '../bad-requests/broken-text.ts';
-import { REFUSED_ASKS } from '../bad-requests/refused-asks.ts';
+import { REFUSED_ASKS } from '../bad-requests/refused-features.ts';
 import { WRONG_FIELDS } from '../bad-requests/wrong-fields.ts';
 import { WRONG_MESSAGES } from '../bad-requests/wrong-messages.ts';
 import { Random } from '../random.ts';
@@ -73,7 +73,7 @@ const ENVELOPES: readonly BadJobClass[] = [
   })),
 ];
 
-/** What a call's own endpoint refuses, it refuses for a job too, in the same words. */
+/** What the endpoint of a call refuses, it also refuses for a job, with the same message. */
 function asJob({ make, ...row }: BadClass): BadJobClass {
   const wrap = (request: BadRequest): BadSubmission => ({
     param: inBody(request.param),
@@ -84,7 +84,7 @@ function asJob({ make, ...row }: BadClass): BadJobClass {
   return { ...row, name: `a call with ${row.name}`, make: (random) => wrap(buffered(make, random)) };
 }
 
-/** The same field, seen from the submission. */
+/** The same field, named by its path in the submission. */
 function inBody(param: BadRequest['param']): BadRequest['param'] {
   if (param === null) return null;
   if (typeof param === 'string') return `body.${param}`;

@@ -15,7 +15,7 @@ const KEYS: Readonly<Record<Exclude<KeyHolder, 'nobody'>, KeyOptions>> = {
 
 export interface BadJobsReport {
   readonly sent: number;
-  /** Classes by name, with how often each was sent. */
+  /** Classes by name, with the number of times that each was sent. */
   readonly classes: ReadonlyMap<string, number>;
   readonly complaints: readonly string[];
 }

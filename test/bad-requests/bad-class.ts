@@ -10,7 +10,7 @@ export interface BadClass {
   readonly oneField: boolean;
   /** How often, for requests that are expensive to send. The other rows share the rest of the ten thousand. */
   readonly times?: number;
-  /** The type that stands beside the code, where it is not the usual one. */
+  /** The error type that goes with the code, if it is not the usual one. */
   readonly type?: string;
   /** Whose key is sent to a hosted gateway; without one the request goes to a local gateway, which needs no key. */
   readonly key?: KeyHolder;
@@ -21,16 +21,16 @@ export interface BadClass {
 export type KeyHolder = 'nobody' | 'penniless' | 'capped' | 'restricted';
 
 export interface BadRequest {
-  /** The field that the answer must name; a function where only the answer's form is foreseeable. */
+  /** The field that the answer must name; a function if only the form of the answer is known in advance. */
   readonly param: string | null | ((param: string | null) => boolean);
   readonly method?: string;
   readonly path?: string;
-  /** Replace or, being null, take away the usual ones. */
+  /** Replaces the usual headers; null removes one. */
   readonly headers?: Readonly<Record<string, string | string[] | null>>;
   readonly body?: string | Buffer | null;
-  /** Sent without its length being announced. */
+  /** Sent without announcing its length. */
   readonly chunked?: boolean;
-  /** What the body names as its model. */
+  /** The model that the body names. */
   readonly model?: unknown;
   /** The body before one of its fields was spoiled: it must pass. */
   readonly unspoiled?: Body;
@@ -42,7 +42,7 @@ export type Spoil = (body: Body, random: Random) => BadRequest['param'];
 export interface OneFieldOptions {
   readonly status?: number;
   readonly headers?: BadRequest['headers'];
-  /** What the text becomes, for values that JSON has and JavaScript has not. */
+  /** Changes the text, for values that JSON can express and JavaScript cannot. */
   readonly rewrite?: (text: string, random: Random) => string;
 }
 
@@ -63,7 +63,7 @@ export function oneField(name: string, code: string, spoil: Spoil, options: OneF
   };
 }
 
-/** Now and then a key is written with escapes, which must not hide it from us. */
+/** Sometimes a key is written with escapes, which must not hide it from us. */
 function respellSome(text: string, body: Body, random: Random): string {
   if (random.chance(0.8)) return text;
   const key = random.pick(Object.keys(body));
@@ -83,7 +83,7 @@ function escaped(character: string, random: Random): string {
   return `\\u${random.chance(0.5) ? hex : hex.toUpperCase()}`;
 }
 
-/** A value that is written into JSON text as it stands, by way of a string that nothing else contains. */
+/** A value that is written into JSON text unchanged, by replacing a unique string. */
 export function verbatim(json: string): string {
   return `@verbatim(${json})`;
 }

@@ -3,7 +3,7 @@ import type { Random } from '../random.ts';
 import { type BadClass, type BadRequest, respelt } from './bad-class.ts';
 import { type Body, goodBody } from './good-body.ts';
 
-/** A body that two readers could understand differently, or that no reader should have to understand. */
+/** A body that two parsers could read differently, or that no parser should have to read. */
 function brokenText(
   name: string,
   make: (random: Random) => Pick<BadRequest, 'param' | 'body'>,
@@ -15,7 +15,7 @@ function brokenText(
 
 const MARK = '@again@';
 
-/** Writes a member of some object of the body, however deep, a second time, in another spelling of its name. */
+/** Repeats a member of some object of the body, at any depth, with another spelling of its name. */
 function withDuplicate(random: Random): Pick<BadRequest, 'param' | 'body'> {
   const body = { ...goodBody(random), metadata: { a: { b: [{ c: 1 }] }, 'k y': 1 } };
   const { object, path } = random.pick(objectsIn(body));
@@ -63,17 +63,17 @@ function notUtf8(random: Random): Buffer {
   return Buffer.concat([good.subarray(0, at), Buffer.from(random.pick(NOT_UTF8), 'hex'), good.subarray(at)]);
 }
 
-/** Any proper beginning of an object is no object; where it broke off is named if anything had begun. */
+/** An object that is cut off is not valid JSON; the error names the place if a member had begun. */
 function truncated(random: Random): Pick<BadRequest, 'param' | 'body'> {
   const body = goodBody(random);
   const bytes = Buffer.from(JSON.stringify(body));
   let end = random.below(bytes.length);
-  // Not inside a character, which is a fault of its own.
+  // Not inside a character, which is a different fault.
   while ((bytes[end]! & 0xc0) === 0x80) end--;
   return { param: (param) => param === null || leadsInto(body, param), body: bytes.subarray(0, end) };
 }
 
-/** Whether the path, read as people write it, leads to something that is there. */
+/** Whether the path, in its usual notation, leads to an existing value. */
 function leadsInto(body: unknown, path: string): boolean {
   let value: unknown = body;
   for (const [, name, index, quoted] of path.matchAll(/\.?([\w$-]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/g)) {
@@ -96,7 +96,7 @@ function nested(random: Random): Pick<BadRequest, 'param' | 'body'> {
   return { param: inside, body: withRaw(goodBody(random), 'bomb', bomb) };
 }
 
-/** The body with one more member, first or last, written as it stands. */
+/** The body with one more member, first or last, written unchanged. */
 function withRaw(body: Body, key: string, json: string): string {
   return `${JSON.stringify(body).slice(0, -1)},${JSON.stringify(key)}:${json}}`;
 }
@@ -111,7 +111,7 @@ function hugeNumber(random: Random): Pick<BadRequest, 'param' | 'body'> {
 
 const GIANT_KEYS = [LIMITS.jsonKeyBytesMax + 1, 16_384, 100_000];
 
-/** The key itself is too long to name; what is named stands near it. */
+/** The key itself is too long to be named, so the error names a place near it. */
 function giantKey(random: Random): Pick<BadRequest, 'param' | 'body'> {
   const key = random.pick(['k', 'é', '\\']).repeat(random.pick(GIANT_KEYS));
   const body = goodBody(random);

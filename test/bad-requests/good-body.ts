@@ -15,7 +15,7 @@ const WORDS = [
   '',
 ];
 
-/** A chat request that nothing is wrong with, differently made up each time. */
+/** A valid chat request, with different content each time. */
 export function goodBody(random: Random): Body {
   const body: Body = { model: random.pick(MODELS), messages: goodMessages(random) };
   for (const [field, make] of Object.entries(OPTIONAL_FIELDS)) {
@@ -26,7 +26,7 @@ export function goodBody(random: Random): Body {
   return random.chance(0.5) ? body : shuffled(body, random);
 }
 
-/** Every capability the simulated models have; a name with a vendor before it is the same model. */
+/** Uses every capability of the simulated models; a name with a vendor prefix means the same model. */
 const MODELS = ['sim-gpt', 'sim-gpt-mini', 'vendor/sim-gpt', 'a/b/sim-gpt-mini'];
 
 const OPTIONAL_FIELDS: Readonly<Record<string, (random: Random) => unknown>> = {

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Pool } from 'undici';
 import type { BadClass, BadRequest } from './bad-class.ts';
 
-/** What came back, and every way in which it is not what the table says. */
+/** The response, and every difference from what the table says. */
 export interface Refusal {
   readonly requestId: string;
   readonly complaints: readonly string[];
@@ -36,7 +36,7 @@ export async function send(pool: Pool, request: Omit<BadRequest, 'param'>): Prom
   return { status: statusCode, headers, text: await answer.text() };
 }
 
-/** Names and values by turns, the form in which a header can stand twice. */
+/** Names and values in turn, a form in which a header can occur twice. */
 function headersOf({ headers = {}, body = null }: Omit<BadRequest, 'param'>): string[] {
   const usual = body === null ? {} : { 'content-type': 'application/json' };
   return Object.entries({ ...usual, ...headers }).flatMap(([name, value]) =>
@@ -46,7 +46,7 @@ function headersOf({ headers = {}, body = null }: Omit<BadRequest, 'param'>): st
 
 const RETRYABLE = [408, 409, 429];
 
-/** Holds an answer against its row of the table; an empty list is an answer as it must be. */
+/** Compares an answer with its row of the table; an empty list means that the answer is right. */
 export function judge(row: BadClass, request: BadRequest, answer: Answer): Refusal {
   const { status, headers } = answer;
   const requestId = String(headers['x-gateway-request-id']);
@@ -81,7 +81,7 @@ function judgeEnvelope(row: BadClass, { param }: BadRequest, text: string): stri
   ];
 }
 
-/** A body that could be read has a model, and the answer repeats it, unless it is what was wrong; so with what it resolved to. */
+/** If the body could be read, the answer repeats its model, and the model that it resolved to, unless the model was what was wrong. */
 function judgeModel(row: BadClass, { param, model }: BadRequest, headers: IncomingHttpHeaders): string[] {
   if (!row.oneField || param === 'model') return [];
   const effective = String(model).replace(/^.*\//, '');

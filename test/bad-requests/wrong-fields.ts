@@ -2,7 +2,7 @@ import type { Random } from '../random.ts';
 import { type BadClass, oneField, type Spoil, verbatim, writeVerbatim } from './bad-class.ts';
 import { type Body, goodTools } from './good-body.ts';
 
-/** Values by kind; null is no wrong value anywhere, since it counts as absent. */
+/** Values by kind; null is never a wrong value, since it counts as absent. */
 const VALUES = {
   string: ['', 'x', 'auto', '1', 'true'],
   integer: [0, 1, -7, 4096],
@@ -16,7 +16,7 @@ type Kind = keyof typeof VALUES;
 
 const NUMBER: readonly Kind[] = ['integer', 'fraction', 'infinite'];
 
-/** Every known field whose type we hold, with the kinds of value it may have. */
+/** Every known field whose type we check, with the kinds of value it may have. */
 const FIELD_KINDS: Readonly<Record<string, readonly Kind[]>> = {
   model: ['string'],
   messages: ['list'],
@@ -121,7 +121,7 @@ const STREAM_OPTIONS: BadClass[] = [
   }),
 ];
 
-/** Each names the field that its message tells to change. */
+/** Each names the field that the error message says to change. */
 const REASONING_FAULTS: readonly (readonly [string, unknown, Record<string, unknown>])[] = [
   ['reasoning_effort', 'low', { reasoning: { effort: 'high' } }],
   ['reasoning_effort', 'none', { reasoning: { effort: 'medium' } }],

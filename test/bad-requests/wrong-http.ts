@@ -3,7 +3,7 @@ import type { Random } from '../random.ts';
 import type { BadClass, BadRequest } from './bad-class.ts';
 import { goodBody } from './good-body.ts';
 
-/** Nothing is wrong with the body, but with what stands around it. */
+/** The body is valid, but the request around it is not. */
 function wrongHttp(
   name: string,
   [status, code]: readonly [number, string],
@@ -87,7 +87,7 @@ const UNKNOWN_PATHS = [
   `/${'x'.repeat(2000)}`,
 ];
 
-/** Each is another path, or none, to somebody. */
+/** Some HTTP implementations read each of these as another path, or as invalid. */
 const UNCLEAR_PATHS = [
   '/../../etc/passwd',
   '/%2e%2e/%2e%2e/etc/passwd',

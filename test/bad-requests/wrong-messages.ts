@@ -105,7 +105,7 @@ export const WRONG_MESSAGES: readonly BadClass[] = [
     '.type',
     ['input_audio', 'files', 'input_text', 'image', 'video_url', 'document', 'Text', '', '__proto__'].map((type) => ({
       type,
-      // A second spelling of a known name would be refused as such.
+      // A second spelling of a known name would be refused for that reason.
       [type === '__proto__' || type === 'Text' ? 'data' : type]: { id: 'file_1', data: 'AAAA' },
     })),
     'unsupported_feature',

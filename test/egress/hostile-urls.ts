@@ -1,6 +1,6 @@
 import type { ForbiddenReason } from '../../src/egress/forbidden-url.ts';
 
-/** What a stranger's name servers could say; every name here is asked for over the wire. */
+/** What a stranger's name servers could answer; every name here is really looked up. */
 export const HOSTILE_NAMES: Readonly<Record<string, readonly string[]>> = {
   'loopback.attacker.example': ['127.0.0.1'],
   'loopback-six.attacker.example': ['::1'],
@@ -39,7 +39,7 @@ export const HOSTILE_NAMES: Readonly<Record<string, readonly string[]>> = {
   'nothing.attacker.example': [],
 };
 
-/** Spelled so that a reader of text would not see the address; every one of them names a forbidden one. */
+/** Spellings that hide the address from a check of the text; each of them leads to a forbidden address. */
 const DISGUISED_ADDRESSES: readonly string[] = [
   // Loopback: short, decimal, octal, hexadecimal, mixed, with leading zeros, other members of the block.
   'https://127.0.0.1/',
@@ -87,7 +87,7 @@ const DISGUISED_ADDRESSES: readonly string[] = [
   'https://0xc0a80001/',
   'https://100.64.0.1/',
   'https://100.127.255.255/',
-  // Where clouds answer for their machines.
+  // Metadata services of clouds.
   'https://169.254.169.254/',
   'https://169.254.169.254/latest/meta-data/iam/security-credentials/',
   'https://2852039166/',
@@ -123,7 +123,7 @@ const DISGUISED_ADDRESSES: readonly string[] = [
   'https://4294967295/',
   'https://0xffffffff/',
   'https://037777777777/',
-  // IPv6: this machine, and addresses that carry an IPv4 address in every way there is.
+  // IPv6: this machine, and every form of address that contains an IPv4 address.
   'https://[::1]/',
   'https://[::1]:8443/',
   'https://[0:0:0:0:0:0:0:1]/',
@@ -202,7 +202,7 @@ const OF_OTHER_REASONS: readonly (readonly [url: string, reason: ForbiddenReason
   ['blob:https://api.good.example/1', 'scheme'],
   ['unix:/var/run/docker.sock', 'scheme'],
   ['http+unix://%2Fvar%2Frun%2Fdocker.sock/', 'scheme'],
-  // Credentials, and hosts that only look like the host.
+  // Credentials, and names that only look like another host.
   ['https://user:password@api.good.example/', 'credentials'],
   ['https://user@127.0.0.1/', 'credentials'],
   ['https://@127.0.0.1/', 'credentials'],
@@ -248,7 +248,7 @@ const OF_OTHER_REASONS: readonly (readonly [url: string, reason: ForbiddenReason
   [`https://${'a.'.repeat(130)}example/`, 'host_name'],
   ['https://*.good.example/', 'host_name'],
   ['https://127.0.0.1.attacker/', 'unresolved'],
-  // What parsers repair, each in its own way.
+  // Malformed URLs that parsers correct, each in its own way.
   ['https:127.0.0.1/', 'malformed'],
   ['https:/127.0.0.1/', 'malformed'],
   ['https:///127.0.0.1/', 'malformed'],
@@ -316,7 +316,7 @@ export const HOSTILE_URLS: readonly (readonly [url: string, reason: ForbiddenRea
   ...OF_OTHER_REASONS,
 ];
 
-/** The same in local mode, where this machine itself may be called, but not what it serves, nor through a name. */
+/** The same in local mode, where this machine itself may be called, but not the gateway's own ports, and not by another name. */
 export const HOSTILE_LOCALLY: readonly (readonly [url: string, reason: ForbiddenReason])[] = [
   ['http://127.0.0.1:18080/v1', 'own_listener'],
   ['http://localhost:18080/v1', 'own_listener'],

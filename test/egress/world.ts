@@ -12,7 +12,7 @@ import { type Certified, certify } from './certificate.ts';
 import { HOSTILE_NAMES } from './hostile-urls.ts';
 import { NameServer, type Zone } from './name-server.ts';
 
-/** Addresses that anyone may be given; none of them is dialed for real. */
+/** Public addresses; no real connection is made to any of them. */
 export const GOOD_URLS: readonly string[] = [
   'https://api.good.example/openai/v1',
   'https://API.Good.Example/openai/v1',
@@ -51,16 +51,16 @@ function zoneOf(moving: Zone): Zone {
   };
 }
 
-/** Name servers of the internet, one host that answers for all of it, and a dialer that counts and leads there. */
+/** Name servers of a fake internet, one host that answers for all addresses, and a connector that counts connections and leads there. */
 export class World {
   readonly dialed: DialTarget[] = [];
-  /** The names by which the host was asked for. */
+  /** The names under which the host was called. */
   readonly namesAsked: (string | false | null)[] = [];
   readonly names: NameServer;
   readonly resolve: Resolve;
   readonly #host: Server;
   readonly #certified: Certified;
-  /** Says what to do for a path the host has not answered at once. */
+  /** Decides about requests to paths that the host does not answer at once. */
   onSilent: () => void = () => {};
 
   private constructor(names: NameServer, certified: Certified) {
@@ -124,7 +124,7 @@ export class World {
         egress.send({ origin, method: 'GET', path: pathname + search, headers: {}, body: null }, receiver);
       });
     } catch {
-      // Not even a client without a guard knows what to do with it.
+      // Not even a client without a guard can use it.
     } finally {
       await egress.close();
     }
@@ -146,7 +146,10 @@ export class World {
   }
 }
 
-/** What must not be dialed, told apart by Node and written down a second time; a list for each, as one mixes them up. */
+/**
+ * Forbidden addresses, classified by Node and listed here again as a second opinion; one list per family, because a
+ * shared list mixes them up.
+ */
 const FORBIDDEN = { ipv4: new BlockList(), ipv6: new BlockList() };
 for (const block of [
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 168.63.129.16/32 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24',

@@ -2,11 +2,11 @@ import type { Node } from 'oxc-parser';
 import { lineAt, type SourceFile } from './source-files.ts';
 import { literalText, memberName, type Place, placesOf } from './syntax.ts';
 
-/** Something that belongs into one place. */
+/** Something that belongs in one place. */
 export interface Ban {
   readonly what: string;
   readonly instead: string;
-  /** Where it may stand; an entry that is not needed is a failure. */
+  /** Where it may occur; an unneeded entry is a failure. */
   readonly homes: readonly string[];
   /** Lines on which the file has it. */
   find(file: SourceFile): number[];
@@ -137,7 +137,7 @@ function linesWhere(file: SourceFile, matches: (place: Place) => boolean): numbe
     .map(({ node }) => lineAt(file, node.start));
 }
 
-/** `JSON.parse`, `JSON['parse']`, `const { parse } = JSON`, and `JSON` handed to where nobody sees what is read of it. */
+/** `JSON.parse`, `JSON['parse']`, `const { parse } = JSON`, and `JSON` passed as a value, so that its use cannot be seen. */
 function usesMember({ node, parent, key }: Place, global: string, members: readonly string[]): boolean {
   const isGlobal =
     (node.type === 'Identifier' && node.name === global && isReference(parent, key)) || isMemberOfGlobal(node, global);

@@ -8,7 +8,7 @@ export interface Imports {
   readonly files: readonly string[];
   /** Packages and modules of Node. */
   readonly modules: readonly string[];
-  /** Lines with an import whose target no reader can tell. */
+  /** Lines with an import whose target is unknown. */
   readonly unreadable: readonly number[];
 }
 
@@ -100,7 +100,7 @@ function relativeTo(from: string, path: string): string {
   return `./${'../'.repeat(from.split('/').length - 1)}${path}`;
 }
 
-/** Groups of files that import each other, directly or by way of others; each group as its shortest circle. */
+/** Groups of files that import each other, directly or by way of others; each group as its shortest cycle. */
 export function circlesIn(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   const circles: string[][] = [];
   const seen = new Set<string>();

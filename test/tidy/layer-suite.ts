@@ -47,7 +47,7 @@ describe('imports', () => {
     expect(outside, 'Read it from the management API; its types are in console/src/api/generated.').toEqual([]);
   });
 
-  /** Threads are started by the name of their file, which stands in a variable. */
+  /** Threads are started by the name of their file, which is in a variable. */
   const THREADS = ['src/store/sqlite/backup-worker.ts', 'src/store/sqlite/scanner.ts', 'src/store/sqlite/writer.ts'];
   /** The engine that tests compare the others with. */
   const TESTS_ONLY = ['src/store/memory/memory-store.ts'];

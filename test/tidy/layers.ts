@@ -1,4 +1,4 @@
-/** A layer of src/: a folder, or a part of one. The rows stand from the top down. */
+/** A layer of src/: a folder, or a part of one. The rows are ordered from the top down. */
 export interface Layer {
   readonly name: string;
   /** Layers below, or single files of them. `limits.ts` is open to all. */
@@ -11,7 +11,7 @@ export interface Layer {
 
 const PROTOCOLS = ['json', 'kit'];
 const PLAIN = ['canonical', ...PROTOCOLS];
-/** What services stand on. */
+/** What services are built on. */
 const BASE = ['catalog', 'egress', 'store', 'money', ...PLAIN];
 const SERVICES = ['hosts', 'ledger', 'accounts', 'custody'];
 
@@ -80,7 +80,7 @@ export const LAYERS: readonly Layer[] = [
   {
     name: 'jobs',
     mayImport: ['gateway', ...SERVICES, 'wires', ...BASE],
-    about: 'Deferred jobs: accepted and reserved now, run later. Only it reserves, starts and finishes.',
+    about: 'Deferred jobs: accepted and reserved now, run later. Only this layer reserves, starts and finishes jobs.',
   },
   {
     name: 'gateway',
@@ -95,8 +95,12 @@ export const LAYERS: readonly Layer[] = [
   { name: 'ledger', mayImport: BASE, about: 'Holds, settlements and credits, in batches.' },
   { name: 'accounts', mayImport: BASE, about: 'Accounts, keys, authentication.' },
   { name: 'custody', mayImport: BASE, about: "Callers' own provider keys, sealed." },
-  { name: 'alerts', mayImport: BASE, about: 'What somebody should be told of: looked for, raised once, resolved.' },
-  { name: 'webhooks', mayImport: BASE, about: 'URLs that are told of events: targets, signatures, deliveries.' },
+  {
+    name: 'alerts',
+    mayImport: BASE,
+    about: 'Conditions that somebody should know about: detected, raised once, resolved.',
+  },
+  { name: 'webhooks', mayImport: BASE, about: 'URLs that events are sent to: targets, signatures, deliveries.' },
   {
     name: 'signing',
     mayImport: ['store', ...PLAIN],
@@ -150,7 +154,7 @@ export const LAYERS: readonly Layer[] = [
     mayImport: PROTOCOLS,
     about: 'The simulated upstream. It shares no code with `wires`, so that one mistake cannot hide in both.',
   },
-  { name: 'http1', mayImport: ['kit'], about: 'HTTP/1.1, server and client. It knows nothing of this product.' },
+  { name: 'http1', mayImport: ['kit'], about: 'HTTP/1.1, server and client. It knows nothing about this product.' },
   { name: 'json', mayImport: ['kit'], about: 'JSON on bytes: scanning, editing, bounds.' },
   { name: 'kit', mayImport: [], about: 'Clock, ids, batcher, SSE, log, threads.' },
   {
@@ -163,7 +167,7 @@ export const LAYERS: readonly Layer[] = [
   { name: 'worker-limits.ts', mayImport: [], about: 'The part of `limits.ts` about gateways with several workers.' },
 ];
 
-/** Folders of src/wires/ that are no wire. */
+/** Folders of src/wires/ that are not wires. */
 const SHARED_BY_WIRES = ['frames', 'fields', 'usage', 'errors'];
 
 /** Files that know every wire. */
@@ -178,7 +182,7 @@ export function layerOf(path: string): string {
   return first;
 }
 
-/** Null if the import is allowed, else why it is not. */
+/** Null if the import is allowed, otherwise why it is not. */
 export function refusalOfImport(from: string, to: string): string | null {
   const own = layerOf(from);
   const other = layerOf(to);

@@ -10,7 +10,7 @@ export interface SourceFile {
   readonly text: string;
   readonly program: Program;
   readonly comments: readonly Comment[];
-  /** Lets go of the tree: those of all files are 300 MB, which every later test of the process would have to live with. */
+  /** Lets go of the tree: those of all files are 300 MB, which would stay in memory during all later tests of the process. */
   forget(): void;
 }
 

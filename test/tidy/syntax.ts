@@ -1,7 +1,7 @@
 import { type Node, Visitor, visitorKeys } from 'oxc-parser';
 import { linesOf, type SourceFile } from './source-files.ts';
 
-/** A node with the way to it: the member of `parent` that holds it. */
+/** A node with its position: the member of `parent` that holds it. */
 export interface Place {
   readonly node: Node;
   readonly parent: Node | null;
@@ -64,7 +64,7 @@ export function functionsOf(file: SourceFile): FunctionSize[] {
   const found: FunctionSize[] = [];
   for (const { node, parent, key } of placesOf(file)) {
     if (!FUNCTIONS.includes(node.type) || !('body' in node) || node.body === null) continue;
-    // A method begins with its name, which stands in the node around the function.
+    // A method begins with its name, which is in the node around the function.
     const isMember = key === 'value' && parent !== null && MEMBERS.includes(parent.type);
     const start = isMember ? parent.start : node.start;
     found.push({ start, end: node.end, lines: linesOf(file.text.slice(start, node.end)) });
@@ -72,7 +72,7 @@ export function functionsOf(file: SourceFile): FunctionSize[] {
   return found;
 }
 
-/** Where tests are declared: a function around them is a chapter, not a step. */
+/** Where tests are declared: a function around them only groups them. */
 export function testsIn(file: SourceFile): number[] {
   const found: number[] = [];
   new Visitor({

@@ -93,7 +93,7 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
     serverStatus.reached(false);
-    throw new ApiError(0, 'unreachable', 'The gateway cannot be reached. Check that it runs.', null);
+    throw new ApiError(0, 'unreachable', 'The gateway cannot be reached. Check that it is running.', null);
   }
 }
 

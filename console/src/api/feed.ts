@@ -13,8 +13,7 @@ export interface FeedEvents {
 const RETRY_MS = 2_000;
 
 /**
- * Receipts as calls end. EventSource cannot send the header of local mode, so the stream is read by hand. Returns what
- * ends it.
+ * Receipts as calls end. EventSource cannot send the header of local mode, so the stream is read by hand. Returns a function that ends it.
  */
 export function followReceipts(filter: Readonly<Record<string, string | undefined>>, events: FeedEvents): () => void {
   const ending = new AbortController();
@@ -24,7 +23,7 @@ export function followReceipts(filter: Readonly<Record<string, string | undefine
       try {
         lastId = await readOnce(filter, lastId, events, ending.signal);
       } catch {
-        // The connection broke; the next one goes on after the last event.
+        // The connection broke; the next one continues after the last event.
       }
       if (ending.signal.aborted) return;
       events.onState('waiting');

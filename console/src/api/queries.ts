@@ -18,7 +18,7 @@ export function createQueryClient(): QueryClient {
       mutations: { networkMode: 'always' },
       queries: {
         staleTime: 10_000,
-        // Whether the browser is online says nothing of a gateway on this machine.
+        // Whether the browser is online says nothing about a gateway on this machine.
         networkMode: 'always',
         refetchOnWindowFocus: true,
         // A refusal stays a refusal, unless the gateway was only busy. One that is away is asked again by the shell.
@@ -35,7 +35,7 @@ export interface ReadOptions<Data = unknown> {
   readonly refetchMs?: number;
   /** Reads again only as long as this holds. */
   refetchWhile?(data: Data): boolean;
-  /** Shows the rows of the filters before while those of the new ones load. */
+  /** Shows the rows of the previous filters while those of the new ones load. */
   readonly keepsPrevious?: boolean;
   readonly staleMs?: number;
 }

@@ -38,7 +38,7 @@ export function answerOtherTabs(): void {
   };
 }
 
-/** Asks the other tabs of this origin for their token. Returns what ends the asking. */
+/** Asks the other tabs of this origin for their token. Returns a function that stops asking. */
 export function askOtherTabs(onToken: (token: string) => void): () => void {
   const channel = new BroadcastChannel(CHANNEL);
   channel.onmessage = ({ data }: MessageEvent<TabMessage>) => {

@@ -22,7 +22,7 @@ interface TableProps<Each> {
   /** The row that is open. */
   readonly openId?: string | null;
   readonly isPending?: boolean;
-  /** Rows of the filters before, while those of the new ones load. */
+  /** Rows of the previous filters, while those of the new ones load. */
   readonly isStale?: boolean;
   /** Shown instead of rows if there are none. */
   readonly empty?: ReactNode;

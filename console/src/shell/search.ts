@@ -15,7 +15,7 @@ export function stringifySearch(search: Record<string, unknown>): string {
 
 export interface Filters {
   readonly search: Search;
-  /** Changes what is named; undefined takes it out of the address. */
+  /** Changes the filters that are named; undefined removes one from the address. */
   change(patch: Search, options?: { readonly replace?: boolean }): void;
 }
 

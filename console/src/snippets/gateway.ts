@@ -12,7 +12,7 @@ export function useGatewayUrl(): string {
   return system.data?.server?.url ?? location.origin;
 }
 
-/** A model to begin with: a simulated one, which costs no real money, else the cheapest that talks. */
+/** A model to begin with: a simulated one, which costs no real money, or the cheapest chat model. */
 export function useTrialModel(): Model | null {
   const models = useApi('GET /models', {}, { staleMs: 300_000 });
   const talking = (models.data?.data ?? []).filter(({ caps }) => caps.includes('chat'));

@@ -2,7 +2,7 @@ import type { MetadataExtractor } from '@ai-sdk/openai-compatible';
 import type { JSONObject } from '@ai-sdk/provider';
 import type { Receipt } from '@tollgate/client';
 
-/** What the call cost, as JSON: amounts are texts, so that they are exact. Undefined if there is no receipt. */
+/** What the call cost, as JSON: amounts are strings, so that they are exact. Undefined if there is no receipt. */
 export function receiptMetadata(receipt: Receipt | undefined): JSONObject | undefined {
   if (receipt === undefined) return undefined;
   const { requestId, requestedModel, effectiveModel, costNanousd, components, state } = receipt;

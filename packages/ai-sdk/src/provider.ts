@@ -32,7 +32,7 @@ export function createTollgate(settings: TollgateSettings): TollgateProvider {
   });
 }
 
-/** With a meter of its own, so that calls at the same time do not get the receipts of each other. */
+/** With a meter of its own, so that concurrent calls do not get each other's receipts. */
 function metered(settings: TollgateSettings): OpenAICompatibleProvider {
   const { fetch, receipts } = meteredFetch(settings.fetch === undefined ? {} : { fetch: settings.fetch });
   return providerFor(settings, fetch, () => receiptMetadata(receipts.at(-1)));

@@ -15,7 +15,7 @@ export interface FallbackOptions {
   readonly budget?: bigint;
   /** Up to 64 letters, digits, `_` or `-`; a random one by default. `GET /v1/receipts?chain=` lists its calls. */
   readonly chain?: string;
-  /** Called after every attempt. That of a stream counts as made when its first content has come. */
+  /** Called after every attempt; for a stream, once its first content has come. */
   readonly onAttempt?: (attempt: Attempt) => void;
   readonly signal?: AbortSignal;
   /** What `member.fetch` sends with; the platform's by default. */
@@ -120,7 +120,7 @@ function membersOf(
   { signal, fetch, wait }: FallbackOptions,
 ): Member[] {
   if (specs.length === 0 || specs.length > MEMBERS_MAX) {
-    throw new TypeError(`fallback() takes 1 to ${MEMBERS_MAX} models, and not ${specs.length}.`);
+    throw new TypeError(`fallback() takes 1 to ${MEMBERS_MAX} models, not ${specs.length}.`);
   }
   const terms = specs.map((spec) => (typeof spec === 'string' ? { model: spec } : spec));
   return terms.map(({ model, maxCost }, at) => {

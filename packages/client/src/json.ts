@@ -24,7 +24,7 @@ export function textOf(value: unknown): string | null {
 /** Within a string of JSON the second quote would have a backslash before it, so only names of members match. */
 const AMOUNTS = /("[a-z_]*nanousd":\s*)(-?\d+)/g;
 
-/** No text of the gateway has this character, so that an amount is not taken for a text of a caller's metadata. */
+/** The gateway never sends this character, so an amount cannot be confused with a string in a caller's metadata. */
 const MARK = '\0';
 
 /** Parses a body of the gateway's own routes; numbers named `…_nanousd` become bigint, exact at any size. */

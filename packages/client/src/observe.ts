@@ -18,7 +18,7 @@ export interface Observed {
   isOpen(): boolean;
 }
 
-/** An error event, or a body that broke off. */
+/** An error event, or a body that ended early. */
 export type StreamFailure = { readonly error: JsonObject } | { readonly cut: unknown };
 
 export interface ObserveOptions {
@@ -72,7 +72,7 @@ function unwatched(response: Response): Observed {
   };
 }
 
-/** The response with its whole body read, so that a connection that breaks off fails here and not in the caller's hands. */
+/** The response with its whole body read, so that a broken connection fails here, not in the caller's code. */
 export async function readWhole(response: Response): Promise<Response> {
   const { status, statusText, headers } = response;
   try {

@@ -149,7 +149,7 @@ function count(value: unknown): number {
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : 0;
 }
 
-/** JSON has no bigint: `JSON.stringify` writes the amounts as texts. */
+/** JSON has no bigint: `JSON.stringify` writes the amounts as strings. */
 function withJson<R extends Receipt>(receipt: R): R {
   const toJSON = () => texts(receipt);
   return Object.defineProperty(receipt, 'toJSON', { value: toJSON, enumerable: false });

@@ -72,7 +72,7 @@ async function receiptAtEnd(reader: Reader, receipt: Promise<Receipt | null>): P
   try {
     while (!(await reader.read()).done);
   } catch {
-    // A connection that breaks off ends it too.
+    // A broken connection ends it too.
   }
   return receipt;
 }

@@ -15,7 +15,7 @@ export interface ReceiptKey {
   readonly exp?: number;
 }
 
-/** What a signed document says. Every integer in the content is a text. */
+/** What a signed document says. Every integer in the content is a string. */
 export interface VerifiedReceipt {
   readonly kind: 'receipt' | 'refund';
   readonly kid: string;
@@ -33,10 +33,10 @@ export interface VerifiedReceipt {
 export interface VerifiedRoot {
   readonly number: string;
   readonly month: string;
-  /** Whether the month has ended, so that its root does not change any more. */
+  /** Whether the month has ended, so that its root no longer changes. */
   readonly final: boolean;
   readonly root: string;
-  /** The SHA-256 hash of the payload of the root before it. */
+  /** The SHA-256 hash of the payload of the previous root. */
   readonly previous: string | null;
 }
 
@@ -84,7 +84,7 @@ async function checkProof(
   const root = payload.root as unknown as VerifiedRoot;
   const isOfReceipt = payload.books === books && payload.generation === generation && isObject(root);
   if (type !== 'tollgate-month-root' || !isOfReceipt || root.month !== proof.month)
-    throw new NotVerifiedError('The root is of another ledger, generation or month.');
+    throw new NotVerifiedError('The root belongs to another ledger, generation or month.');
   const { month, receipts, spent_nanousd, salt } = proof;
   // A value with line feeds could contain the lines after it, and one leaf could be read in two ways.
   if (!/^[\w,-]+$/.test(String([month, receipts, spent_nanousd, salt]))) throw new NotVerifiedError(STEP_WRONG);
@@ -134,7 +134,7 @@ interface Opened {
 
 async function openJws(jws: unknown, { keys }: ReceiptKeys): Promise<Opened> {
   if (!isObject(jws) || namesOf(jws) !== 'payload,protected,signature' || !Object.values(jws).every(isText))
-    throw new NotVerifiedError('A signed document has the texts payload, protected and signature.');
+    throw new NotVerifiedError('A signed document must have the strings payload, protected and signature.');
   const { payload, protected: header, signature } = jws as Record<string, string>;
   const { alg, kid, typ, ...others } = parse(header!, 'protected header');
   if (alg !== 'EdDSA' || namesOf(others) !== '') throw new NotVerifiedError('The protected header is wrong.');
@@ -155,7 +155,7 @@ async function imported({ kid, x }: ReceiptKey) {
   const jwk = { crv: 'Ed25519', kty: 'OKP', x };
   const isOwnId = (await sha256(hexOf(utf8(JSON.stringify(jwk))))) === hexOf(bytesOf(kid, 'key id'));
   const key = isOwnId && (await crypto.subtle.importKey('jwk', jwk, 'Ed25519', false, ['verify']).catch(() => null));
-  if (!key) throw new NotVerifiedError(`The key set is wrong: ${kid} is not an Ed25519 key.`);
+  if (!key) throw new NotVerifiedError(`The key set is invalid: ${kid} is not an Ed25519 key.`);
   return key;
 }
 

@@ -16,7 +16,7 @@ export type Behaviour =
   | { readonly kind: 'answer'; readonly cost?: bigint }
   /** The connection is reset before the response; the call may still run. */
   | { readonly kind: 'reset'; readonly cost?: bigint; readonly runs?: true }
-  /** The response begins and breaks off: within a JSON body, or before the first content of a stream. */
+  /** The response begins and is cut off: within a JSON body, or before the first content of a stream. */
   | { readonly kind: 'cut'; readonly cost?: bigint }
   | { readonly kind: 'error event'; readonly code?: string; readonly type?: string; readonly cost?: bigint }
   /** A stream fails after its first content. */

@@ -85,7 +85,7 @@ const renameCommand: CommandSpec = {
 
 const suspendCommand: CommandSpec = {
   name: 'suspend <account>',
-  summary: 'refuse new calls of an account; running calls end and are charged',
+  summary: 'refuse new calls of an account; running calls finish and are charged',
   examples: ['tollgate accounts suspend ada'],
   async run(session, [account = '']) {
     session.show(await session.ask('accounts.suspend', { account }), describeAccount);

@@ -68,7 +68,7 @@ const updateCommand: CommandSpec = {
     const { dataFolder } = session.config('leave');
     refuseDate(file, loadCatalogInForce(dataFolder).file, session.composition.clock.nowMs());
     replaceFile(installedCatalogPath(dataFolder), `${JSON.stringify(file)}\n`);
-    session.advise(`Installed ${file.version}. A running server takes it over when it gets SIGHUP.`);
+    session.advise(`Installed ${file.version}. A running server starts using it on SIGHUP.`);
     return EXIT.ok;
   },
 };
@@ -81,7 +81,7 @@ const resetCommand: CommandSpec = {
     const isThere = removeFile(installedCatalogPath(session.config('leave').dataFolder));
     session.advise(
       isThere
-        ? 'The built-in catalog is used again. A running server takes it over when it gets SIGHUP.'
+        ? 'The built-in catalog is used again. A running server starts using it on SIGHUP.'
         : 'No other catalog was installed.',
     );
     return EXIT.ok;
@@ -137,7 +137,7 @@ function refuseWrongProof(session: Session, bytes: Buffer, { sha256, signature, 
     throw usageFailure('--signature and --public-key are needed together.');
   if (typeof signature !== 'string' || typeof publicKey !== 'string') return;
   if (!isSigned(bytes, readLocal(session, signature), readLocal(session, publicKey)))
-    throw new CliFailure(EXIT.no, 'The signature does not fit the file and the public key. Nothing was changed.');
+    throw new CliFailure(EXIT.no, 'The signature does not match the file and the public key. Nothing was changed.');
 }
 
 function isSigned(bytes: Buffer, signature: Buffer, publicKey: Buffer): boolean {

@@ -5,7 +5,7 @@ import { usageFailure } from '../failure.ts';
 
 const RESTORED_OPTION = ['--restored', 'the jobs that are paused because the ledger was restored'] as const;
 
-/** After a restore nobody can know whether a paused job ran, so its operator decides. */
+/** After a restore nobody can know whether a paused job ran, so the operator decides. */
 export const resumeRestoredCommand: CommandSpec = {
   name: 'resume',
   summary: 'queue the jobs that a restore of the ledger has paused; some may run, and be charged, a second time',
@@ -33,7 +33,7 @@ export const failRestoredCommand: CommandSpec = {
 };
 
 function refuseWithoutFlag(restored: string | boolean | undefined): void {
-  if (restored !== true) throw usageFailure('Add --restored: only jobs that a restore has paused can be moved.');
+  if (restored !== true) throw usageFailure('Add --restored: the command is only for jobs that a restore has paused.');
 }
 
 function describe({ status, jobs }: RestoredJobsView): string {

@@ -19,7 +19,7 @@ import { failRestoredCommand, resumeRestoredCommand } from './jobs-restored.ts';
 import { endOf, isGroup, saveResult, waitForEnd } from './jobs-wait.ts';
 
 const GATEWAY_OPTIONS = [
-  ['--url <url>', 'address of the gateway, if it is not the one that has the data folder'],
+  ['--url <url>', 'address of the gateway, if it is not the one that uses this data folder'],
   ['--key-env <name>', 'variable that holds the gateway key (TOLLGATE_API_KEY)'],
 ] as const;
 const OUT_OPTION = ['--out <file>', 'file for the results, which must not exist yet (standard output)'] as const;
@@ -32,7 +32,7 @@ const submitCommand: CommandSpec = {
     OUT_OPTION,
     ['--not-before <time>', 'earliest start, like 2027-01-31T12:00:00Z'],
     ['--expires-at <time>', 'latest start, at most 30 days ahead (in 24 hours)'],
-    ['--webhook <name>', 'webhook that is told when the group has ended'],
+    ['--webhook <name>', 'webhook that is called when the group has ended'],
     ['--max-cost-nanousd <amount>', 'refuse the group if it could cost more than this in all'],
     ...GATEWAY_OPTIONS,
   ],
@@ -65,7 +65,7 @@ function sameUrl({ url }: { readonly url?: unknown }): string {
 
 const waitCommand: CommandSpec = {
   name: 'wait <id>',
-  summary: 'wait for the end of a job or a group, and write its results; goes on where an interrupted one stopped',
+  summary: 'wait for the end of a job or a group, and write its results; continues where an interrupted wait stopped',
   options: [OUT_OPTION, ...GATEWAY_OPTIONS],
   examples: ['tollgate jobs wait grp_… --out results.jsonl', 'tollgate jobs wait job_…'],
   async run(session, [id = ''], options) {
@@ -122,7 +122,7 @@ const showCommand: CommandSpec = {
 
 const cancelCommand: CommandSpec = {
   name: 'cancel <id>',
-  summary: 'cancel a job, or every job of a group that has not ended',
+  summary: 'cancel a job, or all unfinished jobs of a group',
   options: GATEWAY_OPTIONS,
   examples: ['tollgate jobs cancel job_…', 'tollgate jobs cancel grp_…'],
   run: (session, [id = ''], options) => showAnswer(session, readId(id), options, 'POST', '/cancel'),

@@ -11,7 +11,7 @@ const verifyCommand: CommandSpec = {
   summary: 'recompute every balance and every closed month from the receipts; exits with 1 if they do not match',
   options: [
     ['--since <month>', 'recompute closed months from this one on, like 2026-05'],
-    ['--no-usage', 'do not compare the sums of usage with the receipts'],
+    ['--no-usage', 'do not compare the usage sums with the receipts'],
   ],
   examples: ['tollgate ledger verify && echo exact', 'tollgate ledger verify --since 2026-05'],
   async run(session, _args, { since, usage }) {

@@ -13,7 +13,7 @@ const mintCommand: CommandSpec = {
     ['--name <text>', 'what the key is for'],
     ['--account <account>', 'the only account it may manage; without it, the whole gateway'],
     ['--role <role>', 'what it may do in that account: owner, member or viewer'],
-    ['--read-only', 'it may change nothing'],
+    ['--read-only', 'let the key read only'],
     ['--expires <when>', 'a date like 2027-01-31, or a duration like 30d (90d)'],
   ],
   examples: [
@@ -36,7 +36,9 @@ const mintCommand: CommandSpec = {
     const { secret, ...key } = answer.result;
     session.show(answer, () => secret);
     session.advise(describeKey(key));
-    session.advise('Save the key now: it is not shown again. It opens the management API and pays for no call.');
+    session.advise(
+      'Save the key now: it is not shown again. It gives access to the management API and cannot pay for calls.',
+    );
     return EXIT.ok;
   },
 };
@@ -69,7 +71,7 @@ const revokeCommand: CommandSpec = {
 
 export const managementKeysCommands: CommandGroup = {
   name: 'management-keys',
-  summary: 'manage keys for scripts that manage the gateway',
+  summary: 'manage the keys that scripts use for the management API',
   commands: [mintCommand, listCommand, revokeCommand],
 };
 

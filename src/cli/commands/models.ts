@@ -13,7 +13,7 @@ export const modelsCommand: CommandSpec = {
   summary: 'list the served models with prices per million tokens; PART filters by name',
   options: [
     ['--holds', 'show how prompts are counted for holds, instead of prices'],
-    ['--reset-holds <model>', "forget the overruns of a model, so that the catalog's factor is in force again"],
+    ['--reset-holds <model>', "forget the overruns of a model, so that the catalog's factor applies again"],
   ],
   examples: ['tollgate models', 'tollgate models gpt', 'tollgate models --holds'],
   async run(session, [part = ''], { holds, resetHolds }) {
@@ -45,7 +45,7 @@ async function resetHoldFactor(session: Session, model: string): Promise<number>
   const { model: id, forgotten_accounts: accounts } = answer.result;
   session.show(answer, () => '');
   session.advise(
-    `Overruns of ${accounts} accounts with ${id} are forgotten. A running server follows within a minute.`,
+    `Overruns of ${accounts} accounts with ${id} are forgotten. A running server applies this within a minute.`,
   );
   return EXIT.ok;
 }

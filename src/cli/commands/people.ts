@@ -25,7 +25,7 @@ function readCapTerms(options: Options): { spend_cap_nanousd?: string | null; wi
 
 const inviteCommand: CommandSpec = {
   name: 'invite <email>',
-  summary: 'print a link, once, with which a person can sign in; pass it on yourself',
+  summary: 'print a sign-in link for a person, once; you have to pass it on yourself',
   options: [
     ['--operator', 'may see and change everything'],
     ['--account <account>', 'account in which the person gets a role'],
@@ -75,7 +75,7 @@ const capCommand: CommandSpec = {
 
 const resetCommand: CommandSpec = {
   name: 'reset <person>',
-  summary: 'print a link, once, with which a person sets a new password',
+  summary: 'print a link, once, for setting a new password of a person',
   examples: ['tollgate people reset ada@example.com'],
   async run(session, [person = '']) {
     showLink(session, await session.ask('people.reset', { person }));
@@ -89,7 +89,7 @@ function showLink<Name extends 'people.invite' | 'people.reset'>(session: Sessio
   session.advise(`The link is for ${email}, works once, and expires ${time(expires)} UTC. It is not shown again.`);
   if (link === null)
     session.advise(
-      'This is only the secret of the link. People sign in in hosted mode: set public_url and start the gateway with --hosted, then invite again.',
+      'This is only the secret of the link, because people can sign in only in hosted mode. Set public_url, start the gateway with --hosted, and invite again.',
     );
 }
 

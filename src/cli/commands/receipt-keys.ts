@@ -23,7 +23,7 @@ export const keysCommand: CommandSpec = {
 export const rotateKeyCommand: CommandSpec = {
   name: 'rotate-key',
   summary: `make a new key for receipts, which signs in ${OVERLAP}; older ones still verify`,
-  options: [['--now', 'the new key signs at once, for example because the old one may be known to others']],
+  options: [['--now', 'sign with the new key at once, for example because the old one may have leaked']],
   examples: ['tollgate receipts rotate-key'],
   async run(session, _args, { now }) {
     const answer = await session.ask('receipts.rotatekey', { now: now === true });

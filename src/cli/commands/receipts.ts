@@ -95,7 +95,7 @@ function describeSum(receipts: readonly OperatorReceiptView[]): string {
 
 export const receiptsCommands: CommandGroup = {
   name: 'receipts',
-  summary: 'show what calls cost, and why; refund it; verify signed receipts',
+  summary: 'show what calls cost and why, refund them, and verify signed receipts',
   commands: [showCommand, listCommand, refundCommand, verifyCommand, keysCommand, rotateKeyCommand],
 };
 

@@ -34,7 +34,7 @@ const OLDER_KEYS =
 
 const rotateCommand: CommandSpec = {
   name: 'rotate',
-  summary: 'encrypt every stored key, webhook secret and job with the first master key; calls go on meanwhile',
+  summary: 'encrypt every stored key, webhook secret and job with the first master key; calls continue meanwhile',
   options: [['--new-key', 'create a new master key first; only if the key file is in the data folder']],
   examples: ['tollgate seal rotate', 'tollgate seal rotate --new-key'],
   async run(session, _args, options) {

@@ -10,7 +10,7 @@ import { usd } from '../text-values.ts';
 export const acceptLossCommand: CommandSpec = {
   name: 'accept-loss',
   summary:
-    'continue without receipts that a damaged or deleted file has lost, after "tollgate serve" has refused to start',
+    'continue without the receipts lost with a damaged or deleted file, after "tollgate serve" has refused to start',
   options: [['--receipts <n>', 'how many receipts are missing; without it, the command only says how many']],
   examples: ['tollgate store accept-loss --receipts 3 --data ./data'],
   async run(session, _args, options) {

@@ -41,7 +41,7 @@ async function archive(session: Session, { before, to }: Options): Promise<numbe
 
 const NOTHING = 'There are no closed receipts that old.';
 const DELETED =
-  'The receipts are in the files, which were read back, and no longer in the ledger. Keep the files: the ledger has only sums and hashes of them. "tollgate store compact" gives the disk space back.';
+  'The receipts are now in the files, which were read back and checked, and no longer in the ledger. Keep the files: the ledger keeps only their sums and hashes. "tollgate store compact" gives the disk space back.';
 
 async function check(session: Session, { check: folder }: Options): Promise<number> {
   const line = new ProgressLine(session);

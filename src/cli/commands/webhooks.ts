@@ -72,8 +72,8 @@ const showCommand: CommandSpec = {
 
 const rotateCommand: CommandSpec = {
   name: 'rotate <name>',
-  summary: 'make a new secret and print it, once, on stdout; the old one signs too for a while',
-  options: [ACCOUNT_OPTION, ['--grace <duration>', 'how long the old secret signs too, like 1h or 0s (24h)']],
+  summary: 'make a new secret and print it, once, on stdout; the old one also signs for a while',
+  options: [ACCOUNT_OPTION, ['--grace <duration>', 'how long the old secret also signs, like 1h or 0s (24h)']],
   examples: ['tollgate webhooks rotate pager --grace 1h'],
   async run(session, [name = ''], options) {
     const { grace } = options;
@@ -103,7 +103,7 @@ const testCommand: CommandSpec = {
     );
     session.show({ text: JSON.stringify(ended), result: ended }, describeDelivery);
     if (ended.attempts === 0)
-      session.advise('It was not tried yet: a running server delivers it. See "tollgate webhooks show".');
+      session.advise('It has not been attempted yet: a running server delivers it. See "tollgate webhooks show".');
     return ended.status === 'delivered' ? EXIT.ok : EXIT.no;
   },
 };
@@ -122,7 +122,7 @@ const removeCommand: CommandSpec = {
 
 export const webhooksCommands: CommandGroup = {
   name: 'webhooks',
-  summary: 'manage the URLs that are told of events',
+  summary: 'manage the URLs that events are sent to',
   commands: [addCommand, listCommand, showCommand, rotateCommand, testCommand, removeCommand],
 };
 

@@ -2,7 +2,7 @@ import type { Environment } from '../../config/config.ts';
 import type { SettingPath, SettingsFormat } from './format.ts';
 import type { Setting } from './settings-file.ts';
 
-/** What a client is told. */
+/** What the settings of a client are made from. */
 export interface SetupTerms {
   /** With `/v1` at its end. */
   readonly baseUrl: string;

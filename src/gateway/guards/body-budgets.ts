@@ -10,7 +10,7 @@ export interface BodyLimits {
   readonly jsonMembersPerSecond: number | null;
 }
 
-/** Where it is kept what each key has spent. */
+/** Where the spending of each key is kept. */
 export interface BodySpending {
   readonly bytes: NumbersById;
   readonly members: NumbersById;

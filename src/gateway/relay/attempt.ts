@@ -32,8 +32,8 @@ export interface AttemptTerms {
   readonly clock: Clock;
   readonly shutdown: Shutdown;
   /**
-   * Called when the client has left and the host is about to be cancelled, with the result of that. Resolves to true if the
-   * call has been settled so; else the host is read to its end. Null: it may always be cancelled.
+   * Called when the client has left and the host is about to be cancelled, with the result of that. Resolves to true if
+   * the call was settled that way; otherwise the host is read to its end. Null: it may always be cancelled.
    */
   readonly mayCancel: ((cancelled: AttemptResult) => Promise<boolean>) | null;
 }

@@ -175,8 +175,8 @@ class BufferedRelay implements AnswerReceiver {
   }
 
   /**
-   * Cancels the host if the account's loss allowance covers what it may bill beyond the charge. Else it is read to the
-   * call's own limit, and charged then in any case.
+   * Cancels the host if the account's loss allowance covers what it may bill beyond the charge. Otherwise it is read to
+   * the call's own limit, and charged then in any case.
    */
   #leaveHost(): void {
     this.#readToEnd = true;

@@ -1,7 +1,7 @@
 import type { AttemptResult, AttemptTerms } from './attempt.ts';
 
 /**
- * Asks whether the host of a client that has left may be cancelled. The host goes on meanwhile. If it finishes first, its
+ * Asks whether the host of a client that has left may be cancelled. The host goes on in the meantime. If it finishes first, its
  * result waits for the decision.
  */
 export class CancelDecision {
@@ -17,7 +17,7 @@ export class CancelDecision {
     return this.#waiting !== null;
   }
 
-  /** Calls `cancel` if the host may be cancelled with this result, else `goOn` with the host's own result, if it has one. */
+  /** Calls `cancel` if the host may be cancelled with this result, otherwise `goOn` with the host's own result, if it has one. */
   ask(
     cancelled: AttemptResult,
     cancel: (result: AttemptResult) => void,

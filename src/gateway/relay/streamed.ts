@@ -304,8 +304,8 @@ class StreamedRelay implements AnswerReceiver {
   }
 
   /**
-   * Cancels the host if the account's loss allowance covers what it may bill beyond the charge. Else it is read to the
-   * call's own limits.
+   * Cancels the host if the account's loss allowance covers what it may bill beyond the charge. Otherwise it is read to
+   * the call's own limits.
    */
   #leaveHost(how: 'client_gone' | 'stalled'): void {
     const cancelled = { ...this.#result(how, null, null), drained: false, sign: NOTHING_LEARNED };

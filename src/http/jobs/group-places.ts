@@ -13,7 +13,7 @@ export class GroupPlaces {
     this.#message = message;
   }
 
-  /** Takes a place and returns what gives it back. */
+  /** Takes a place and returns the function that frees it. */
   take(accountId: bigint): () => void {
     const ofAccount = this.#byAccount.get(accountId) ?? 0;
     if (this.#taken >= LIMITS.groupIntakesMax) throw overloaded();

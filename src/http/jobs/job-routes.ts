@@ -115,7 +115,7 @@ async function showGroup({ jobs }: JobRouteServices, { caller, param, query }: P
   return ok(jobGroupView(await jobs.findGroup(readerOf(caller!), groupIdOf(param))));
 }
 
-/** The response that the call had, with its status and its receipt headers. It is in memory until the client has read it. */
+/** The response of the call, with its status and its receipt headers. It is in memory until the client has read it. */
 async function result(
   { jobs, resultMemory }: JobRouteServices,
   { caller, param, query }: PlainRequest,
@@ -145,7 +145,7 @@ function finalLines({ status, lines }: WholeAnswer): string {
 
 function tooManyResults(): GatewayError {
   return new GatewayError('rate_limit_exceeded', {
-    message: 'Too many results are being read at the same time. Ask for this one when others have arrived.',
+    message: 'Too many results are being read at the same time. Ask again when others have been read.',
     retryAfterS: 1,
   });
 }
@@ -258,7 +258,7 @@ function readPage(given: ReadonlyMap<string, string>, prefix: string): { limit: 
     throw invalid('limit', `must be a whole number from 1 to ${LIMITS.storePageRowsMax}`);
   const after = given.get('after');
   const id = after === undefined ? null : parseId(prefix, after);
-  if (after !== undefined && id === null) throw invalid('after', 'must be the `next` of the page before');
+  if (after !== undefined && id === null) throw invalid('after', 'must be the `next` of the previous page');
   return { limit, after: id };
 }
 

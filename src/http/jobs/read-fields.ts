@@ -125,11 +125,11 @@ function isStorable(text: string): boolean {
 /** The fields of a call's body that a job does not allow. */
 export function checkCallBody(value: unknown): void {
   const body = asObject(value);
-  if (body === null) throw invalid('body', 'must be a JSON object, as the endpoint takes it');
+  if (body === null) throw invalid('body', 'must be the JSON object that the endpoint takes');
   const { stream } = body;
   if (stream === undefined || stream === null || stream === false) return;
   throw new GatewayError('unsupported_feature', {
     param: 'body.stream',
-    message: '`body.stream` must be absent or false: a job is answered whole, later.',
+    message: '`body.stream` must be absent or false: the response of a job is stored whole.',
   });
 }

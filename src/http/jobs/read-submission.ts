@@ -62,7 +62,7 @@ function readEndpoint(fields: Fields, param: string, endpoints: readonly string[
 
 /** The bytes as they were sent. */
 function readCallBody(text: JsonText, fields: Fields): Buffer {
-  if (fields.body === undefined || fields.body === null) throw missing('body', 'give what the endpoint takes');
+  if (fields.body === undefined || fields.body === null) throw missing('body', 'send the body that the endpoint takes');
   checkCallBody(fields.body);
   const { start, end } = text.locate(['body'])!;
   return text.bytes.subarray(start, end);

@@ -39,4 +39,7 @@ const WITHOUT_ANSWER: Readonly<Record<string, { code: string; message: string }>
   cancelled: { code: 'job_cancelled', message: 'The job was cancelled before it ended.' },
   expired: { code: 'job_expired', message: 'The latest start of the job passed before it could run.' },
 };
-const GONE = { code: 'result_expired', message: 'The result of the job was deleted, by you or after its time.' };
+const GONE = {
+  code: 'result_expired',
+  message: 'The result of the job was deleted, by you or because it had expired.',
+};

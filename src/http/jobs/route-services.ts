@@ -21,7 +21,7 @@ export interface JobRouteServices {
   readonly clock: Clock;
 }
 
-/** Refuses a name that no webhook of the account has: nobody would be told. */
+/** Refuses a name that no webhook of the account has: nobody would get the event. */
 export async function checkWebhook(
   { webhooks }: Pick<JobRouteServices, 'webhooks'>,
   { accountId }: Caller,

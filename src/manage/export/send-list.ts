@@ -23,8 +23,8 @@ export interface ListExport {
 }
 
 /**
- * Sends every row. No page is read before the client has taken the one before, so memory stays the same however long the
- * list is; a client that is gone ends it.
+ * Sends every row. A page is read only when the client has taken the previous one, so memory stays the same however
+ * long the list is; a client that is gone ends it.
  */
 export async function sendList(list: ListExport, response: OutboundResponse, requestId: string): Promise<void> {
   const columns = columnsOf(list.row, list.hidden);

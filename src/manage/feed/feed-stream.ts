@@ -14,7 +14,7 @@ export interface FeedStreamTerms {
   readonly clock: Clock;
   /** What this reader sees of a receipt. */
   view(receipt: Receipt): object;
-  /** Throws if the reader may not see this any more. */
+  /** Throws if the reader may no longer see this. */
   check(): Promise<void>;
   onEnd(): void;
 }

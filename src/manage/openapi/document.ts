@@ -28,7 +28,7 @@ export function openapiDocument(version: string, managePrefix: string): string {
       version,
       summary: 'A metered gateway for language-model calls.',
       description:
-        'Amounts are integers in nanodollars: 1,000,000,000 are one US dollar. Times are seconds since 1970. Bodies of calls are those of the vendors, so only what the gateway adds is described here.',
+        'Amounts are integers in nanodollars: 1,000,000,000 are one US dollar. Times are seconds since 1970. The bodies of calls are defined by the vendors, so only what the gateway adds is described here.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],

@@ -136,6 +136,6 @@ const IF_MATCH = {
   name: 'If-Match',
   in: 'header',
   required: false,
-  description: 'The ETag of what was read. A change is refused with 412 if somebody else was faster.',
+  description: 'The ETag of what was read. A change is refused with 412 if somebody else has changed it since.',
   schema: { type: 'string' },
 };

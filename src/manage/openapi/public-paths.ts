@@ -166,7 +166,7 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
     path: '/jobs/groups/{group}/cancel',
     id: 'cancelJobGroup',
     kind: 'free',
-    summary: 'Cancels every job of a group that has not ended.',
+    summary: 'Cancels all unfinished jobs of a group.',
   },
   { method: 'get', path: '/jobs/groups/{group}', id: 'jobGroup', kind: 'free', summary: 'One group of jobs.' },
   {
@@ -174,7 +174,7 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
     path: '/jobs/{job}/result',
     id: 'jobResult',
     kind: 'free',
-    summary: 'The response that the call had, with its status and its receipt headers.',
+    summary: 'The response of the call, with its status and its receipt headers.',
   },
   { method: 'post', path: '/jobs/{job}/cancel', id: 'cancelJob', kind: 'free', summary: 'Cancels a job.' },
   {
@@ -255,15 +255,15 @@ export const REQUEST_HEADERS: Readonly<Record<string, { description: string; sch
     schema: { type: 'string', pattern: '^[\\w-]{1,64};[1-9][0-9]?$' },
   },
   'x-gateway-requested-model': {
-    description: 'The model of the first call of the chain. It counts only together with a chain.',
+    description: 'The model of the first call of the chain. It is used only together with a chain.',
     schema: TEXT,
   },
   'x-gateway-on-unsupported': {
-    description: 'What happens to fields that the host cannot be sent.',
+    description: 'What happens to fields that cannot be sent to the host.',
     schema: { type: 'string', enum: ['refuse', 'drop'] },
   },
   'x-gateway-receipt-event': {
-    description: 'Whether a stream of messages has an event of ours with the receipt.',
+    description: 'Whether a messages stream ends with an event of ours that has the receipt.',
     schema: TEXT,
   },
   'idempotency-key': {
@@ -284,7 +284,7 @@ export const RESPONSE_HEADERS: Readonly<Record<string, { description: string; sc
     description: 'Four amounts that sum to the cost: `fresh=…,cache_write=…,cache_read=…,output=…`.',
     schema: TEXT,
   },
-  'x-gateway-adjusted': { description: 'What the host got differently from what the caller sent.', schema: TEXT },
+  'x-gateway-adjusted': { description: 'How the request to the host differs from what the caller sent.', schema: TEXT },
   'x-gateway-hangups': {
     description: 'The loss allowance is used up: hanging up before any content is charged.',
     schema: { type: 'string', const: 'charged' },

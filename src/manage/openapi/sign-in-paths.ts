@@ -143,7 +143,7 @@ function operationOf({ method, path, summary, access }: SignInRoute, described: 
     ...(takesBody && { requestBody: bodyOf(described.input!, described.exampleInput) }),
     responses: {
       [described.status]: {
-        description: described.status === '303' ? 'Sends the browser on.' : 'Done.',
+        description: described.status === '303' ? 'Redirects the browser.' : 'Done.',
         ...(described.response !== undefined && {
           content: {
             'application/json': { schema: book.response(described.response), example: described.exampleOutput },

@@ -19,7 +19,7 @@ const account = z
     reserved_nanousd: nanousd,
     available_nanousd: nanousd,
     spent_nanousd: nanousd,
-    version: z.number().describe('Raised by every change of the name or the status.'),
+    version: z.number().describe('Increased by every change of the name or the status.'),
   })
   .meta({ id: 'Account' });
 
@@ -98,7 +98,7 @@ export const ACCOUNTS_ROUTES = [
     path: '/accounts',
     verb: 'own.accounts',
     access: 'anybody',
-    summary: 'All accounts for an operator, else those in which the caller has a role.',
+    summary: 'All accounts for an operator, otherwise those in which the caller has a role.',
     response: listOf(account),
     example: { input: { limit: 100 }, output: exampleList(ACCOUNT) },
   }),
@@ -127,7 +127,7 @@ export const ACCOUNTS_ROUTES = [
     path: '/accounts/{account}/suspend',
     verb: 'accounts.suspend',
     access: 'operator',
-    summary: 'Refuses new calls of an account; running calls end and are charged.',
+    summary: 'Refuses new calls of an account; running calls finish and are charged.',
     response: account,
     example: { input: CHOICE, output: { ...ACCOUNT, status: 'suspended', version: 4 } },
   }),
@@ -186,7 +186,8 @@ export const ACCOUNTS_ROUTES = [
     access: VIEWER,
     scope: 'account',
     membersOwn: 'balance',
-    summary: 'The balance of an account, and what one key has spent with `key`. Members name only their own keys.',
+    summary:
+      'The balance of an account; with `key`, also what that key has spent. Members may name only their own keys.',
     response: balance,
     example: {
       input: { account: 'acme' },

@@ -89,7 +89,7 @@ export const ALERTS_ROUTES = [
     verb: 'alerts.configure',
     access: OWNER,
     scope: 'account',
-    summary: 'Changes what is named.',
+    summary: 'Changes only the fields that are sent.',
     response: settings,
     example: { input: { account: 'acme', balance_below_nanousd: 5_000_000_000 }, output: SETTINGS },
   }),

@@ -19,8 +19,8 @@ const auditEntry = z
 
     subject: z.string().describe('The id of what was changed.'),
     account: id(ACCOUNT_PREFIX).nullable(),
-    before: z.unknown().describe('The members that changed, as they were; null if there was nothing.'),
-    after: z.unknown().describe('The members that changed, as they are.'),
+    before: z.unknown().describe('The fields that changed, with their old values; null if there were none.'),
+    after: z.unknown().describe('The fields that changed, with their new values.'),
     address: z.string().nullable(),
   })
   .meta({ id: 'AuditEntry' });

@@ -25,7 +25,7 @@ const host = z
     events: z
       .array(z.object({ at: seconds, kind: z.string(), status: z.int().nullable() }))
       .readonly()
-      .describe('What went wrong last, the newest first.'),
+      .describe('Latest problems, the newest first.'),
   })
   .meta({ id: 'Host' });
 
@@ -34,11 +34,11 @@ const hostLosses = z
     object: z.literal('host_losses'),
     since: seconds,
     until: seconds,
-    complete: z.boolean().describe('False if the time has more receipts than were read: the oldest are missing.'),
+    complete: z.boolean().describe('False if the period has more receipts than were read: the oldest are missing.'),
     data: z
       .array(
         z.object({
-          host: z.string().nullable().describe('Null if it is not known, as after a process died.'),
+          host: z.string().nullable().describe('Null if it is unknown, for example because a process died.'),
           reason: z.string().nullable(),
           calls: count,
           loss_nanousd: nanousd,
@@ -55,7 +55,7 @@ export const HOSTS_ROUTES = [
     path: '/hosts',
     verb: 'hosts.list',
     access: 'operator',
-    summary: 'The hosts: health, models with their place by price, and what went wrong last.',
+    summary: 'The hosts: health, models with their place by price, and the latest problems.',
     response: listOf(host),
     example: {
       input: {},
@@ -82,7 +82,8 @@ export const HOSTS_ROUTES = [
     path: '/hosts/losses',
     verb: 'hosts.losses',
     access: 'operator',
-    summary: 'What hosts may bill although no caller paid for it, by host and reason. Reads the receipts of the time.',
+    summary:
+      'What hosts may bill although no caller paid for it, by host and reason. Reads the receipts of the period.',
     response: hostLosses,
     example: {
       input: { since: EXAMPLE_TIME - 86_400, until: EXAMPLE_TIME },

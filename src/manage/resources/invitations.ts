@@ -26,9 +26,11 @@ const invitation = z
     role: z.enum(ACCOUNT_ROLES).nullable(),
     spend_cap_nanousd: nanousd
       .nullable()
-      .describe('What all keys of the person may spend in the account; null for the cap from before, or none.'),
+      .describe(
+        'What all keys of the person may spend in the account; null keeps the cap that the person has, if any.',
+      ),
     window: capWindow,
-    resets_password: z.boolean().describe('It sets a new password for a person who is known already.'),
+    resets_password: z.boolean().describe('It sets a new password for a person who already exists.'),
     status: z.enum(['open', 'accepted', 'revoked', 'expired']),
     created: seconds,
     expires: seconds,

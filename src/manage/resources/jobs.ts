@@ -174,7 +174,7 @@ export const JOBS_ROUTES = [
     access: OWNER,
     scope: 'job_group',
     membersOwn: 'job_group',
-    summary: 'Cancels every job of a group that has not ended.',
+    summary: 'Cancels all unfinished jobs of a group.',
     response: group,
     example: { input: { job_group: EXAMPLE_IDS.job_group }, output: GROUP },
   }),

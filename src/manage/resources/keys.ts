@@ -41,8 +41,8 @@ const key = z
       .describe("When the key's person was disabled, or ceased to be an owner or member of the account."),
     old_secret_expires_at: seconds
       .nullable()
-      .describe('Until when the secret before the current one works; null if none does.'),
-    version: count.describe('Raised by every change. Send it as `If-Match`.'),
+      .describe('Until when the previous secret works; null if there is none that does.'),
+    version: count.describe('Increased by every change. Send it as `If-Match`.'),
   })
   .meta({ id: 'Key' });
 
@@ -59,7 +59,7 @@ const shownKey = key
 const unknown_models = z
   .array(z.string())
   .readonly()
-  .describe('Names of `models` that no model has now. They are kept, because a model may be added later.');
+  .describe('Names in `models` that match no model now. They are kept, because a model may be added later.');
 const changedKey = key.extend({ unknown_models }).meta({ id: 'ChangedKey' });
 const secret = z.string().describe('Shown only in this response.');
 const mintedKey = changedKey.extend({ secret }).meta({ id: 'MintedKey' });
@@ -144,7 +144,7 @@ export const KEYS_ROUTES = [
     scope: 'key',
     membersOwn: 'key',
     versioned: true,
-    summary: 'Changes what is named.',
+    summary: 'Changes only the fields that are sent.',
     response: changedKey,
     example: {
       input: { key: EXAMPLE_IDS.key, name: 'help desk', spend_cap_nanousd: 8_000_000_000 },

@@ -26,7 +26,7 @@ export const ME_ROUTES = [
     path: '/me',
     verb: 'me',
     access: 'anybody',
-    summary: 'Who the request is from, and its roles.',
+    summary: 'Who sent the request, and the roles that they have.',
     response: me,
     example: {
       input: {},

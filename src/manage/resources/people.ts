@@ -23,7 +23,7 @@ export const person = z
     password: z.boolean().describe('The person can sign in with a password.'),
     single_sign_on: z.boolean().describe('The person can sign in with single sign-on.'),
     created: seconds,
-    version: count.describe('Also the ETag. Every change raises it.'),
+    version: count.describe('Also the ETag. Increased by every change.'),
   })
   .meta({ id: 'Person' });
 

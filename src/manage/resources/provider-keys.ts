@@ -55,7 +55,7 @@ export const PROVIDER_KEYS_ROUTES = [
     verb: 'providerkeys.put',
     access: OWNER,
     scope: 'account',
-    summary: 'Verifies a provider key and stores it, in place of the one before.',
+    summary: 'Verifies a provider key and stores it, replacing the previous one.',
     response: providerKey,
     example: {
       input: { ...CHOICE, api_key: 'example-key-7f3c', base_url: BASE_URL },

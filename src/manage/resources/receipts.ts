@@ -32,7 +32,7 @@ const receipt = z
     usage: usage.nullable(),
     components: components.nullable().describe('Four amounts that sum to the cost.'),
     cost_nanousd: nanousd.nullable().describe('Nanodollars; null while the call runs.'),
-    refunded_nanousd: nanousd.describe('What the operator paid back of the cost.'),
+    refunded_nanousd: nanousd.describe('How much of the cost the operator has refunded.'),
     held_nanousd: nanousd,
     price_version: z.string(),
     key: id(KEY_PREFIX).nullable(),
@@ -72,7 +72,7 @@ const refund = z
     reference: z.string(),
     repeated: z.boolean().describe('The reference was refunded before, so nothing was changed now.'),
     cost_nanousd: nanousd,
-    refunded_nanousd: nanousd.describe('Everything that was refunded of the receipt.'),
+    refunded_nanousd: nanousd.describe('The total that was refunded for the receipt.'),
     balance_nanousd: nanousd,
   })
   .meta({ id: 'Refund' });
@@ -129,7 +129,8 @@ export const RECEIPTS_ROUTES = [
     membersOwn: 'receipts',
     operatorMembers: OPERATOR_MEMBERS,
     operatorInputs: ['host'],
-    summary: 'Receipts, the newest first. A page may be short although more follow: a search is bounded.',
+    summary:
+      'Receipts, the newest first. A page may be short even if more follow, because each search reads a limited number of receipts.',
     response: listOf(receipt),
     example: { input: { account: 'acme', limit: 100 }, output: exampleList(RECEIPT) },
   }),
@@ -143,7 +144,7 @@ export const RECEIPTS_ROUTES = [
     streams: true,
     operatorMembers: OPERATOR_MEMBERS,
     summary:
-      'Receipts of calls as they end, as server-sent events: `ready`, `receipt`, `gap`. It goes on until you leave.',
+      'Receipts of calls as they end, as server-sent events: `ready`, `receipt`, `gap`. The stream goes on until you close it.',
     response: receipt,
     example: { input: { account: 'acme' }, output: RECEIPT },
   }),

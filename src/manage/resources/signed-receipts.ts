@@ -11,7 +11,7 @@ const jws = {
 const path = z
   .array(z.union([z.object({ left: z.string() }), z.object({ right: z.string() })]))
   .readonly()
-  .describe('The hashes beside the way to the root.');
+  .describe('The sibling hashes on the path to the root.');
 
 const proof = z.object({
   month: z.string(),
@@ -35,7 +35,8 @@ export const SIGNED_RECEIPTS_ROUTES = [
     access: VIEWER,
     scope: 'receipt',
     membersOwn: 'receipt',
-    summary: 'A receipt that is signed, to be kept and verified; with `proof=true` its proof, if it is closed.',
+    summary:
+      'A signed receipt, which can be kept and verified; with `proof=true` also its proof, if the receipt is closed.',
     response: signedReceipt,
     example: {
       input: { receipt: EXAMPLE_IDS.receipt },

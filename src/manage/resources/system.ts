@@ -8,7 +8,7 @@ import { count, EXAMPLE_TIME, id, nanousd, seconds } from '../schema-fields.ts';
 const acceptedLosses = z
   .array(z.object({ accepted: seconds, receipts: count, spent_nanousd: nanousd }))
   .readonly()
-  .describe('Receipts that a damaged file lost, and that the ledger goes on without.');
+  .describe('Receipts that were lost with a damaged file and that the ledger continues without.');
 
 const system = z
   .object({
@@ -67,7 +67,9 @@ const sealStatus = z
     keys: z
       .array(z.object({ id: z.string(), use: z.enum(['seals', 'opens', 'unknown']), rows: count }))
       .readonly()
-      .describe('The first one encrypts, the others only decrypt. An unknown one is missing: its rows cannot be read.'),
+      .describe(
+        'The first one encrypts, the others only decrypt. An unknown one is missing, so its rows cannot be decrypted.',
+      ),
     rows: count.describe('Encrypted provider keys, secrets of webhooks, and requests and results of jobs.'),
     unreadable: count,
     unreadable_keys: z
@@ -109,7 +111,7 @@ export const SYSTEM_ROUTES = [
     path: '/system',
     verb: 'system.show',
     access: 'operator',
-    summary: 'Version, store, server, and the settings in force without secrets.',
+    summary: 'Version, store, server, and the settings in force, without secrets.',
     response: system,
     example: {
       input: {},
@@ -143,7 +145,7 @@ export const SYSTEM_ROUTES = [
     verb: 'system.verify',
     access: 'operator',
     summary:
-      'Starts to verify the ledger, of all months or `since` one, like 2026-05, with `usage` also the sums of usage. One at a time.',
+      'Starts to verify the ledger: all months, or those from `since` on, like 2026-05; with `usage` also the usage sums. Only one verification runs at a time.',
     response: verificationTask,
     example: { input: {}, output: RUNNING },
   }),
@@ -152,7 +154,7 @@ export const SYSTEM_ROUTES = [
     path: '/system/verify',
     verb: 'system.verification',
     access: 'operator',
-    summary: 'How far the verification of the ledger is, or what the last one found.',
+    summary: "The progress of the ledger's verification, or what the last one found.",
     response: verificationTask,
     example: { input: {}, output: { ...RUNNING, rows_read: 40_000, rows_total: 120_000 } },
   }),

@@ -8,7 +8,7 @@ const tokens = count.nullable();
 const milliseconds = count.nullable();
 
 const figures = {
-  requests: count.nullable().describe('Calls that have ended, free and voided ones too.'),
+  requests: count.nullable().describe('Calls that have ended, including free and voided ones.'),
   fresh_tokens: tokens,
   cache_read_tokens: tokens,
   cache_write_tokens: tokens,
@@ -16,13 +16,13 @@ const figures = {
   output_tokens: tokens,
   reasoning_tokens: tokens.describe('Part of `output_tokens`.'),
   cost_nanousd: nanousd.nullable(),
-  refunded_nanousd: nanousd.nullable().describe('What was paid back of these calls so far, whenever that was.'),
+  refunded_nanousd: nanousd.nullable().describe('What has been refunded for these calls so far, at any time.'),
   refused: count
     .nullable()
     .describe('Calls that were refused and have no receipt. Null in reports by model, route, host, chain or label.'),
-  first_byte_p50_ms: milliseconds.describe('How long the first content of a stream took, in the median.'),
+  first_byte_p50_ms: milliseconds.describe('Median time to the first content of a stream.'),
   first_byte_p95_ms: milliseconds,
-  duration_p50_ms: milliseconds.describe('How long a call took from the hold to the settlement, in the median.'),
+  duration_p50_ms: milliseconds.describe('Median time of a call from hold to settlement.'),
   duration_p95_ms: milliseconds,
 };
 

@@ -12,13 +12,13 @@ const fields = {
   events: z.array(z.string()).readonly().nullable().describe('Null for all events.'),
   status: z
     .enum(['active', 'retrying', 'failing'])
-    .describe('`retrying`: the last attempt failed. `failing`: a delivery was given up, and none succeeded since.'),
+    .describe('`retrying`: the last attempt failed. `failing`: a delivery was given up, and none has succeeded since.'),
   created: seconds,
   last_delivered_at: seconds.nullable(),
   failing_since: seconds.nullable(),
   pending: count.describe('Deliveries that wait.'),
   dropped: count.describe('Events that were not stored because too many waited.'),
-  old_secret_expires_at: seconds.nullable().describe('Until when the secret before the current one signs too.'),
+  old_secret_expires_at: seconds.nullable().describe('Until when the previous secret also signs.'),
 };
 
 const webhook = z.object(fields).meta({ id: 'Webhook' });
@@ -112,7 +112,7 @@ export const WEBHOOKS_ROUTES = [
     verb: 'webhooks.rotate',
     access: OWNER,
     scope: 'account',
-    summary: 'Makes a new secret and shows it once; the old one signs too until the end of the grace period.',
+    summary: 'Makes a new secret and shows it once; the old one also signs until the end of the grace period.',
     response: newWebhook,
     example: {
       input: { ...CHOICE, grace_seconds: 3600 },
@@ -125,7 +125,7 @@ export const WEBHOOKS_ROUTES = [
     verb: 'webhooks.test',
     access: OWNER,
     scope: 'account',
-    summary: 'Sends a test event, which is delivered like every other; its deliveries show how that went.',
+    summary: 'Sends a test event, which is delivered like any other; the list of deliveries shows the result.',
     response: delivery,
     example: { input: CHOICE, output: DELIVERY },
   }),

@@ -47,7 +47,7 @@ export interface OwnRoute extends SignInPlace {
 
 export type SignInRoute = OpenRoute | OwnRoute;
 
-/** Routes that no verb of the operator serves. They stand in the matrix of who may do what, as all others do. */
+/** Routes that no verb of the operator serves. They are in the matrix of who may do what, like all others. */
 export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
   {
     method: 'GET',
@@ -93,7 +93,7 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
     path: '/sso/callback',
     access: 'everybody',
     isNavigation: true,
-    summary: 'Where the provider sends the browser back to. Signs in, and goes on to the console.',
+    summary: 'Where the provider sends the browser back to. Signs in, and redirects to the console.',
     run: async ({ services, visitor, query }, own) => {
       const { cookie } = await finishSso(services, visitor, own, query);
       const cookies = [endedSsoCookie(), ...(cookie === null ? [] : [cookie])];
@@ -105,7 +105,7 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
     path: '/sso/link',
     access: 'signed in',
     summary:
-      'Begins to link an identity of the provider to yourself. Go to `url` with the browser. Needs `password`, or a sign-in within the last 10 minutes.',
+      'Starts to link an identity of the provider to yourself. Go to `url` with the browser. Needs `password`, or a sign-in within the last 10 minutes.',
     run: async ({ services, visitor, input }, own) => {
       await proveForLink(services, visitor, own, parseInput(linkInput, input));
       const { url, cookie } = await startSso(services, own.personId);

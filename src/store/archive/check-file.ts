@@ -91,14 +91,14 @@ class MonthFiles {
     return isEqual ? null : 'its receipts do not add up to the sums in its manifest';
   }
 
-  /** A file begins where the one before has ended. */
+  /** A file begins where the previous one ended. */
   #begin(lines: readonly string[]): string | null {
     const starts: Trees = new Map();
     for (const line of lines) {
       const { accountId, tree } = readStart(tryParseJson(line) as Readonly<Record<string, string>>);
       starts.set(accountId, tree);
     }
-    if (this.#trees !== null) return digestIn(this.#trees) === digestIn(starts) ? null : 'a file before it is missing';
+    if (this.#trees !== null) return digestIn(this.#trees) === digestIn(starts) ? null : 'an earlier file is missing';
     this.before = [...starts.values()].reduce((sum, tree) => sum + tree.calls, 0);
     this.#trees = starts;
     return null;

@@ -3,7 +3,7 @@ import type { Migration } from './migration.ts';
 /**
  * What all keys of a person spend in an account in one window, as `key_window` is for one key; the state of an account;
  * and keys that do not work because of their person. `person_disabled_ms` is apart from `disabled_ms`, so that enabling
- * the person does not enable a key that was disabled for itself. SQLite adds up what is held from the open calls.
+ * the person does not enable a key that was disabled on its own. SQLite adds up what is held from the open calls.
  */
 export const personCaps: Migration = {
   number: 18,

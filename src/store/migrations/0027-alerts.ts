@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts';
 
-/** Alerts, of which one per condition is open at a time, and what accounts want to be told of. */
+/** Alerts, of which one per condition is open at a time, and the alert thresholds of accounts. */
 const sqlite = `
 CREATE TABLE alert (
   id INTEGER PRIMARY KEY,

@@ -30,8 +30,8 @@ export interface ClosingSlice extends Slice {
 const ROWS_MAX = LIMITS.postgresClosingRows;
 
 /**
- * Reads and hashes the next calls to be closed or deleted, before the transaction that writes: closed calls do not change
- * any more. Each step reads as of one moment.
+ * Reads and hashes the next calls to be closed or deleted, before the transaction that writes: closed calls no longer
+ * change. Each step reads as of one moment.
  */
 export class ClosingSlices {
   readonly #connections: Connections;
@@ -49,7 +49,7 @@ export class ClosingSlices {
     });
   }
 
-  /** Calls that an earlier version closed without adding them to the sums of usage. */
+  /** Calls that an earlier version closed without adding them to the usage sums. */
   nextWithoutUsage(): Promise<Slice | null> {
     return this.#atOnce(async (sql) => {
       const after = await runProgram(sql, usageUpTo());

@@ -11,7 +11,7 @@ export class MonthScan {
   readonly #check: MonthCheck;
   readonly #violate: (sentence: string) => void;
   readonly #sinceMonthMs: number | null;
-  /** Months still to be compared, with the last id of the month before. */
+  /** Months still to be compared, with the last id of the previous month. */
   #left: { readonly month: ClosedMonth; readonly after: bigint }[] = [];
   /** How far the first of them was read; null before its beginning. */
   #after: bigint | null = null;

@@ -57,7 +57,7 @@ export class Registration {
     return { text: COUNT_NEXT, values: [this.token, line, confirmed] };
   }
 
-  /** What the database must contain from now on. Take it before the question is sent: commits go on meanwhile. */
+  /** What the database must contain from now on. Take it before the query is sent, because commits continue in the meantime. */
   confirmed(): Confirmed {
     return [...this.#confirmed];
   }

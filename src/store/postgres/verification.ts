@@ -51,7 +51,7 @@ export class Verification {
   readonly #windows = new Map(WINDOW_TABLES.map((table) => [table, new Map<string, Sums>()]));
   readonly #violations: string[] = [];
   readonly #months: MonthScan;
-  /** Null: the sums of usage are not compared. */
+  /** Null: the usage sums are not compared. */
   readonly #usage: UsageCheck | null;
   #rowsTotal = 0;
   #rowsRead = 0;
@@ -80,7 +80,7 @@ export class Verification {
     const [closed] = await sql<Columns>("SELECT value FROM meta WHERE name = 'closed_up_to'");
     this.#after = closed!.value!;
     const [count] = await sql<Columns>('SELECT count(*) AS rows FROM call WHERE id > $1', [this.#after]);
-    // Closed receipts are read for the trees, and once more for the sums of usage.
+    // Closed receipts are read for the trees, and once more for the usage sums.
     this.#rowsTotal = Number(count!.rows) + (this.#usage === null ? 1 : 2) * (await this.#months.begin(sql));
   }
 

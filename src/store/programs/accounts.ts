@@ -6,7 +6,7 @@ import { writeAudit } from './audit.ts';
 import { insert, type Program, query, rowOf, rowsOf } from './program.ts';
 import { removeWebhooksOf } from './webhooks.ts';
 
-/** Null for the version changes whatever version there is. */
+/** With a null version, the account is changed whatever its version is. */
 export function* renameAccount(
   id: bigint,
   name: string,

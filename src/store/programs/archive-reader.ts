@@ -10,7 +10,7 @@ import { type Program, rowOf, rowsOf } from './program.ts';
 export interface ArchiveMonth {
   readonly monthMs: number;
   readonly upTo: bigint;
-  /** The last receipt of it that was deleted, or the last of the month before. */
+  /** The last receipt of it that was deleted, or the last of the previous month. */
   readonly after: bigint;
 }
 
@@ -25,7 +25,7 @@ export interface ArchiveSlice {
   readonly lines: Uint8Array;
 }
 
-/** Reads what goes into archive files. Closed receipts do not change any more, so that each step may be a short read of its own. */
+/** Reads what goes into archive files. Closed receipts no longer change, so each step may be a short read of its own. */
 export class ArchiveReader {
   readonly #texts = new FormTexts();
 

@@ -36,7 +36,7 @@ export function insertAudit(row: AuditRow): Query {
   });
 }
 
-/** Newest first; `before` is the id of the last row of the page before. */
+/** Newest first; `before` is the id of the last row of the previous page. */
 export function* listAudit(
   filter: AuditFilter,
   page: { readonly before: bigint | null; readonly limit: number },

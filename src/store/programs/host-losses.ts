@@ -12,7 +12,7 @@ interface LossColumns {
 
 const LOSS = 'CAST(sum(loss) AS bigint)';
 
-/** There is no index of losses, because few calls have one: the newest receipts of the time are read, up to a limit. */
+/** There is no index of losses, because few calls have one: the newest receipts of the period are read, up to a limit. */
 export function* hostLosses({ sinceMs, untilMs }: TimeSpan): Program<HostLosses> {
   const rows = yield* rowsOf<LossColumns>(
     `SELECT name.text AS host, reason, calls, loss FROM (

@@ -173,7 +173,10 @@ export function* resetPassword(
   return (yield* findPerson(personId))!;
 }
 
-/** As whom the link's maker may still give what it gives; null if they may not any more, or the key that made it ended. */
+/**
+ * The capacity in which the link's maker may still give what it gives; null if they no longer may, or if the key that
+ * made it has ended.
+ */
 function* giverOf(invitation: Invitation, nowMs: number): Program<'operator' | 'owner' | null> {
   const { invitedBy, madeWith, accountId, isOperator, resetsPersonId } = invitation;
   const key = madeWith === null ? null : yield* findManagementKey(madeWith);

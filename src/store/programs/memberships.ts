@@ -28,7 +28,7 @@ export function* putMembership(
   return 'stored';
 }
 
-/** An owner can invite any address, so it is a proof of nothing for other accounts. */
+/** An owner can invite any address, so an invitation proves nothing to other accounts. */
 export function mayJoin({ unconfirmedIn }: Person, accountId: bigint | null): boolean {
   return unconfirmedIn === null || unconfirmedIn === accountId;
 }

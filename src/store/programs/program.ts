@@ -9,7 +9,7 @@ export interface Query {
 
 /**
  * Work that no two programs may do at once, in this order: people, names of accounts, one account, keys, webhooks. No batch of calls runs on a locked
- * account. SQLite has one writer, so there it asks for nothing.
+ * account. SQLite has one writer, so it needs no lock.
  */
 export type LockStep =
   | { readonly lock: 'people' | 'names' | 'keys' | 'webhooks' | 'refusals' }

@@ -70,7 +70,7 @@ interface RefusalColumns {
   readonly available: bigint | null;
 }
 
-/** Newest first; `after` is the id of the last row of the page before. */
+/** Newest first; `after` is the id of the last row of the previous page. */
 export function* listRefusals(filter: RefusalFilter, { after, limit }: RefusalPage): Program<Refusal[]> {
   const conditions: [text: string, value: SqlValue][] = [
     ['id = ?', filter.id],

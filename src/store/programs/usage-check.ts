@@ -26,7 +26,7 @@ interface Day {
 }
 
 /**
- * Compares the sums of usage with the receipts that they were made from. First each day is compared by one number for all its
+ * Compares the usage sums with the receipts that they were made from. First each day is compared by one number for all its
  * sums, which is quick. A day that differs is compared sum by sum, and so is a day of which only some receipts were deleted.
  */
 export class UsageCheck {

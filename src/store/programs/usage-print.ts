@@ -10,7 +10,7 @@ const PRIME = 2_147_483_647;
 const WEIGHT_MAX = 2 ** 25;
 
 /**
- * One number for the sums of usage of a day. Each row of sums counts with a weight that depends on its hour and dimensions, and
+ * One number for the usage sums of a day. Each row of sums counts with a weight that depends on its hour and dimensions, and
  * each of its columns with a weight of its own, all modulo a prime. The number of the receipts is the same as that of their sums,
  * because it is linear, and does not have to be grouped. The weights are random each time: a wrong sum stays unnoticed once in
  * thirty million times.

@@ -73,7 +73,7 @@ function partsOf(query: UsageQuery, range: Condition, closedUpTo: bigint): Part[
     sums: ['sum(credit.amount) AS refunded'],
     where: [{ text: 'credit.call_id IS NOT NULL', values: [] }, ...conditionsOfCalls(query)],
   };
-  // Chains and labels are in no sums.
+  // Chains and labels are not in the sums.
   if (query.detail !== null) return [partOfCalls(query, range), refunds];
   const open = partOfCalls(query, { text: 'call.id > ?', values: [closedUpTo] });
   const refused = countsRefusals(query) ? [partOfRefusals(query)] : [];

@@ -87,7 +87,7 @@ export function* removeWebhook(accountId: bigint | null, name: string, audit: Au
   return true;
 }
 
-/** For an account that is closed: nothing happens there any more, and nobody should keep its secrets. */
+/** For an account that is closed: nothing more happens there, so its secrets should not be kept. */
 export function* removeWebhooksOf(accountId: bigint): Program<void> {
   yield { lock: 'webhooks' };
   for (const { id } of yield* listWebhooks(accountId)) yield* deleteWebhook(id);

@@ -52,7 +52,7 @@ export interface CallRow {
   readonly idempotencyKey: string | null;
 }
 
-/** Where a call or a job counts; null for a key, or a person, that there is not. */
+/** Where a call or a job counts; null if it has no key, or its key no person. */
 export interface Windows {
   readonly window: WindowRow | null;
   readonly personWindow: WindowRow | null;

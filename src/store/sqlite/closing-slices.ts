@@ -30,7 +30,7 @@ export interface ClosingSlice extends Slice {
   readonly chunks: readonly (bigint | Uint8Array)[];
 }
 
-/** Calls with what they add to the sums of usage. */
+/** Calls with what they add to the usage sums. */
 export interface UsageSlice extends Slice {
   readonly usage: AddedUsage;
 }
@@ -38,8 +38,8 @@ export interface UsageSlice extends Slice {
 export type SettledSlice = ClosingSlice & UsageSlice;
 
 /**
- * Reads and hashes the next calls to be closed or deleted, so that the writer has little to do: closed calls do not change
- * any more. Each step reads as of one moment.
+ * Reads and hashes the next calls to be closed or deleted, so that the writer has little to do: closed calls no longer
+ * change. Each step reads as of one moment.
  */
 export class ClosingSlices {
   readonly #database: DatabaseSync;
@@ -58,7 +58,7 @@ export class ClosingSlices {
     });
   }
 
-  /** Calls that an earlier version closed without adding them to the sums of usage. */
+  /** Calls that an earlier version closed without adding them to the usage sums. */
   nextWithoutUsage(rowsMax: number): UsageSlice | null {
     return atOneMoment(this.#database, () => {
       const after = runProgram(this.#database, usageUpTo());

@@ -53,7 +53,7 @@ describe('held amounts in the cache of the writer', () => {
 
   it('are written only with the calls', () => {
     expect(rowsChangedBy(() => apply(aHold(3n, 10n, { keyId: 7n }), aHold(4n, 10n), aHold(5n, 10n)))).toBe(3);
-    // Only the call; with a cost, also the balance and the key's window.
+    // An end writes the call; with a cost, also the balance and the key's window.
     expect(rowsChangedBy(() => apply(aSettle(3n, 7n, { host: null })))).toBe(3);
     expect(rowsChangedBy(() => apply(aSettle(4n, 0n, { host: null })))).toBe(1);
     expect(rowsChangedBy(() => apply({ kind: 'void', id: 5n, reason: 'gone' }))).toBe(1);

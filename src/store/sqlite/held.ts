@@ -5,8 +5,8 @@ import { sumsByWindow, WINDOW_TABLES, type WindowTable } from '../window-tables.
 const IS_OPEN = `state = ${CALL_STATE.of.open}`;
 
 /**
- * What is held is written nowhere: it is the sum of the open calls. To be put behind `SELECT … sum(held) …`; an index of
- * open calls has every column that is asked for, so that no call is read.
+ * The held amount is not stored: it is the sum of the open calls. This goes after `SELECT … sum(held) …`. The index of
+ * open calls has every column that is needed, so no call is read.
  */
 export const FROM_OPEN_CALLS = `FROM call WHERE ${IS_OPEN}`;
 

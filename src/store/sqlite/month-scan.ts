@@ -15,7 +15,7 @@ export class MonthScan {
   readonly #reader: MonthReader;
   readonly #check: MonthCheck;
   readonly #sinceMonthMs: number | null;
-  /** Months still to be compared, with the last id of the month before. */
+  /** Months still to be compared, with the last id of the previous month. */
   readonly #left: { readonly month: ClosedMonth; readonly after: bigint }[];
   /** How far the first of them was read; null before its beginning. */
   #after: bigint | null = null;

@@ -47,7 +47,7 @@ function refuseStranger(database: DatabaseSync): void {
   if (!isOurs) throw new BackupRefused('The file is not a Tollgate ledger.');
 }
 
-/** Receipts that are closed are read twice, the second time for the sums of usage. */
+/** Receipts that are closed are read twice, the second time for the usage sums. */
 function verify(database: DatabaseSync, nowMs: number, progress: ProofTerms['progress']): VerifyReport {
   const verification = new Verification(database, nowMs);
   const rowsTotal = verification.size.rows + verification.size.closedRows * 2;

@@ -375,7 +375,7 @@ export class RowCache {
   }
 }
 
-/** By which account, key and person something counts, and in which of their windows. */
+/** The account, key and person for which something counts, and which of their windows. */
 type Counted = Readonly<Record<'keyId' | 'windowId' | 'personId' | 'personWindowId', bigint | null>> & {
   readonly accountId: bigint;
 };

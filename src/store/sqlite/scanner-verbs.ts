@@ -24,7 +24,7 @@ import { Verification, type VerifySize } from './verification.ts';
 
 type SpendingTerms = Parameters<typeof spendingOf> extends [unknown, ...infer Rest] ? Rest : never;
 
-/** Steps of comparing the sums of usage that are done at a time. */
+/** Steps of comparing the usage sums that are done at a time. */
 const USAGE_STEPS = 10;
 
 export type ScannerVerbs = ReturnType<typeof scannerVerbs>;

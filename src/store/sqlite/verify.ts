@@ -17,7 +17,7 @@ export interface VerifyTerms {
 }
 
 /**
- * Compares the sums of usage beside everything else, because both read every closed receipt: in a thread of their own, or in
+ * Compares the usage sums beside everything else, because both read every closed receipt: in a thread of their own, or in
  * turns if there are too few receipts for that.
  */
 export async function verifyLedger(terms: VerifyTerms): Promise<VerifyReport> {

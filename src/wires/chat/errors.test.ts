@@ -215,7 +215,7 @@ describe('an error inside a stream', () => {
   });
 });
 
-test('our own errors stand in one envelope, in answers and in streams', () => {
+test('our own errors have one envelope, in responses and in streams', () => {
   const error = new GatewayError('invalid_value', { param: 'n', message: '`n` must be "one".' });
   const envelope = {
     error: { message: '`n` must be "one".', type: 'invalid_request_error', code: 'invalid_value', param: 'n' },

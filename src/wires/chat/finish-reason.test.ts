@@ -25,7 +25,7 @@ test.each([
   expect(mendFinishReason(reason, false)).toBe(word);
 });
 
-test('a stop after tool calls is a call for tools; nothing else is', () => {
+test('a stop after tool calls becomes tool_calls, and no other reason does', () => {
   expect(mendFinishReason('stop', true)).toBe('tool_calls');
   expect(mendFinishReason('end_turn', true)).toBe('tool_calls');
   expect(mendFinishReason('length', true)).toBe('length');

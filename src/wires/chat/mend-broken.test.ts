@@ -42,7 +42,7 @@ describe('a host that breaks off', () => {
     expect([relay.terminal, sent]).toEqual([true, sse(opening, said('x'))]);
   });
 
-  test('may say in the error what it cost', () => {
+  test('may report its usage in the error', () => {
     const { relay } = ended(sse(opening, said('x'), { error: { message: 'no', code: 400 }, usage: USAGE }));
     expect(relay.usage).toMatchObject({ state: 'reported', usage: { outputTokens: 4 } });
     const before = ended(sse(opening, said('x'), chunk([], { usage: USAGE }), { error: { message: 'no' } }));
@@ -71,7 +71,7 @@ describe('a host that breaks off', () => {
 });
 
 describe('the framing', () => {
-  test('comments, empty events and names of events stay here', () => {
+  test('comments, empty events and names of events are not passed on', () => {
     const text = `: hello\n\ndata:\n\nid: 7\nevent: message\ndata: ${JSON.stringify(opening)}\n\n: there\n\n${sse(said('x'), stopped)}data: [DONE] \n\n`;
     const relay = mendStream(RELAY_TERMS);
     expect(feed(relay, text)).toBe(sse(opening, said('x'), stopped));

@@ -135,7 +135,7 @@ describe('tool calls of hosts that', () => {
     ]);
   });
 
-  test('give an index nobody can use', () => {
+  test('give an unusable index', () => {
     expect(gathered(fragment({ index: -1, id: 'a' }, 'open', '{}'))).toEqual([['a', 'open', '{}']]);
     expect(gathered(fragment({ index: '0', id: 'a' }, 'open', '{}'))).toEqual([['a', 'open', '{}']]);
   });

@@ -16,7 +16,7 @@ function endOf(relay: StreamRelay): { text: string; ended: 'complete' | 'error' 
   return { text: writeStreamError(new GatewayError('host_failed', { message: 'broken' })), ended: 'error' };
 }
 
-/** Members as hosts send them, and now and then anything at all in their place. */
+/** Members as hosts send them, and sometimes arbitrary values instead. */
 const anything = fc.jsonValue({ maxDepth: 2 });
 const mostly = <T>(sane: fc.Arbitrary<T>, hostility: number): fc.Arbitrary<unknown> =>
   fc.oneof(
@@ -196,7 +196,7 @@ describe('a frame like an earlier one', () => {
         const quick = mendStream(wishes);
         const slow = mendStream(wishes);
         const quickly = chunksIn(feed(quick, sse(...events)));
-        // A number that is never the same keeps frames from being alike.
+        // A number that always differs keeps frames from repeating.
         const slowly = chunksIn(feed(slow, sse(...events.map((event, at) => ({ ...event, own: at })))));
         const expected = slowly.map(({ own: _, ...chunk }) => chunk);
         expectSame(quickly, expected);

@@ -37,7 +37,7 @@ describe('a stream that is right', () => {
     expect(feed(mendStream(RELAY_TERMS), sse(...events, DONE), pieceBytes)).toBe(sse(...events));
   });
 
-  test('is closed by us: the usage that was billed, then the terminator', () => {
+  test('ends with our own frames: the billed usage, then the terminator', () => {
     const closing = relayed([opening, said('x'), stopped, DONE])
       .split('\n\n')
       .slice(-3);
@@ -59,7 +59,7 @@ describe('a stream that is right', () => {
     expect(text).not.toContain('usage');
   });
 
-  test('keeps members nobody knows, logprobs, and the other answers', () => {
+  test('keeps unknown members, logprobs, and the other choices', () => {
     const logprobs = { content: [{ token: 'x', logprob: -0.5, bytes: [120], top_logprobs: [] }], refusal: null };
     const odd = chunk([{ ...delta({ content: 'x', hint: [1] }), logprobs, mood: 'fine' }], {
       citations: ['a'],
@@ -73,7 +73,7 @@ describe('a stream that is right', () => {
 });
 
 describe('the identity of chunks', () => {
-  test('is one id, time, model and kind, the first that can be used', () => {
+  test('has one id, time, model and object, the first usable ones', () => {
     const events = [
       chunk([delta({ content: 'a' })], { id: '', created: 0, object: '', model: 'h-1' }),
       chunk([delta({ content: 'b' })], { id: 'late', created: 1_790_000_007, model: 'h-2' }),
@@ -142,7 +142,7 @@ describe('the end of an answer', () => {
     expect(reasons(relayed([opening, ...last, DONE]))).toEqual([null, 'length', null, null, null]);
   });
 
-  test('is made up where the host forgot it, after an orderly end only', () => {
+  test('is added if the host left it out, but only after a clean end', () => {
     expect(reasons(relayed([opening, said('x'), DONE]))).toEqual([null, null, 'stop']);
     const relay = mendStream(RELAY_TERMS);
     feed(relay, sse(opening, said('x')));
@@ -211,7 +211,7 @@ describe('words', () => {
       },
       'ab',
     ],
-  ])('a trace as %j stands under both names', (members, trace) => {
+  ])('reasoning as %j is under both names', (members, trace) => {
     const sent = deltasIn(relayed([opening, chunk([delta(members)]), stopped, DONE]))[1];
     expect(sent).toEqual({ ...members, reasoning: trace, reasoning_content: trace });
   });

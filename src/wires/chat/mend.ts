@@ -9,7 +9,7 @@ import { modelBytes } from './mend-text.ts';
 import { removeHostMembers } from './quirks.ts';
 import { StreamState } from './stream-state.ts';
 
-/** Repairs every frame; a frame that needs no repair is passed on as the bytes that came. Never throws. */
+/** Repairs every frame; a frame that needs no repair is passed on byte for byte. Never throws. */
 class MendedStream extends StreamState implements StreamRelay {
   frame(frame: SseFrame): Buffer | string | null {
     if (this.terminal) return null;

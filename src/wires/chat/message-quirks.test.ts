@@ -23,7 +23,7 @@ const OPEN = { type: 'reasoning.text', text: 'hm', format: 'anyone' };
 const UNTAGGED = { type: 'reasoning.encrypted', data: 'sealed by the host itself' };
 
 describe('a host that does not know the developer', () => {
-  test('is told by the system, and every other byte stays', () => {
+  test('becomes system, and every other byte stays', () => {
     const messages = '[ {"role":"developer","content":"\\u0041"} , {"content":"b","role":"user"}]';
     const body = `{"model":"bridge","messages":${messages},"max_completion_tokens":9}`;
     const text = jsonText(body);
@@ -52,7 +52,12 @@ describe('traces of earlier turns', () => {
       { ...TURN, reasoning_details: [OPEN, UNTAGGED] },
     ],
     ['do not go to a host that refuses them', { traces: 'none' }, both, TURN],
-    ['go by the one name the host knows', { traces: 'reasoning_content' }, both, { ...TURN, reasoning_content: 'hm' }],
+    [
+      'are sent under the one name that the host knows',
+      { traces: 'reasoning_content' },
+      both,
+      { ...TURN, reasoning_content: 'hm' },
+    ],
     [
       'are renamed for it',
       { traces: 'reasoning_content' },

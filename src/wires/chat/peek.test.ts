@@ -101,7 +101,7 @@ describe('what a model must be able to do', () => {
     expect(needs(more)).toEqual(wanted);
   });
 
-  test('an image address may stand alone, without an object around it', () => {
+  test('an image address may be given alone, without an object around it', () => {
     const messages = [{ role: 'user', content: [{ type: 'image_url', image_url: 'https://images.example/1.png' }] }];
     expect(needs({ messages })).toEqual([{ capability: 'images', param: 'messages[0].content[0].image_url' }]);
   });
@@ -279,7 +279,7 @@ describe('wrong by place', () => {
 });
 
 describe('labels', () => {
-  test('are what says who the caller’s user is', () => {
+  test('are the fields that identify the caller’s user', () => {
     const { labels } = peekAt({ user: 'ada', session_id: 's1', metadata: { team: 'gates', size: 7 } });
     expect(labels).toEqual({ user: 'ada', session_id: 's1', 'metadata.team': 'gates' });
   });

@@ -9,7 +9,6 @@ import type {
 } from '../../canonical/request.ts';
 import type { JsonText } from '../../json/json.ts';
 import { type Adjustments, refusing } from '../adjustments.ts';
-import { asksNothing } from '../fields/asks-nothing.ts';
 import { readCacheMark } from '../fields/cache-mark.ts';
 import { readImageUrl } from '../fields/image-url.ts';
 import { readFile } from '../fields/inline-file.ts';
@@ -19,6 +18,7 @@ import { untranslatable } from '../fields/request-errors.ts';
 import { readResponseFormat } from '../fields/response-format.ts';
 import { readSampling } from '../fields/sampling.ts';
 import { readVerbosity } from '../fields/verbosity.ts';
+import { hasNoEffect } from '../fields/without-effect.ts';
 import type { Peek } from '../peek.ts';
 import { readReasoningDetails } from './reasoning-details.ts';
 
@@ -34,7 +34,7 @@ const CARRIED = new Set(
 export function readRequest(text: JsonText, peek: Peek, adjustments = refusing()): CanonicalRequest {
   const body = text.value as Members;
   for (const name of Object.keys(body)) {
-    if (!CARRIED.has(name) && !asksNothing(name, body[name])) adjustments.dropUnknown(name, body[name]);
+    if (!CARRIED.has(name) && !hasNoEffect(name, body[name])) adjustments.dropUnknown(name, body[name]);
   }
   return {
     messages: readMessages(objectsIn(body.messages), adjustments),

@@ -43,7 +43,7 @@ describe('what leaves', () => {
     expect(sent({ stream: true, stream_options: options }).stream_options).toEqual({ ...options, include_usage: true });
   });
 
-  test('forwards what this gateway knows nothing about', () => {
+  test('forwards fields that this gateway does not know', () => {
     expect(sent({ top_k: 40, response_format: { type: 'json_object' }, store: false })).toMatchObject({
       top_k: 40,
       response_format: { type: 'json_object' },

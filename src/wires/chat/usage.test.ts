@@ -32,12 +32,12 @@ describe('counts become disjoint buckets', () => {
     expect(counted(raw(9, 2, { prompt_cache_hit_tokens: 4 }))).toMatchObject({ freshTokens: 5, cacheReadTokens: 4 });
   });
 
-  test('U2: reasoning lies inside the completion', () => {
+  test('U2: reasoning is part of the completion', () => {
     const usage = raw(8, 377, { completion_tokens_details: { reasoning_tokens: 320 } });
     expect(counted(usage)).toMatchObject({ outputTokens: 377, reasoningTokens: 320 });
   });
 
-  test('U2: but outside it where the total holds it once more', () => {
+  test('U2: but not if the total includes it again', () => {
     const usage = {
       prompt_tokens: 291,
       completion_tokens: 26,
@@ -47,7 +47,7 @@ describe('counts become disjoint buckets', () => {
     expect(counted(usage)).toMatchObject({ freshTokens: 291, outputTokens: 222, reasoningTokens: 196 });
   });
 
-  test('U3: thinking told nowhere is in the total, and billed', () => {
+  test('U3: reasoning that is reported nowhere is in the total, and billed', () => {
     const usage = { prompt_tokens: 35, completion_tokens: 12, total_tokens: 109 };
     expect(counted(usage)).toMatchObject({ outputTokens: 74, reasoningTokens: 62 });
     expect(counted(raw(35, 12))).toMatchObject({ outputTokens: 12, reasoningTokens: 0 });

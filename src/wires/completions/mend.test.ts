@@ -153,7 +153,7 @@ describe('answers that come one after the other', () => {
   const answer = (index: number) => ({ choices: [{ text: 'a', index, finish_reason: 'stop' }] });
   const request = { prompt: ['one', 'two'], n: 2 };
 
-  test('are whole only when all that were asked for have come', () => {
+  test('are complete only when all requested choices have arrived', () => {
     const relay = mendStream({ ...RELAY_TERMS, request });
     for (const index of [0, 1, 2]) {
       feed(relay, sse(answer(index)));

@@ -7,7 +7,7 @@ import { isFailure, mendFinishReason } from './finish-reason.ts';
 import { isEmptyChoice, mendChoice, put, removeHostMembers } from './mend-choice.ts';
 import { StreamState } from './stream-state.ts';
 
-/** Repairs every frame; a frame that needs no repair is passed on as the bytes that came. Never throws. */
+/** Repairs every frame; a frame that needs no repair is passed on byte for byte. Never throws. */
 class MendedStream extends StreamState implements StreamRelay {
   frame(frame: SseFrame): Buffer | string | null {
     return this.terminal ? null : this.#read(frame);

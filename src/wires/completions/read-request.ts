@@ -1,12 +1,12 @@
 import type { CanonicalRequest } from '../../canonical/request.ts';
 import type { JsonText } from '../../json/json.ts';
 import { refusing } from '../adjustments.ts';
-import { asksNothing } from '../fields/asks-nothing.ts';
 import type { Members } from '../fields/members.ts';
 import { translateReasoning } from '../fields/read-reasoning.ts';
 import { untranslatable } from '../fields/request-errors.ts';
 import { readResponseFormat } from '../fields/response-format.ts';
 import { readSampling } from '../fields/sampling.ts';
+import { hasNoEffect } from '../fields/without-effect.ts';
 import type { Peek } from '../peek.ts';
 import { isWithheld } from './fields.ts';
 
@@ -20,7 +20,7 @@ const CARRIED = new Set([
 export function readRequest(text: JsonText, peek: Peek, adjustments = refusing()): CanonicalRequest {
   const body = text.value as Members;
   for (const name of Object.keys(body)) {
-    if (CARRIED.has(name) || isWithheld(name, []) || asksNothing(name, body[name])) continue;
+    if (CARRIED.has(name) || isWithheld(name, []) || hasNoEffect(name, body[name])) continue;
     adjustments.dropUnknown(name, body[name]);
   }
   if (body.max_tokens === 0) throw untranslatable('max_tokens', 'send at least 1');

@@ -73,7 +73,7 @@ describe('a list of vectors', () => {
     expect(answer.usage).toMatchObject({ prompt_tokens: 7, total_tokens: 7 });
   });
 
-  test('stands in the order of the inputs', () => {
+  test('is in the order of the inputs', () => {
     const answer = written(listOf(row([3], 2), row([1], 0), row([2], 1)), { input: ['a', 'b', 'c'] });
     expect(answer.data).toEqual([row([1], 0), row([2], 1), row([3], 2)]);
     expect(vectorsOf(written(listOf({ embedding: [1] }, { embedding: [2] }), { input: ['a', 'b'] }))).toEqual([
@@ -86,7 +86,7 @@ describe('a list of vectors', () => {
     { data: [{ index: 0, embedding: [1] }] },
     { object: 'list', data: [{ index: 0, embedding: [1] }] },
     { data: [row([1], 0)] },
-  ])('gets the marks of a list where the host forgot them: %j', (answer) => {
+  ])('gets the list members that the host left out: %j', (answer) => {
     expect(written(answer, { input: 'x' })).toMatchObject({ object: 'list', data: [row([1], 0)] });
   });
 });

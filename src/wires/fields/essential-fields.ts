@@ -1,5 +1,5 @@
-import { asksNothing } from './asks-nothing.ts';
 import { isObject } from './members.ts';
+import { hasNoEffect } from './without-effect.ts';
 
 /** The prompt and the tools of some wire: without them the model would answer another question. */
 const PROMPT_FIELDS: ReadonlySet<string> = new Set([
@@ -43,7 +43,7 @@ function isLimit(name: string, value: unknown): boolean {
   if (name === 'thinking') return isObject(value) && (value.type === 'disabled' || value.budget_tokens !== undefined);
   const word = inSnakeCase(name);
   if (word === 'enable_thinking') return value === false;
-  if (asksNothing(name, value)) return false;
+  if (hasNoEffect(name, value)) return false;
   return LIMITING_NAMES.has(word) || LIMITING_WORD.test(word);
 }
 

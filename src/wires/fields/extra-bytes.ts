@@ -3,8 +3,8 @@ import type { Members } from './members.ts';
 
 /**
  * UTF-8 bytes of the text in members that the wire does not know, at any depth. A client that gets them has received
- * content, even if the frame has no words. Numbers and flags are not content. Images are many bytes and few tokens, so
- * what one member counts is limited.
+ * content, even if the frame has no words. Numbers and flags are not content. Images have many bytes and few tokens, so
+ * each member counts only up to a limit.
  */
 export function extraBytes(members: Members, known: ReadonlySet<string>): number {
   let bytes = 0;

@@ -2,9 +2,9 @@ import { EFFORTS, type Effort, isEffort, type ReasoningAsk } from '../../canonic
 import type { CanonicalReasoning } from '../../canonical/request.ts';
 import type { Adjustments } from '../adjustments.ts';
 import type { Peek } from '../peek.ts';
-import { asksNothing } from './asks-nothing.ts';
 import { isAbsent, isObject, type Members } from './members.ts';
 import { invalidValue, mustBe } from './request-errors.ts';
+import { hasNoEffect } from './without-effect.ts';
 
 /** The value of each field; null if it is absent. */
 interface Spellings {
@@ -60,7 +60,7 @@ export function translateReasoning(
   const { thinking } = body;
   noteOtherMembers(body.reasoning, adjustments);
   const isOff = disablesThinking(body) || (isObject(thinking) && thinking.type === 'disabled');
-  if (!isOff && !asksNothing('thinking', thinking)) adjustments.dropUnknown('thinking', thinking);
+  if (!isOff && !hasNoEffect('thinking', thinking)) adjustments.dropUnknown('thinking', thinking);
   if (reasoning === null) return isOff ? { effort: 'none', budgetTokens: null } : null;
   if (isOff && asksToReason(reasoning)) {
     const field = disablesThinking(body) ? 'enable_thinking' : 'thinking';
@@ -72,7 +72,7 @@ export function translateReasoning(
 function noteOtherMembers(reasoning: unknown, adjustments: Adjustments): void {
   if (!isObject(reasoning)) return;
   for (const name of Object.keys(reasoning)) {
-    if (READ_MEMBERS.includes(name) || asksNothing(name, reasoning[name])) continue;
+    if (READ_MEMBERS.includes(name) || hasNoEffect(name, reasoning[name])) continue;
     adjustments.noteUnknown(name, reasoning[name], `reasoning.${name}`);
   }
 }

@@ -1,6 +1,6 @@
-import { isEmpty } from './asks-nothing.ts';
 import { isObject, type Members } from './members.ts';
 import { unsupported } from './request-errors.ts';
+import { isEmpty } from './without-effect.ts';
 
 /** Why a field is refused, and which values are allowed besides null and empty ones because they have no effect. */
 export interface Refusal {

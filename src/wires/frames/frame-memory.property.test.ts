@@ -8,7 +8,7 @@ import { FrameMemory } from './frame-memory.ts';
 
 type Fields = Record<string, unknown>;
 
-/** Everything a stream came to; the one spelling that a run of frames keeps and the parser does not is evened out. */
+/** The whole result of a stream; the one spelling that a run of frames keeps and the parser changes is normalised. */
 function relayed(relay: StreamRelay, pieces: readonly Buffer[]): unknown {
   try {
     const sent = feedPieces(relay, pieces).replaceAll('\\/', '/');
@@ -37,7 +37,7 @@ const created = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(17, 17_900_000_000, 1_790_000_000.5, '1790000000', null, 0) },
 );
 
-/** Words as they stand in JSON; HALF stands for half a character. */
+/** Text as it is written in JSON; HALF stands for half a character. */
 const spelled = fc.oneof(
   { weight: 8, arbitrary: fc.constantFrom(' toll', 'a', 'Brücke', '橋', '🛂', 'x'.repeat(40)) },
   { weight: 3, arbitrary: fc.constantFrom('\\n', '\\"', '\\\\', 'a\\/b', '\\u0041', '\\ud83d', '\\u001b', '', 'HALF') },
@@ -68,7 +68,7 @@ const ENDS: readonly Fields[] = [
   chunk([delta({}, 'stop')], { obfuscation: 'PAD', model: 'other' }),
   chunk([delta({ role: 'assistant' }, 'stop')], { obfuscation: 'PAD' }),
 ];
-/** Frames that resemble them and mean something else, or nothing the memory may hold. */
+/** Frames that resemble them but mean something else, or that the memory must not keep. */
 const ODD: readonly Fields[] = [
   chunk([delta({ content: 'WORDS' })], { usage }),
   chunk([delta({ content: 'WORDS' }, 'stop')]),
@@ -104,7 +104,7 @@ const ODD: readonly Fields[] = [
   chunk([delta({ content: 'WORDS' })], { object: 'chunk', provider: 'host', request: 'OWN_ID' }),
 ];
 
-/** How a host may misspell a frame: its identity left out, changed, said twice or in another way. */
+/** How a host may misspell a frame: its identity is left out, changed, repeated or written in another way. */
 const ODDLY = ['spaced', 'twice', 'twice before', 'other id', 'no id', 'escaped', 'event'];
 
 interface Identity {
@@ -126,7 +126,7 @@ function spell(frame: Fields, own: Identity, how: string): string {
   return how === 'event' ? `event: error\ndata: ${text}` : `data: ${text}`;
 }
 
-/** Half a character stands where the words said so. */
+/** Half a character is at each place that the text marked. */
 function bytesOf(text: string): Buffer {
   const parts = text.split('HALF').map((part) => Buffer.from(part));
   return Buffer.concat(parts.flatMap((part, at) => (at === 0 ? [part] : [Buffer.from([0xc3]), part])));
@@ -171,7 +171,7 @@ const host = fc.record({
   how: fc.constantFrom('identity first', 'identity last'),
 });
 
-/** An opening, a few frames with words, an end, and what comes after it; any of them may be something else. */
+/** A first frame, a few frames with text, an end, and what comes after it; any of them may be something else. */
 const streamsOfOneHost = host.chain(({ usual, ends, how }) => {
   const stream = fc.record({
     own: fc.record({ id, created }),

@@ -34,7 +34,7 @@ function shapeOf(raw: string, written: string | null, words: string): Shape {
 const patternOf = (written: string | null = null) =>
   wordsPattern(shapeOf(wordsFrame(ONE, 'one'), written, 'one'), ONE)!;
 
-/** What a stream of another identity makes of its first frame with that pattern. */
+/** What a stream with another identity writes for its first frame with that pattern. */
 function adopted(pattern: ReturnType<typeof patternOf>, identity: StreamIdentity, frame: string): string | null {
   const run = new RepeatedFrames(wordsOf).adopt(shapeFor(pattern, identity), Buffer.from(frame), 0);
   return run?.bytes.toString() ?? null;

@@ -26,7 +26,7 @@ function cut(bytes: Buffer, cuts: readonly number[]): Buffer[] {
   return [0, ...places].map((start, index) => bytes.subarray(start, places[index] ?? bytes.length));
 }
 
-/** Words as they stand in JSON: plain, escaped in every way, and not for everyone to judge. */
+/** Text as it is written in JSON: plain, escaped in every way, and forms that only the parser can judge. */
 const spelled = fc.oneof(
   { weight: 8, arbitrary: fc.constantFrom(' toll', 'a', 'Brücke', '橋', '🛂', 'x'.repeat(40)) },
   { weight: 2, arbitrary: fc.constantFrom('\\n', '\\"', '\\\\', 'a\\/b', '\\u0041', '\\ud83d', '\\u00fc', '') },
@@ -61,7 +61,7 @@ const said = (choices: readonly object[], more: object = {}) => {
 const TEXT_SHAPES = [said([text(WORDS)]), said([text(WORDS)], { model: 'other' }), said([text(WORDS, 1)])];
 const TEXT_ENDS = [said([text('', 0, 'stop')]), said([], { usage })];
 
-/** Frames as bytes: runs of one shape, and between them what is no run. */
+/** Frames as bytes: runs of one shape, with other frames between them. */
 function streams(shapes: readonly object[], ends: readonly object[], lineEnd: fc.Arbitrary<string>) {
   const runs = fc
     .tuple(
@@ -82,7 +82,7 @@ function streams(shapes: readonly object[], ends: readonly object[], lineEnd: fc
   return fc.tuple(blocks, lineEnd).map(([frames, end]) => frames.flat().map((frame) => bytesOf(frame, end)));
 }
 
-/** Half a character stands where the words said so. */
+/** Half a character is at each place that the text marked. */
 function bytesOf(frame: string, lineEnd: string): Buffer {
   const written = frame === '' ? lineEnd : frame + lineEnd + lineEnd;
   const [before, after] = written.split('HALF');

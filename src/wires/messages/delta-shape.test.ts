@@ -14,7 +14,7 @@ function matches(text: string): boolean {
   return SHAPE.matches(Buffer.from(text));
 }
 
-test('the words of a frame spelled as the vendor does are found without parsing', () => {
+test('the text of a frame in the vendor’s spelling is found without parsing', () => {
   const words = fc.string({ unit: anyCharacter }).filter((text) => text.isWellFormed());
   fc.assert(
     fc.property(words, fc.nat(20), (text, blanks) => {

@@ -7,7 +7,7 @@ import { mendStream } from './mend.ts';
 import { readStream } from './read-stream.ts';
 import { spliceResponse } from './splice-response.ts';
 
-/** What hosts that mean harm leave out, or never stop sending. */
+/** What malicious hosts leave out, or never stop sending. */
 
 const frame = (event: { type: string }): string => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 const STOP = frame({ type: 'message_stop' });

@@ -16,7 +16,7 @@ test.skipIf(hasCorpus)(
 );
 
 describe.each(whole.map((recording) => [recording.id, recording] as const))('%s', (_id, recording) => {
-  test.each(PIECES)('comes out conforming, with every word, cut every %i bytes', (pieceBytes) => {
+  test.each(PIECES)('conforms and keeps all text, cut every %i bytes', (pieceBytes) => {
     const relay = mendStream(TERMS);
     const client = relayWhole(relay, recording.body, pieceBytes);
     expect(streamFaults(client, TERMS.requestId, TERMS.catalogModel)).toEqual([]);
@@ -28,7 +28,7 @@ describe.each(whole.map((recording) => [recording.id, recording] as const))('%s'
 });
 
 describe.each(broken.map((recording) => [recording.id, recording] as const))('%s', (_id, recording) => {
-  test('ends in the host’s error, with what had been said before', () => {
+  test('ends with the host’s error, after the content so far', () => {
     const relay = mendStream(TERMS);
     const client = feed(relay, recording.body, 7);
     expect(relay.terminal).toBe(true);
@@ -63,7 +63,7 @@ function mended(...frames: (object | string)[]) {
   return { relay, client, frames: framesOf(client) };
 }
 
-test('frames that conform leave as the bytes that came, padding and all', () => {
+test('conforming frames are passed on byte for byte, including padding', () => {
   const recording = whole.find(({ id }) => id === 'text') as Recording;
   const client = relayWhole(mendStream(TERMS), recording.body, 64);
   for (const frame of recording.body.toString().split('\n\n').filter(isContent))

@@ -9,7 +9,7 @@ import { blockBytes, deltaBytes, mendBlockHead } from './mend-block.ts';
 import { isReceipt } from './receipt.ts';
 import { StreamState } from './stream-state.ts';
 
-/** Repairs every frame; a frame that needs no repair is passed on as the bytes that came. */
+/** Repairs every frame; a frame that needs no repair is passed on byte for byte. */
 class MendedStream extends StreamState implements StreamRelay {
   #lastHostIndex = -1;
   readonly #mintId = (): string => `toolu_${this.terms.requestId}_${this.nextIndex}`;

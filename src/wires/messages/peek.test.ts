@@ -330,7 +330,7 @@ test('what asks for nothing passes', () => {
   expect(refused({ ...PLAIN, service_tier: 'auto' })).toBeNull();
 });
 
-test('a system message may stand among the others: which version allows it is for the host to say', () => {
+test('a system message may be among the others: the host decides which version allows it', () => {
   const conversation = [
     ...PLAIN.messages,
     { role: 'assistant', content: 'Nine.' },
@@ -367,7 +367,7 @@ describe('headers', () => {
     expect(refusalOf(() => wanted({ 'x-gateway-receipt-event': 'all' }))).toMatchObject({ code: 'invalid_header' });
   });
 
-  test('betas go on, known or not, but for one that would widen the window the hold pays for', () => {
+  test('betas are passed on, known or not, except one that would enlarge the window beyond the hold', () => {
     const headers = { 'anthropic-beta': 'interleaved-thinking-2025-05-14, context-1m-2025-08-07,from-the-future' };
     expect(headersFor(headers)).toMatchObject({ 'anthropic-beta': 'interleaved-thinking-2025-05-14,from-the-future' });
     expect(headersFor({ 'anthropic-beta': 'context-1m-2025-08-07' })).not.toHaveProperty('anthropic-beta');

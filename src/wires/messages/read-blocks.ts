@@ -2,10 +2,10 @@ import type { Block, DocumentBlock, ImageBlock, ShownBlock } from '../../canonic
 import { formatPath } from '../../json/error.ts';
 import type { JsonPath, JsonText } from '../../json/json.ts';
 import type { Adjustments } from '../adjustments.ts';
-import { asksNothing } from '../fields/asks-nothing.ts';
 import { readCacheMark } from '../fields/cache-mark.ts';
 import { isAbsent, isObject, isText, type Members } from '../fields/members.ts';
 import { untranslatable } from '../fields/request-errors.ts';
+import { hasNoEffect } from '../fields/without-effect.ts';
 import { readSignature, redactedOpaque } from './opaque-reasoning.ts';
 
 /** Reads the blocks of a message; their shape was checked before. */
@@ -98,7 +98,7 @@ function readSource({ type, url, media_type: mediaType, data }: Members): ImageB
 /** Other members, such as citations, cannot be translated. Values that ask for nothing are ignored. */
 export function dropMembers(holder: Members, path: string, known: readonly string[], adjustments: Adjustments): void {
   for (const name of Object.keys(holder)) {
-    if (known.includes(name) || asksNothing(name, holder[name])) continue;
+    if (known.includes(name) || hasNoEffect(name, holder[name])) continue;
     adjustments.dropUnknown(name, holder[name], `${path}.${name}`);
   }
 }

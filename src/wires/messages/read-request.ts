@@ -9,12 +9,12 @@ import type {
 } from '../../canonical/request.ts';
 import type { JsonText } from '../../json/json.ts';
 import { type Adjustments, refusing } from '../adjustments.ts';
-import { asksNothing } from '../fields/asks-nothing.ts';
 import { readCacheMark } from '../fields/cache-mark.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
 import { isAbsent, isObject, isText, type Members } from '../fields/members.ts';
 import { disablesThinking } from '../fields/read-reasoning.ts';
 import { mustBe } from '../fields/request-errors.ts';
+import { hasNoEffect } from '../fields/without-effect.ts';
 import type { Peek } from '../peek.ts';
 import { isVendorDefined } from './check-tools.ts';
 import { isWithheld } from './fields.ts';
@@ -56,7 +56,7 @@ const CARRIED = new Set([
 
 function dropUntranslatable(body: Members, adjustments: Adjustments): void {
   for (const name of Object.keys(body)) {
-    if (CARRIED.has(name) || isWithheld(name, []) || asksNothing(name, body[name])) continue;
+    if (CARRIED.has(name) || isWithheld(name, []) || hasNoEffect(name, body[name])) continue;
     adjustments.dropUnknown(name, body[name]);
   }
   if (isObject(body.output_config)) dropMembers(body.output_config, 'output_config', OUTPUT_MEMBERS, adjustments);

@@ -86,7 +86,7 @@ test('a host that stops after tool calls without saying so called for tools', ()
   expect(ending('max_tokens', CALL).finish.reason).toBe('length');
 });
 
-test('arguments stay the text the model wrote, also none and digits beyond a number', () => {
+test('arguments stay the text that the model wrote, even if empty or with more digits than a number holds', () => {
   const piece = {
     type: 'content_block_delta',
     index: 0,

@@ -8,9 +8,10 @@ import { readRequest } from './read-request.ts';
 import { writeRequest } from './write-request.ts';
 
 /**
- * Normal form of a request on this wire: sides alternate, results of tools stand first in their turn, instructions stand
- * before everything; no empty text, no unsigned or foreign trace, no default said aloud, schemas without what hosts
- * refuse. One pass through the common language reaches it, and from there nothing changes.
+ * Normal form of a request on this wire: roles alternate, tool results come first in their turn, instructions come
+ * before everything else; there is no empty text, no unsigned or foreign reasoning, no explicit default, and schemas
+ * have only what hosts accept. One translation to the canonical form and back reaches it, and a second one changes
+ * nothing.
  */
 const TERMS: HubRequestTerms = {
   hostModel: 'claude-harbour',
@@ -29,7 +30,7 @@ function again(request: CanonicalRequest, terms: HubRequestTerms = TERMS): Canon
   return read(writeRequest(request, terms).toString());
 }
 
-/** How many requests had what is hard about a round trip; few would make the property worth little. */
+/** How many requests had each hard case of a round trip; with few of them the property would show little. */
 class Shares {
   #requests = 0;
   readonly #counts = new Map<string, number>();

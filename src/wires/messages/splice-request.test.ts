@@ -26,7 +26,7 @@ const ODD = `{ "model" :"claude-harbour", "max_tokens": 64,"stream":true,
      {"type":"redacted_thinking","data":"seal=="},{"type":"tool_use","id":"t","name":"n","input":{"big":12345678901234567890}}]},
    {"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"1.50"}]}] , "from_the_future": [1.0] }`;
 
-test('a request that needs nothing leaves as it came, byte for byte', () => {
+test('a request that needs no change is sent byte for byte', () => {
   expect(written(ODD)).toBe(ODD);
 });
 

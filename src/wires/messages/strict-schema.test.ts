@@ -21,7 +21,7 @@ test('what hosts hold an answer to stays', () => {
   expect(strictSchema(schema)).toEqual(schema);
 });
 
-test('what they refuse is taken out and told in the description', () => {
+test('keywords that they refuse are removed and listed in the description', () => {
   expect(
     strictSchema({
       $schema: 'https://json-schema.org/draft/2020-12/schema',

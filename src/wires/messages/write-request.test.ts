@@ -71,7 +71,7 @@ test('instructions stand apart, wherever they stood, with their cache marks', ()
   });
 });
 
-test('messages of one side are one turn; its blocks stay what they are', () => {
+test('messages of one role become one turn, and its blocks stay unchanged', () => {
   const marked: Block = { kind: 'text', text: 'Tomorrow.', cache: { lifetime: null } };
   expect(conversation(ASK, { role: 'user', blocks: [marked] }, { role: 'user', blocks: [text('')] }).messages).toEqual([
     {
@@ -84,7 +84,7 @@ test('messages of one side are one turn; its blocks stay what they are', () => {
   ]);
 });
 
-test('results of one turn’s calls stand together, before what the user says', () => {
+test('results of one turn’s calls come together, before the user’s text', () => {
   const call = (id: string, argumentsJson: string): Block => ({ kind: 'tool-call', id, name: 'tide', argumentsJson });
   const result = (callId: string, isError: boolean): Block => ({
     kind: 'tool-result',
@@ -215,7 +215,7 @@ describe('tools', () => {
 describe('the answer’s format', () => {
   const schema = { type: 'object', properties: {}, additionalProperties: false };
 
-  test('a schema is asked for, anything less is left to the prompt', () => {
+  test('a schema is requested, and plain JSON is left to the prompt', () => {
     const format = { kind: 'schema', name: 'n', description: null, schema, strict: false } as const;
     expect(write({ answerFormat: format }).output_config).toEqual({ format: { type: 'json_schema', schema } });
     expect(write({ answerFormat: { kind: 'json' } })).not.toHaveProperty('output_config');

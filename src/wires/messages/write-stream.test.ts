@@ -35,12 +35,12 @@ function readBack(text: string): CanonicalAnswer {
   return fold.answer()!;
 }
 
-/** What survives a journey over this wire: not the ids of the answer, nor the host's own word for its end. */
+/** What survives a translation to this wire: not the ids of the response, nor the host's own finish reason. */
 function essence({ blocks, finish, usage }: CanonicalAnswer) {
   return { blocks, stopSequence: finish.stopSequence, usage };
 }
 
-test('every answer becomes a conforming stream that says the same', () => {
+test('every answer becomes a conforming stream with the same content', () => {
   fc.assert(
     fc.property(ownAnswer, (answer) => {
       const text = streamed(answer);
@@ -51,7 +51,7 @@ test('every answer becomes a conforming stream that says the same', () => {
   );
 });
 
-test('a whole answer says what its stream says', () => {
+test('a buffered response has the same content as its stream', () => {
   fc.assert(
     fc.property(ownAnswer, (answer) => {
       const body = writeResponse(answer, BILL, WRITE_TERMS);
@@ -67,7 +67,7 @@ test('a whole answer says what its stream says', () => {
   );
 });
 
-test('another vendor’s reasoning comes back from the client as it went, streamed or whole', () => {
+test('another vendor’s reasoning comes back from the client unchanged, streamed or buffered', () => {
   fc.assert(
     fc.property(foreignAnswer, (answer) => {
       const content = JSON.parse(writeResponse(answer, BILL, WRITE_TERMS).toString()).content;
@@ -86,7 +86,7 @@ function events(...list: CanonicalEvent[]): string[] {
   return list.map((event) => writer.event(event));
 }
 
-test('words leave as they come', () => {
+test('text is sent as it arrives', () => {
   const [start, open, delta, end, finish] = events(
     { kind: 'start', id: 'chatcmpl-1', createdS: 1 },
     { kind: 'block-start', block: { kind: 'text' } },
@@ -104,7 +104,7 @@ test('words leave as they come', () => {
   expect(finish).toBe('');
 });
 
-test('a redacted trace comes whole in its head, a signature once before its block ends', () => {
+test('redacted reasoning comes whole at the start of its block, a signature once before its block ends', () => {
   const opaque = (form: 'redacted' | 'signature') => ({ vendor: 'anthropic-claude-v1', form, data: 'seal' });
   const [, redacted] = events(
     { kind: 'block-start', block: { kind: 'reasoning' } },
@@ -175,7 +175,7 @@ describe('how an answer ended', () => {
   });
 });
 
-test('a whole answer has every member the vendor’s types name, and the bill', () => {
+test('a buffered response has every member of the vendor’s types, and the cost', () => {
   const finish = { kind: 'finish', reason: 'stop', raw: null, stopSequence: null } as const;
   const body = writeResponse(
     { id: null, createdS: null, blocks: [], finish, usage: { state: 'missing' } },
@@ -188,7 +188,7 @@ test('a whole answer has every member the vendor’s types name, and the bill', 
   expect(body).toContain(`"cost":1.5,"cost_nanousd":${2n ** 60n + 8n}}`);
 });
 
-test('arguments cut off by the limit are given as the text they are', () => {
+test('arguments cut off by the limit are passed on as text', () => {
   const head = { kind: 'tool-call', id: 'a', name: 'b' } as const;
   const finish = { kind: 'finish', reason: 'length', raw: null, stopSequence: null } as const;
   const answer: CanonicalAnswer = {

@@ -57,7 +57,7 @@ export class InputUnwrapper {
     return part;
   }
 
-  /** The input of arguments that are not of the expected form: a model that ignored the schema is taken at its word. */
+  /** The input of arguments that are not of the expected form: if a model ignored the schema, all that it wrote is the input. */
   end(): string {
     if (this.#hasBegun) return '';
     const value = tryParseJson(this.#waiting);

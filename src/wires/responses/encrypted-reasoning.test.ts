@@ -11,7 +11,7 @@ import { spliceRequest } from './splice-request.ts';
 import { spliceResponse } from './splice-response.ts';
 import { writeItems } from './write-items.ts';
 
-/** What one vendor sealed goes back to that vendor's hosts and to no other, though all speak the same wire. */
+/** Reasoning that one vendor encrypted goes back to that vendor's hosts only, even if others speak the same wire. */
 
 const STREAM = fixture('reasoning-parallel-tools');
 const SEALS = [...new Set(sealsIn(STREAM.toString()))];
@@ -34,7 +34,7 @@ function answeredWhole(quirks: HostQuirks): string {
 
 const LIMITS = { depthMax: 64, nodesMax: 100_000, keysMax: 100_000, numberDigitsMax: 400, keyBytesMax: 4096 };
 
-/** The seals that reach a host, of those its caller sends. */
+/** Which of the caller's encrypted reasoning reaches a host. */
 function sent(seals: readonly string[], quirks: HostQuirks): string[] {
   const input = seals.map((encrypted_content) => ({ type: 'reasoning', summary: [], encrypted_content }));
   const body = { model: 'm', input: [...input, { role: 'user', content: 'go on' }] };

@@ -22,7 +22,7 @@ describe('errors inside a stream', () => {
   });
 });
 
-test('an error of a stream that nobody remembers is told as an error and a failed response', () => {
+test('an error of a stream without state is written as an error and a failed response', () => {
   const error = new GatewayError('host_timeout', { message: 'Too slow.' });
   const text = writeStreamError(error, 'req_77');
   const [first, second] = eventsIn(text);
@@ -40,7 +40,7 @@ test('an error of a stream that nobody remembers is told as an error and a faile
   expect(faultsOfStream(text)).toEqual(['begins with error, response.failed']);
 });
 
-test('a recorded over-window refusal is known as one', () => {
+test('a recorded over-window refusal is recognised', () => {
   const recorded = recordings().find(({ id }) => id.endsWith('openai-400-context'));
   const body =
     recorded?.body ??

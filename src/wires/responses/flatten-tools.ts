@@ -63,7 +63,7 @@ function flattenTool(tool: Members, names: ToolNames): readonly Members[] {
   });
 }
 
-/** The description of a namespace, told once with its first function. */
+/** The description of a namespace, added once, to its first function. */
 function aboutGroup({ name, description }: Members): string | null {
   return isText(description) ? `About all tools named ${String(name)}__*: ${description}` : null;
 }

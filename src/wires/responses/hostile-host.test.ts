@@ -5,7 +5,7 @@ import { LIMITS } from '../../limits.ts';
 import { mendStream } from './mend.ts';
 import { readStream } from './read-stream.ts';
 
-/** What hosts that mean harm never stop sending: none of it may pile up. */
+/** What malicious hosts never stop sending: none of it may accumulate. */
 
 const frame = (event: Json): SseFrame => new SseFrame(framesOf([event]));
 

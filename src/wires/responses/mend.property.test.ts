@@ -17,7 +17,7 @@ const STREAMS = ['text', 'reasoning-parallel-tools', 'refusal', 'raw-trace-namel
   eventsIn(fixture(name).toString()).map(({ data }) => data),
 );
 
-/** Members a host may forget; without both its index and its id nobody could say which item an event is about. */
+/** Members that a host may leave out; without both its index and its id, it would be unknown which item an event is about. */
 const FORGETTABLE = [
   'sequence_number',
   'logprobs',
@@ -29,7 +29,7 @@ const FORGETTABLE = [
   'name',
 ];
 
-/** A host's stream with events left out, members forgotten, names and numbers missing; its end always comes. */
+/** A host's stream with events, members, names and numbers left out; it always has an end. */
 const carelessStreams = fc
   .record({
     events: fc.constantFrom(...STREAMS),
@@ -62,7 +62,7 @@ test('however careless the host, the client’s stream obeys the wire and the SD
   );
 });
 
-/** Everything that a response's items say, in order. */
+/** The text of all items of a response, in order. */
 function wordsIn(output: unknown): string {
   return (output as Json[])
     .map(({ arguments: args, summary, content }) => {

@@ -116,7 +116,7 @@ describe('what waits', () => {
     expect(relay).toMatchObject({ terminal: true, relayedBytes: 0, error: { kind: 'rate', status: 429 } });
   });
 
-  test('the last event waits for the bill, and says what was billed', () => {
+  test('the last event waits for the settlement, and has the billed usage', () => {
     const relay = mendStream(TERMS);
     const frames = eventsIn(fixture('text').toString()).map(({ data }) => frame(data));
     const sent = frames.map((one) => relay.frame(one)).filter((one) => one !== null);
@@ -259,7 +259,7 @@ describe('how a stream ends', () => {
     });
   });
 
-  test('a failure midway is told as an error and a failed response, with the next numbers', async () => {
+  test('a failure midway is written as an error and a failed response, with the next sequence numbers', async () => {
     const { relay, text } = mended('failed-midway');
     expect(relay).toMatchObject({ terminal: true, error: { kind: 'unavailable', code: 'server_error' } });
     const error = new GatewayError('host_failed', { message: 'It broke off.' });
@@ -303,7 +303,7 @@ describe('a trace that is not wanted', () => {
       summary: [],
       encrypted_content: 'enc-AAAA=',
     });
-    // The seal is told, so it counts; the trace is not.
+    // The encrypted reasoning is sent, so it counts; the reasoning text is not.
     expect(relay.relayedBytes).toBe(64);
     await readWithSdk(text);
     expect(mended('raw-trace-nameless', { hideReasoning: true }).text).not.toContain('Two and');

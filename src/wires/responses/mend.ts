@@ -18,7 +18,7 @@ import { readTwoLineFrame, type TwoLineFrame } from './two-line-frame.ts';
 
 /**
  * Repairs every event: its name and number, the identity of its item, missing members; and adds missing events that
- * clients need. An event that needs no repair is passed on as the bytes that came. Never throws.
+ * clients need. An event that needs no repair is passed on byte for byte. Never throws.
  */
 class MendedStream extends StreamState implements StreamRelay {
   readonly #items: OutputItems;

@@ -23,7 +23,7 @@ function refusal(fields: Record<string, unknown>): unknown {
 }
 
 describe('messages', () => {
-  test('a string is what the user says, and instructions stand before it', () => {
+  test('a string is a user message, and instructions come before it', () => {
     expect(read({ instructions: 'Be brief.' }).messages).toEqual([
       { role: 'system', blocks: [{ kind: 'text', text: 'Be brief.' }] },
       { role: 'user', blocks: [{ kind: 'text', text: 'hi' }] },
@@ -99,7 +99,7 @@ describe('messages', () => {
     ]);
   });
 
-  test('reasoning that another vendor signed comes back as it was, and an empty item says nothing', () => {
+  test('reasoning that another vendor signed comes back unchanged, and an empty item is dropped', () => {
     const opaque = { vendor: 'another', form: 'signature', data: 'sig', id: 'x' } as const;
     const input = [
       { type: 'reasoning', id: 'rs_0', summary: [] },
@@ -143,7 +143,7 @@ describe('the rest', () => {
     });
   });
 
-  test('to allow some tools is to offer only those', () => {
+  test('allowing some tools means offering only those', () => {
     const tools = ['a', 'b'].map((name) => ({ type: 'function', name }));
     const choice = { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'b' }] };
     expect(read({ tools, tool_choice: choice })).toMatchObject({

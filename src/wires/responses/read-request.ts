@@ -7,13 +7,13 @@ import type {
 } from '../../canonical/request.ts';
 import type { JsonText } from '../../json/json.ts';
 import { type Adjustments, refusing } from '../adjustments.ts';
-import { asksNothing } from '../fields/asks-nothing.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
 import { isAbsent, isObject, isText, type Members, objectsIn } from '../fields/members.ts';
 import { translateReasoning } from '../fields/read-reasoning.ts';
 import { mustBe } from '../fields/request-errors.ts';
 import { readResponseFormat } from '../fields/response-format.ts';
 import { readVerbosity } from '../fields/verbosity.ts';
+import { hasNoEffect } from '../fields/without-effect.ts';
 import type { Peek } from '../peek.ts';
 import { isRefusedField, LOGPROBS } from './fields.ts';
 import { flattenChoice, flattenTools } from './flatten-tools.ts';
@@ -84,7 +84,7 @@ const CARRIED: ReadonlySet<string> = new Set([
 function dropUntranslatable(body: Members, adjustments: Adjustments): void {
   for (const name of Object.keys(body)) {
     // Refused fields that passed the check have values without effect.
-    if (CARRIED.has(name) || isRefusedField(name) || asksNothing(name, body[name])) continue;
+    if (CARRIED.has(name) || isRefusedField(name) || hasNoEffect(name, body[name])) continue;
     adjustments.dropUnknown(name, body[name]);
   }
   const include = Array.isArray(body.include) ? body.include : [];

@@ -157,7 +157,7 @@ describe('how a stream ends', () => {
   });
 });
 
-/** What is left of an answer when a client of this wire has read it. */
+/** The parts of a response that a client of this wire can read. */
 function normalForm(events: readonly CanonicalEvent[]): Pick<CanonicalAnswer, 'blocks'> & { reason: FinishReason } {
   const fold = new AnswerFold();
   for (const event of events) fold.event(event);

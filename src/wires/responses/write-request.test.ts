@@ -60,7 +60,7 @@ describe('messages', () => {
     });
   });
 
-  test('reasoning goes back to its vendor alone, and never without what it led to', () => {
+  test('reasoning goes back only to its vendor, and never without the item after it', () => {
     const text = { kind: 'text', text: 'So.' } as const;
     const messages = [
       turn(

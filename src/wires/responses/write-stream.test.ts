@@ -109,7 +109,7 @@ describe('a stream of this wire', () => {
     ]);
   });
 
-  test('tells a trace as a summary, and carries another vendor’s signature sealed', async () => {
+  test('writes reasoning as a summary, and wraps another vendor’s signature', async () => {
     const stream = written([START, ...thought('Hm.'), ...thought(''), ...text('So.'), finish('stop')]);
     expect(typesIn(stream).filter((type) => type.includes('reasoning'))).toEqual([
       'response.reasoning_summary_part.added',
@@ -128,7 +128,7 @@ describe('a stream of this wire', () => {
     });
   });
 
-  test('tells a refusal as a part of its own, and neighbouring words as parts of one message', async () => {
+  test('writes a refusal as a part of its own, and adjacent texts as parts of one message', async () => {
     const refused: CanonicalEvent[] = [{ kind: 'block-start', block: { kind: 'refusal' } }, delta('No.'), END];
     const { final } = await readWithSdk(written([START, ...text('Well.'), ...refused, finish('stop')]));
     expect(final.output).toMatchObject([
@@ -159,7 +159,7 @@ describe('a stream of this wire', () => {
     });
   });
 
-  test('says nothing until the model does, and leaves the last event to the bill', () => {
+  test('sends nothing before the first content, and holds the last event back until the cost is known', () => {
     const writer = writeStream(WRITE);
     expect(writer.event(START)).toBe('');
     expect(typesIn(writer.event({ kind: 'block-start', block: { kind: 'text' } }))).toHaveLength(4);
@@ -241,7 +241,7 @@ describe('a buffered answer', () => {
     expect((await readBufferedWithSdk(Buffer.from(JSON.stringify(answer)))).output_text).toBe('Hi');
   });
 
-  test('without wishes says what applies', () => {
+  test('without options states the defaults', () => {
     expect(answerOf([START, finish('stop')])).toMatchObject({
       temperature: 1,
       top_p: 1,

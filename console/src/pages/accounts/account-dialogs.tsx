@@ -112,7 +112,7 @@ function PauseDialog({ account, action, onClose }: AccountDialogProps): ReactNod
       onClose={onClose}
     >
       {isSuspending
-        ? 'New calls of the account are refused until you resume it. Running calls end and are charged.'
+        ? 'New calls of the account are refused until you resume it. Running calls finish and are charged.'
         : 'The account can make calls again.'}
     </ConfirmDialog>
   );
@@ -126,7 +126,7 @@ function CloseDialog({ account, onClose }: AccountDialogProps): ReactNode {
       { input: { account: account.id } },
       {
         onSuccess: ({ name, paid_out_nanousd }) => {
-          tell(`“${name}” is closed. ${formatMoney(paid_out_nanousd)} were paid out.`);
+          tell(`“${name}” is closed. ${formatMoney(paid_out_nanousd)} was paid out.`);
           onClose();
         },
       },

@@ -64,14 +64,14 @@ function SettingsForm({
     >
       <Field
         label="Alert when the balance is below"
-        hint="In dollars. 0: never. Empty: as the gateway is configured."
-        error={isAmountWrong ? 'Write an amount in dollars, like 20.' : null}
+        hint="In dollars. 0: never. Empty: the gateway’s setting."
+        error={isAmountWrong ? 'Enter an amount in dollars, like 20.' : null}
       >
         {(id) => <TextInput id={id} value={below} onChange={setBelow} inputMode="decimal" placeholder="$" />}
       </Field>
       <Field
-        label="Alert when a cap is spent to"
-        hint="In percent, for keys and people; a second alert comes when it is full. 0: never. Empty: as the gateway is configured."
+        label="Alert when this much of a cap is spent"
+        hint="In percent, for keys and people; a second alert follows when the cap is used up. 0: never. Empty: the gateway’s setting."
         error={isShareWrong ? 'A whole number from 0 to 100.' : null}
       >
         {(id) => <TextInput id={id} value={percent} onChange={setPercent} inputMode="numeric" placeholder="%" />}

@@ -51,7 +51,7 @@ export function AddCreditDialog({ account, onClose }: { readonly account: Accoun
       <Field
         label="Amount"
         hint="In dollars."
-        error={isChecked && isWrong ? 'Write an amount in dollars, like 50 or 12.50.' : null}
+        error={isChecked && isWrong ? 'Enter an amount in dollars, like 50 or 12.50.' : null}
       >
         {(id) => (
           <TextInput

@@ -85,7 +85,7 @@ function LossPanel({ losses }: { readonly losses: HostLosses['data'] }): ReactNo
 
 function EventPanel({ host }: { readonly host: Host }): ReactNode {
   return (
-    <Panel title="What went wrong last">
+    <Panel title="Latest problems">
       <Table
         label="Events"
         rows={host.events}

@@ -3,7 +3,7 @@ import type { Host } from '../../api/generated/routes.ts';
 type HostEvent = Host['events'][number];
 
 const TEXTS: Readonly<Record<string, string>> = {
-  probed: 'A call tried whether it works again',
+  probed: 'A call tested whether it works again',
   ejected: 'Taken out after failures',
   key_set_aside: 'Refused the key',
   returned: 'Works again',

@@ -8,7 +8,7 @@ type State = Host['state'];
 const STATES: Readonly<Record<State, { readonly label: string; readonly tone: Tone; readonly means: string }>> = {
   well: { label: 'well', tone: 'good', means: 'It answers.' },
   limited: { label: 'limited', tone: 'warning', means: 'It refuses some calls because of its rate limit.' },
-  probing: { label: 'probing', tone: 'warning', means: 'It failed before; one call tries whether it works again.' },
+  probing: { label: 'probing', tone: 'warning', means: 'It failed before; one call tests whether it works again.' },
   ejected: { label: 'out', tone: 'error', means: 'It failed several times. No calls go there for a while.' },
   key_refused: {
     label: 'key refused',

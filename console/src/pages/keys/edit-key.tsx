@@ -10,7 +10,7 @@ import { KeyFields } from './key-fields.tsx';
 
 const CHANGED_MEANWHILE = 412;
 
-/** Changes a key as it was when the dialog opened. If somebody else was faster, nothing is overwritten. */
+/** Changes a key as it was when the dialog opened. If somebody else has changed it since, nothing is overwritten. */
 export function EditKeyDialog({ shownKey, onClose }: { readonly shownKey: ShownKey; onClose(): void }): ReactNode {
   const { tell } = useNotices();
   const [base, setBase] = useState(shownKey);
@@ -54,7 +54,7 @@ export function EditKeyDialog({ shownKey, onClose }: { readonly shownKey: ShownK
   );
 }
 
-/** Says that somebody else changed the key meanwhile, and loads what it is now. */
+/** Says that somebody else changed the key in the meantime, and loads its current state. */
 function Conflict({ keyId, onLoad }: { readonly keyId: string; onLoad(key: ShownKey): void }): ReactNode {
   const client = useQueryClient();
   const current = useApi('GET /keys/{key}', { key: keyId }, { staleMs: 0 });
@@ -67,7 +67,7 @@ function Conflict({ keyId, onLoad }: { readonly keyId: string; onLoad(key: Shown
       role="alert"
       className="flex items-center justify-between gap-3 rounded-control bg-warning-soft px-3 py-2 text-warning"
     >
-      <span>Somebody else changed this key meanwhile. Nothing of yours was saved.</span>
+      <span>Somebody else changed this key in the meantime. Your changes were not saved.</span>
       <Button onClick={() => void load()} disabled={current.data === undefined}>
         Load the current values
       </Button>

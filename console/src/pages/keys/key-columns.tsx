@@ -75,7 +75,7 @@ const TERMS: readonly Column<ShownKey>[] = [
   },
 ];
 
-/** Whose key it is: its account if all are shown, else its person, for those who may know the people. */
+/** Whose key it is: its account if all are shown, otherwise its person, for those who may know the people. */
 function useOwnerColumn(): Column<ShownKey> | null {
   const { account, accounts } = useViewer();
   const memberOf = useMemberNames();

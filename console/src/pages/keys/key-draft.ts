@@ -46,8 +46,8 @@ export type DraftFaults = Partial<Record<keyof KeyDraft, string>>;
 export function faultsOf(draft: KeyDraft): DraftFaults {
   return {
     ...(draft.name.trim() === '' ? { name: 'Give the key a name.' } : {}),
-    ...(isAmount(draft.cap) ? {} : { cap: 'Write an amount in dollars, like 5 or 0.50.' }),
-    ...(isAmount(draft.maxCost) ? {} : { maxCost: 'Write an amount in dollars, like 0.25.' }),
+    ...(isAmount(draft.cap) ? {} : { cap: 'Enter an amount in dollars, like 5 or 0.50.' }),
+    ...(isAmount(draft.maxCost) ? {} : { maxCost: 'Enter an amount in dollars, like 0.25.' }),
     ...(draft.expires === '' || !Number.isNaN(Date.parse(draft.expires)) ? {} : { expires: 'Choose a date.' }),
   };
 }

@@ -12,7 +12,7 @@ const GRACES = [
   { value: '604800', label: 'Work for one week' },
 ];
 
-/** Gives a key a new secret. The old one goes on for a while, so that programs can change over. */
+/** Gives a key a new secret. The old one keeps working for a while, so that programs can switch. */
 export function RotateKeyDialog({ shownKey, onClose }: { readonly shownKey: ShownKey; onClose(): void }): ReactNode {
   const [grace, setGrace] = useState('86400');
   const [rotated, setRotated] = useState<RotatedKey | null>(null);

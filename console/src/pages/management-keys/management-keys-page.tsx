@@ -18,7 +18,7 @@ import { MintManagementKeyDialog } from './mint-management-key.tsx';
 
 const PAGE_ROWS = 200;
 
-/** Keys with which scripts use the management API. They pay for no call. */
+/** Keys with which scripts use the management API. They cannot pay for calls. */
 export default function ManagementKeysPage(): ReactNode {
   const { search, change } = useFilters();
   const { me, canManage } = useViewer();
@@ -26,7 +26,7 @@ export default function ManagementKeysPage(): ReactNode {
   const [revoking, setRevoking] = useState<ManagementKey | null>(null);
   const keys = useRows('GET /management-keys', { ...account, limit: PAGE_ROWS });
   const columns = useColumns(setRevoking);
-  // A management key mints no other: it would outlive its own end.
+  // A management key cannot create another one, which would outlive it.
   const mint =
     canManage && me.kind !== 'management_key' ? (
       <Button tone="primary" onClick={() => change({ dialog: 'mint' })}>

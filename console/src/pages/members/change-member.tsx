@@ -47,7 +47,7 @@ export function RemoveMemberDialog({ member, onClose }: MemberDialogProps): Reac
     refreshes: ['GET /accounts/{account}/members', 'GET /invitations'],
   });
   const onSuccess = (): void => {
-    tell(`${member.name} has no role here any more.`);
+    tell(`${member.name} no longer has a role here.`);
     onClose();
   };
   return (

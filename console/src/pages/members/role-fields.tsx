@@ -51,7 +51,7 @@ export function RoleFields({
       <CapFields
         label="Cap of the person"
         hint="In dollars, for all their keys together. Empty: none."
-        error={isCapWrong(draft) ? 'Write an amount in dollars, like 5 or 0.50.' : null}
+        error={isCapWrong(draft) ? 'Enter an amount in dollars, like 5 or 0.50.' : null}
         draft={draft}
         onChange={(changed) => onChange({ ...draft, ...changed })}
       />

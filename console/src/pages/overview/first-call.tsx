@@ -106,7 +106,7 @@ function TryCall({ model, payer }: { readonly model: Model; readonly payer: Paye
         <Button tone="primary" onClick={() => change({ dialog: 'mint' })}>
           Mint a key first
         </Button>
-        <span className="text-muted">A call needs a key that pays.</span>
+        <span className="text-muted">A call needs a key to pay for it.</span>
       </div>
     );
   return (
@@ -145,7 +145,7 @@ interface Payer {
   readonly isMissing: boolean;
 }
 
-/** In local mode nobody needs a key. Else it is the first one that works. */
+/** In local mode nobody needs a key. Otherwise it is the first one that works. */
 function usePayingKey(): Payer {
   const { keys, isRequired } = usePayingKeys();
   if (!isRequired) return { keyId: null, isMissing: false };

@@ -47,7 +47,7 @@ export function SpendPanel({ range }: { readonly range: Range }): ReactNode {
     >
       <div className="px-4 pb-4">
         {usage.error === null ? null : <ErrorPanel error={usage.error} again={() => void usage.refetch()} />}
-        {isEmpty ? <EmptyState title="Nothing was spent in this time" /> : null}
+        {isEmpty ? <EmptyState title="Nothing was spent in this period" /> : null}
         {usage.error !== null || isEmpty ? null : (
           <div style={{ minHeight: PLOT_HEIGHT + 28 }}>
             {plot === null ? (

@@ -33,7 +33,7 @@ export function SpenderPanel({ range }: { readonly range: Range }): ReactNode {
           skeletonRows={ROWS_MAX}
           rows={rows}
           idOf={({ key }) => key ?? 'none'}
-          empty={<EmptyState title="Nothing was spent in this time" />}
+          empty={<EmptyState title="Nothing was spent in this period" />}
           columns={[
             {
               id: 'key',

@@ -62,7 +62,7 @@ function wordsFor(action: Exclude<PersonAction, 'rename'>, name: string): Words 
       title: `New password for ${name}`,
       button: 'Make the link',
       text: 'Makes a link with which they set a new password. Their sessions, single sign-on and the management keys they minted end now.',
-      done: 'The link is made.',
+      done: 'The link was created.',
     },
     promote: {
       title: `Make ${name} an operator`,
@@ -74,7 +74,7 @@ function wordsFor(action: Exclude<PersonAction, 'rename'>, name: string): Words 
       title: `Take the operator role from ${name}`,
       button: 'Take the role away',
       text: 'They keep their roles in accounts.',
-      done: `${name} is no operator any more.`,
+      done: `${name} is no longer an operator.`,
     },
     'sign-out': {
       title: `Sign ${name} out everywhere`,

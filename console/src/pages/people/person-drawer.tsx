@@ -154,7 +154,7 @@ function EndSession({ sessionId }: { readonly sessionId: string }): ReactNode {
       onClick={() =>
         end.mutate(
           { input: { session: sessionId } },
-          { onSuccess: () => tell('The session is ended.'), onError: ({ message }) => tell(message) },
+          { onSuccess: () => tell('The session has ended.'), onError: ({ message }) => tell(message) },
         )
       }
     >
@@ -176,7 +176,7 @@ function PersonActions(props: {
       {isSelf ? null : (
         <>
           <Button onClick={() => onAction(person.operator ? 'demote' : 'promote')}>
-            {person.operator ? 'No operator any more' : 'Make operator'}
+            {person.operator ? 'No longer an operator' : 'Make operator'}
           </Button>
           <Button onClick={() => onAction('sign-out')}>Sign out everywhere</Button>
           {person.status === 'active' ? (

@@ -29,7 +29,8 @@ export const chatWire: Wire = {
   }),
   read: (event) => {
     const { error, choices = [] } = event as Chunk;
-    if (error !== undefined) return [{ type: 'error', message: error.message ?? 'The stream broke off.' }];
+    if (error !== undefined)
+      return [{ type: 'error', message: error.message ?? 'The stream ended before the answer was complete.' }];
     return choices.flatMap(({ delta = {} }): Piece[] => [
       ...text('reasoning', delta.reasoning_content ?? delta.reasoning),
       ...text('text', delta.content),

@@ -32,7 +32,8 @@ export const messagesWire: Wire = {
   }),
   read: (event): readonly Piece[] => {
     const { type, error, content_block: block, delta } = event as MessagesEvent;
-    if (type === 'error') return [{ type: 'error', message: error?.message ?? 'The stream broke off.' }];
+    if (type === 'error')
+      return [{ type: 'error', message: error?.message ?? 'The stream ended before the answer was complete.' }];
     if (type === 'content_block_start' && block?.type === 'tool_use')
       return [{ type: 'tool', id: block.id ?? '', name: block.name ?? '', input: '' }];
     if (type !== 'content_block_delta' || delta === undefined) return [];

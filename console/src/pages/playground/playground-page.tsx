@@ -40,7 +40,7 @@ export default function PlaygroundPage(): ReactNode {
   if (talking.length === 0)
     return (
       <Page title="Playground">
-        <EmptyState title="No model that talks is served yet">
+        <EmptyState title="No chat model is served yet">
           Set the key of a provider, or add a host to the config file, and start the gateway again.
         </EmptyState>
       </Page>
@@ -49,7 +49,7 @@ export default function PlaygroundPage(): ReactNode {
     return (
       <Page title="Playground">
         <EmptyState
-          title="A call needs a key that pays"
+          title="A call needs a key to pay for it"
           action={
             <PageLink
               to="/keys"
@@ -169,7 +169,7 @@ function Talk({ sides, isFaulty, settingsFor }: TalkProps): ReactNode {
           isRunning={sides.some(({ conversation }) => conversation.isRunning)}
           awaited={sides.flatMap(({ conversation }) => awaitedIn(conversation))}
           canAttach={sides.every(({ model }) => model.caps.includes('images'))}
-          obstacle={isFaulty ? 'Mend the settings first.' : null}
+          obstacle={isFaulty ? 'Fix the settings first.' : null}
           onSend={send}
           onStop={stop}
         />

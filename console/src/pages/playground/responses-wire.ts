@@ -24,7 +24,12 @@ export const responsesWire: Wire = {
   read: (event): readonly Piece[] => {
     const { type, delta = '', item, message, response } = event as ResponsesEvent;
     if (type === 'error' || type === 'response.failed')
-      return [{ type: 'error', message: message ?? response?.error?.message ?? 'The stream broke off.' }];
+      return [
+        {
+          type: 'error',
+          message: message ?? response?.error?.message ?? 'The stream ended before the answer was complete.',
+        },
+      ];
     if (type === 'response.output_text.delta') return [{ type: 'text', text: delta }];
     if (type === 'response.reasoning_summary_text.delta' || type === 'response.reasoning_text.delta')
       return [{ type: 'reasoning', text: delta }];

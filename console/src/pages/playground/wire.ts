@@ -33,7 +33,7 @@ export type Piece =
   | { readonly type: 'tool'; readonly id?: string; readonly name?: string; readonly input: string }
   | { readonly type: 'error'; readonly message: string };
 
-/** One of the routes that talk: how a conversation is sent, and how the answer is read. */
+/** One of the chat routes: how a conversation is sent, and how the answer is read. */
 export interface Wire {
   readonly name: WireName;
   readonly label: string;

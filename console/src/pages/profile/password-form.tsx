@@ -22,7 +22,7 @@ export function PasswordForm(): ReactNode {
         onSuccess: () => {
           setCurrent('');
           setPassword('');
-          tell('The password is replaced. Your other sessions have ended.');
+          tell('Your password was changed. Your other sessions have ended.');
         },
       },
     );

@@ -89,7 +89,7 @@ function End({ session }: { readonly session: OwnSession }): ReactNode {
       onClick={() =>
         end.mutate(
           { input: { session: session.id } },
-          { onSuccess: () => tell('The session is ended.'), onError: ({ message }) => tell(message) },
+          { onSuccess: () => tell('The session has ended.'), onError: ({ message }) => tell(message) },
         )
       }
     >

@@ -13,7 +13,7 @@ interface StoreProps {
   onClose(): void;
 }
 
-/** Stores a key after the provider has accepted it. It replaces the one before. */
+/** Stores a key after the provider has accepted it. It replaces the previous one. */
 export function StoreProviderKeyDialog({ account, stored, onClose }: StoreProps): ReactNode {
   const { tell } = useNotices();
   const before = stored.find(({ provider }) => provider === PROVIDER);

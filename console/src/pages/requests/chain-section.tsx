@@ -9,7 +9,7 @@ import { type ChainPlace, chainPlaceOf, inOrderOfChain, sumOfChain } from './cha
 import { ReceiptOutcome } from './receipt-outcome.tsx';
 import type { Requests } from './use-requests.ts';
 
-/** A chain has at most 99 places, so more calls than this are of an id that was used again. */
+/** A chain has at most 99 places, so if there are more calls, the id was used again. */
 const MEMBERS_MAX = 200;
 
 /** The calls of the chain that a receipt belongs to, and what they cost together. */

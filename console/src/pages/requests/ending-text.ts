@@ -3,9 +3,9 @@ import type { Receipt } from '../../api/generated/routes.ts';
 const ENDED: Readonly<Record<NonNullable<Receipt['ended']>, string>> = {
   complete: 'The host finished its answer.',
   failed: 'No host answered before any content was sent, so nothing is charged.',
-  upstream_error: 'The host broke off.',
+  upstream_error: 'The host stopped in the middle of its answer.',
   timeout: 'The host took too long.',
-  shutdown: 'The gateway was shut down meanwhile.',
+  shutdown: 'The gateway was shut down during the call.',
   client_gone: 'The client hung up.',
   stalled: 'The client read nothing for a minute, which counts as hanging up.',
   died: 'The gateway died or could not write to its ledger, so the whole hold was returned.',
@@ -13,10 +13,10 @@ const ENDED: Readonly<Record<NonNullable<Receipt['ended']>, string>> = {
 
 const SOURCES: Readonly<Record<Receipt['usage_source'], string>> = {
   reported: 'The tokens are those that the host reported.',
-  partial: 'The host reported a part of the tokens; the rest is estimated from what it sent.',
+  partial: 'The host reported only some of the tokens; the rest is estimated from what it sent.',
   estimated: 'The host reported no tokens, so they are estimated from what it sent.',
-  drained: 'The answer was read to its end for the tokens of the host.',
-  none: 'Nothing was billed, and no tokens are known.',
+  drained: 'The answer was read to its end to get the host’s token counts.',
+  none: 'Nothing was billed, and the token counts are unknown.',
 };
 
 /** How a call ended, and why that costs what it costs. */

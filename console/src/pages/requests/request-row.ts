@@ -5,7 +5,7 @@ export type RequestRow =
   | { readonly kind: 'receipt'; readonly id: string; readonly receipt: Receipt }
   | { readonly kind: 'refusal'; readonly id: string; readonly refusal: Refusal };
 
-/** The same receipt gives the same row, so that a list that grows paints only what is new. */
+/** The same receipt gives the same row, so that a list that grows renders only what is new. */
 const receiptRows = new WeakMap<Receipt, RequestRow>();
 const refusalRows = new WeakMap<Refusal, RequestRow>();
 

@@ -18,7 +18,7 @@ import { SealPanel } from './seal-panel.tsx';
 import { flattenSettings } from './settings.ts';
 import { VerifyPanel } from './verify-panel.tsx';
 
-/** The gateway itself: what runs, whether its books are right, and with which settings. */
+/** The gateway itself: what runs, whether its ledger is exact, and with which settings. */
 export default function SystemPage(): ReactNode {
   const system = useApi('GET /system', {}, { refetchMs: 10_000 });
   return (
@@ -80,7 +80,7 @@ function AcceptedLosses({ system }: { readonly system: System }): ReactNode {
   const { accepted_losses: losses } = system;
   if (losses.length === 0) return null;
   return (
-    <Panel title="Receipts that a damaged file lost">
+    <Panel title="Receipts lost with a damaged file">
       <Table
         label="Accepted losses"
         rows={losses}

@@ -48,7 +48,7 @@ function TaskState({ task }: { readonly task: VerificationTask }): ReactNode {
   if (task.status === 'none')
     return (
       <p className="text-muted">
-        Recomputes every balance, cap and sum of usage from the receipts and compares them. Calls go on meanwhile. It
+        Recomputes every balance, cap and usage sum from the receipts and compares them. Calls continue meanwhile. It
         has not run since the gateway was started.
       </p>
     );
@@ -61,7 +61,7 @@ function TaskState({ task }: { readonly task: VerificationTask }): ReactNode {
       />
     );
   if (task.status === 'failed' || task.report === null)
-    return <FormError error={`The verification did not finish: ${task.reason ?? 'no reason is known.'}`} />;
+    return <FormError error={`The verification did not finish: ${task.reason ?? 'the reason is unknown.'}`} />;
   return <Report report={task.report} ended={task.ended} />;
 }
 

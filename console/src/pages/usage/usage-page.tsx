@@ -178,7 +178,7 @@ function UsagePlot({
     >
       <div className="px-4 pb-4" style={{ minHeight: PLOT_HEIGHT + 44 }}>
         {usage.error === null ? null : <ErrorPanel error={usage.error} again={() => void usage.refetch()} />}
-        {plot !== null && plot.series.length === 0 ? <EmptyState title="No calls in this time" /> : null}
+        {plot !== null && plot.series.length === 0 ? <EmptyState title="No calls in this period" /> : null}
         {plot === null && usage.error === null ? <Skeleton className="h-64 w-full" /> : null}
         {plot === null || plot.series.length === 0 ? null : (
           <Suspense fallback={<Skeleton className="h-64 w-full" />}>

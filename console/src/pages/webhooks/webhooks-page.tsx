@@ -14,7 +14,7 @@ import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
 import { PutWebhookDialog } from './put-webhook.tsx';
 import { WebhookDrawer } from './webhook-drawer.tsx';
 
-/** URLs that are told of events: those of the chosen account, or of the operator. */
+/** URLs that events are sent to: those of the chosen account, or of the operator. */
 export default function WebhooksPage(): ReactNode {
   const { search, change } = useFilters();
   const { account, canManage } = useViewer();

@@ -25,7 +25,7 @@ const MESSAGES: Record<string, string> = {
   billing_error: 'Simulated: your credit balance is too low.',
   permission_error: 'Simulated: your key may not use this resource.',
   not_found_error: 'model: simulated',
-  conflict_error: 'Simulated: the resource was changed meanwhile.',
+  conflict_error: 'Simulated: the resource was changed by another request.',
   request_too_large: 'Request exceeds the maximum size',
   rate_limit_error: 'Simulated: this request would exceed the rate limit of your organization.',
   api_error: 'Internal server error',

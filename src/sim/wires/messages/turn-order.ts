@@ -1,7 +1,7 @@
 import { reject } from './errors.ts';
 import type { Turn } from './turns.ts';
 
-/** Every tool call needs its result in the next turn, and every result its call in the one before. Turns of one role are merged. */
+/** Every tool call needs its result in the next turn, and every result its call in the previous one. Turns of one role are merged. */
 export function checkToolTurns(turns: readonly Turn[]): void {
   const joined = joinTurns(turns);
   for (const [index, turn] of joined.entries()) {

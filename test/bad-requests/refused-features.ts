@@ -1,7 +1,7 @@
 import { type BadClass, oneField } from './bad-class.ts';
 import { goodTools } from './good-body.ts';
 
-/** Every field that is refused by name, with values that ask for something. */
+/** Every field that is refused by name, with values that request the feature. */
 const REFUSED_VALUES: Readonly<Record<string, readonly unknown[]>> = {
   provider: [{ order: ['a'] }, { only: ['a'], allow_fallbacks: false }, 'a'],
   models: [['sim-gpt', 'sim-gpt-mini'], ['another'], 'another'],
@@ -21,7 +21,7 @@ const REFUSED_VALUES: Readonly<Record<string, readonly unknown[]>> = {
   prediction: [{ type: 'content', content: 'x' }],
   prompt: [{ id: 'pmpt_1' }, { id: 'pmpt_1', variables: {} }],
   item_reference: ['item_1', { id: 'item_1' }],
-  // Empty options mean a search with the usual ones.
+  // Empty options request a search with the defaults.
   web_search_options: [{ search_context_size: 'low' }, {}],
   search_parameters: [{ mode: 'on' }, {}],
   audio: [{ voice: 'alloy', format: 'mp3' }],
@@ -40,7 +40,7 @@ const REFUSED_FIELDS = Object.entries(REFUSED_VALUES).map(([field, values]) =>
   }),
 );
 
-/** What asks for nothing is let through, also where asking would be refused. */
+/** Values without effect are accepted, even for fields that are otherwise refused. */
 export const HARMLESS_VALUES: Readonly<Record<string, readonly unknown[]>> = {
   ...Object.fromEntries(Object.keys(REFUSED_VALUES).map((field) => [field, [null]])),
   provider: [null, {}],
@@ -100,7 +100,7 @@ const MODELS: BadClass[] = [
   model('an invalid model name', 'invalid_value', 400, ['', LONG_NAME, 'x'.repeat(100_000)]),
 ];
 
-/** The model that can only chat is asked for something more. */
+/** The chat-only model is asked for another capability. */
 function beyond(
   name: string,
   param: string,

@@ -12,7 +12,7 @@ const DEFAULTS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
 ]);
 
 /** Whether a value has no effect, so that a field which cannot be translated may carry it. */
-export function asksNothing(name: string, value: unknown): boolean {
+export function hasNoEffect(name: string, value: unknown): boolean {
   return isEmpty(value) || (DEFAULTS.has(name) && DEFAULTS.get(name) === value);
 }
 
