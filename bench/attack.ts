@@ -12,7 +12,7 @@ import { Child } from './child.ts';
  * One key sends the most expensive bodies as often as its request rate allows, or so many calls that most are refused, while
  * another makes small calls. Prints the other key's times without and under each attack, and their ratio:
  * `npm run bench:attack [-- <seconds per part>] [--only <part of an attack's name>]`. Attacker, gateway and simulated host are
- * processes of their own, so that the time of one is not taken for that of another.
+ * processes of their own, so that their CPU times can be told apart.
  */
 
 const DEFAULT_SECONDS = 10;
@@ -25,7 +25,7 @@ interface Figures {
   readonly failed: number;
 }
 
-/** Longer than any part: an attack ends when its last request was answered. */
+/** Longer than any part: an attack ends when its last request has been answered. */
 const ANSWER_MS_MAX = 600_000;
 
 async function main(seconds: number, only: string): Promise<number> {

@@ -2,7 +2,7 @@ import { ATTACKS } from './attacks.ts';
 import { callAtRate, type Timed } from './call-at-rate.ts';
 import { announce } from './child.ts';
 
-/** One attack, run by this process alone: sending large bodies takes time that is not the gateway's. */
+/** One attack, in a process of its own, because sending large bodies takes CPU time that is not the gateway's. */
 export interface AttackOrder {
   readonly attack: string;
   readonly url: string;

@@ -5,7 +5,7 @@ import { createServer, Socket } from 'node:net';
 import { cpus } from 'node:os';
 import { resolve } from 'node:path';
 
-/** The core of whatever is measured, and the core of everything around it. */
+/** The core for what is measured, and the core for everything else. */
 export const MEASURED_CORE = 0;
 export const OTHER_CORE = 1;
 

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { announce } from './child.ts';
 
-/** Takes traces over OTLP/HTTP and throws them away. */
+/** Accepts traces over OTLP/HTTP and discards them. */
 export interface CollectorHello {
   readonly port: number;
 }

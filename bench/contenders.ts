@@ -6,7 +6,7 @@ import { Child, freePort, MEASURED_CORE } from './child.ts';
 import type { TollgateHello, TollgateTerms } from './tollgate.ts';
 import { CATALOG_MODEL, UPSTREAM_MODEL } from './traffic.ts';
 
-/** Something that answers chat calls, and how it wants to be called. */
+/** Something that answers chat calls, and how to call it. */
 export interface Contender {
   readonly name: string;
   readonly child: Child;
@@ -17,7 +17,7 @@ export interface Contender {
   readonly keys?: readonly string[];
   /** Threads that serve calls, each of which compiles its code for itself; absent: one. */
   readonly workers?: number;
-  /** Its version and config are not ours to fix: a wrong answer from it does not end the run. */
+  /** We do not control its version and config: a wrong answer from it does not end the run. */
   readonly mayBeLeftOut?: true;
 }
 

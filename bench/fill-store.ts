@@ -21,7 +21,7 @@ export interface FilledAccount {
 
 const DAY_MS = 86_400_000;
 
-/** The writer counts these as it goes, and verifying compares them with the rows. */
+/** The writer counts these continuously, and verifying compares them with the rows. */
 const COUNT = `
   UPDATE meta SET value = (SELECT count(*) FROM call) WHERE name = 'receipts';
   UPDATE meta SET value = (SELECT sum(spent) FROM balance) WHERE name = 'spent';`;

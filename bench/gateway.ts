@@ -57,7 +57,7 @@ const { values } = parseArgs({
     'all-cores': { type: 'boolean', default: false },
   },
 });
-// Many short rounds: what neighbours of this machine do for some seconds then falls on all contenders, and not on one.
+// Many short rounds, so that other guests of the machine, which disturb it for seconds, disturb all contenders alike.
 const rounds = Number(values.rounds ?? (values.quick ? 5 : 31));
 const seconds = Number(values.seconds ?? 0.5);
 const rows = Number(values.rows ?? (values.quick ? 100_000 : 1_000_000));

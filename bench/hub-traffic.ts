@@ -1,4 +1,4 @@
-/** Streams long enough that their chunks, not their beginning and end, are what is measured. */
+/** Streams that are long enough to measure their chunks, not their beginning and end. */
 export const HUB_CHUNKS = 200;
 
 /** Every way a stream can pass: the client's path and body, and the model whose host is reached that way. */

@@ -13,7 +13,10 @@ import { describeMachine } from './machine.ts';
 import { inScratchFolder } from './scratch.ts';
 import { median } from './table.ts';
 
-/** What deferred jobs cost: how submitting, claiming and reading depend on the jobs that wait, and what calls and other accounts notice. */
+/**
+ * What deferred jobs cost: how submitting, claiming and reading depend on the number of waiting jobs, and how they
+ * affect calls and other accounts.
+ */
 
 const { values } = parseArgs({
   options: {

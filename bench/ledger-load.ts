@@ -4,7 +4,7 @@ import type { HoldRequest } from '../src/ledger/ledger.ts';
 import type { Store } from '../src/store/store.ts';
 import type { FilledAccount } from './fill-store.ts';
 
-/** Hold and settle, as the gateway does it, but nothing else: what durable money costs by itself. */
+/** Only holds and settles, as the gateway does: the cost of durable money by itself. */
 export interface Money {
   hold(request: HoldRequest): Promise<unknown>;
   settle(id: bigint, settlement: Settlement): Promise<unknown>;

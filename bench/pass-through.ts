@@ -13,7 +13,7 @@ interface PassThroughTerms {
   readonly port?: number;
 }
 
-/** The least a Node proxy can do: no authentication, no reading, no money; chunks go on as they come. */
+/** The minimum that a Node proxy can do: no authentication, no parsing, no money; chunks are passed on as they arrive. */
 const terms = isMainThread ? readTerms<PassThroughTerms>() : (workerData as PassThroughTerms);
 const { upstreamPort, workers = 1, port = 0 } = terms;
 const pool = new Pool(`http://127.0.0.1:${upstreamPort}`, { connections: 1024, headersTimeout: 0, bodyTimeout: 0 });

@@ -7,7 +7,7 @@ export interface StreamLoad {
   readonly body: string;
   readonly keys: readonly string[];
   readonly streams: number;
-  /** Over this time the streams begin. */
+  /** The time over which the streams are started. */
   readonly openingMs: number;
 }
 

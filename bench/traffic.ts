@@ -1,4 +1,4 @@
-/** What is asked and answered in every slice: about 2 KB each way, or a stream of this many chunks. */
+/** The request and the response of every slice: about 2 KB each, or a stream of this many chunks. */
 
 export type Shape = 'buffered' | 'streamed';
 export const SHAPES: readonly Shape[] = ['buffered', 'streamed'];

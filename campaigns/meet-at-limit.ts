@@ -12,7 +12,7 @@ export interface Met {
 }
 
 /**
- * Sends calls at once. The host answers only after every call is admitted or refused, so that all of them meet at a limit.
+ * Sends calls at once. The host answers only after every call is admitted or refused, so that all of them reach the limit at the same time.
  * `beforeAnswers` runs in between.
  */
 export async function meetAtLimit(

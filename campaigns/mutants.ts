@@ -37,7 +37,7 @@ function main(): number {
   }
 }
 
-/** Null if the tests pass on the code as it is, as they must before a failing one means anything. */
+/** Null if the tests pass on the unchanged code; only then does a failing test mean anything. */
 function complaintAboutUnbroken(folder: string, mutants: readonly Mutant[]): string | null {
   const tests = [...new Set(mutants.flatMap((mutant) => mutant.tests))];
   const { failed, ended } = runTests(folder, { tests, msMax: UNBROKEN_RUN_MS_MAX });

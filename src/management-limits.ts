@@ -41,14 +41,14 @@ export const MANAGEMENT_LIMITS = {
   receiptFeedUnreadBytesMax: 256 * 1024,
   /** By how much the clocks of processes that share a ledger may differ. */
   receiptFeedSkewMs: 5_000,
-  /** How exactly the last use of a key is known. */
+  /** How precisely the last use of a key is stored. */
   keyUseMs: 30_000,
   keyNoteCharsMax: 500,
   managementSecretCharsMax: 200,
   /** Longest name of a verb, and how often a command asks the server how far a verb is. */
   verbCharsMax: 64,
   operatorProgressMs: 1_000,
-  /** How exactly the last use of a management key is known. */
+  /** How precisely the last use of a management key is stored. */
   managementUseMs: 60_000,
   passwordCharsMin: 12,
   passwordCharsMax: 256,
@@ -60,7 +60,7 @@ export const MANAGEMENT_LIMITS = {
   sessionIdleMs: 12 * 60 * 60_000,
   /** A session ends after this time, however often it is used. */
   sessionMs: 7 * 24 * 60 * 60_000,
-  /** How exactly the last use of a session is known. */
+  /** How precisely the last use of a session is stored. */
   sessionUseMs: 60_000,
   /** A further one ends the oldest. */
   sessionsPerPersonMax: 50,
@@ -101,7 +101,7 @@ export const MANAGEMENT_LIMITS = {
   ssoMs: 10 * 60_000,
   ssoSubjectCharsMax: 255,
   ssoRequestMs: 10_000,
-  /** How long what the provider publishes about itself is believed. */
+  /** How long what the provider publishes about itself is cached. */
   ssoDiscoveryMs: 60 * 60_000,
   ssoUsedStatesMax: 10_000,
   /** Webhooks of one account, and of the operator. */
@@ -136,12 +136,12 @@ export const MANAGEMENT_LIMITS = {
   webhookRetryForMs: 24 * 60 * 60_000,
   /** Longest pause of a whole webhook after failures: another event may be accepted where one is refused. */
   webhookPauseMaxMs: 10 * 60_000,
-  /** How often alerts are looked for, and how many accounts, keys and open alerts are looked at each time. */
+  /** How often alerts are checked, and how many accounts, keys and open alerts are checked each time. */
   alertRoundMs: 10_000,
   alertRoundRows: 200,
-  /** Accounts and keys with new calls that are remembered between two looks; more are found by the sweep. */
+  /** Accounts and keys with new calls that are remembered between two checks; more are found by the sweep. */
   alertChangesMax: 10_000,
-  /** How often every account and key is looked at, and how many at a time. */
+  /** How often every account and key is checked, and how many at a time. */
   alertSweepMs: 3_600_000,
   alertSweepRows: 200,
   /** How often losses are added up, how many calls at a time, and the pause after them. */

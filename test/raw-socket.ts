@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 /** An answer as it came over the wire. */
 export interface SocketAnswer {
   readonly status: number;
-  /** Names in lower case; of equal names the last counts. */
+  /** Names in lower case; if a name is repeated, the last value counts. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }

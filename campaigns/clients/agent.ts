@@ -1,6 +1,6 @@
 import type { ScriptedTurn } from '../../src/sim/script.ts';
 
-/** Where an agent runs, and what it may know. */
+/** Where an agent runs, and what it is given. */
 export interface Scratch {
   /** Its home folder, empty but for what `prepare` and `tollgate setup` write. */
   readonly home: string;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A proxy that lets nobody out. Clients get it for every address but loopback. */
+/** A proxy that refuses every request. Clients use it for every address except loopback. */
 export interface ClosedProxy {
   readonly env: Readonly<Record<string, string>>;
   /** The hosts that were asked for since the last call. */

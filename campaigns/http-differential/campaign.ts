@@ -11,7 +11,7 @@ export interface Terms<Reader> {
   readonly seed: number;
   /** The number of the first case; every case can be generated from the seed and its number. */
   readonly from?: number;
-  /** Readers to take the place of the real ones, for a test of the comparison itself. */
+  /** Readers that replace the real ones, for tests of the comparison itself. */
   readonly readers?: { readonly ours?: Reader; readonly node?: Reader };
   onProgress?(done: number): void;
 }
@@ -121,7 +121,7 @@ function newReport(): Report {
   };
 }
 
-/** Null if the verdict is in order; otherwise what is wrong. */
+/** Null if the readers agree as they should; otherwise what is wrong. */
 function count(report: Report, verdict: Verdict, differences: readonly DeliberateDifference[]): string | null {
   switch (verdict.kind) {
     case 'agreed':

@@ -1,8 +1,8 @@
 import type { Random } from '../../test/random.ts';
 
-/** Parts of messages, right ones and odd ones. Texts are bytes: one character each. */
+/** Parts of messages, valid and unusual ones. Each character of a text is one byte. */
 
-/** How often a part is an odd one. */
+/** How often a part is an unusual one. */
 export const ODD_CHANCE = 0.035;
 
 export function part(random: Random, usual: readonly string[], odd: readonly string[]): string {

@@ -205,7 +205,7 @@ export function answerCase(seed: number, number: number): Case {
   return finished(random, before + answer(random) + behind, answer);
 }
 
-/** Mutated or not, and cut where the chance falls. */
+/** Mutated or not, and cut at random places. */
 function finished(random: Random, text: string, another: (random: Random) => string): Case {
   const valid = Buffer.from(text, 'latin1');
   const bytes = random.chance(0.4) ? mutate(random, valid, () => Buffer.from(another(random), 'latin1')) : valid;

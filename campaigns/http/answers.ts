@@ -1,7 +1,7 @@
 /** One response as it arrived. */
 export interface Answer {
   readonly status: number;
-  /** Names in lower case; of equal names the last counts. */
+  /** Names in lower case; if a name is repeated, the last value counts. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }

@@ -45,7 +45,7 @@ export interface KillReport {
 /** Jobs of one kill, half of which may be run twice. */
 const JOBS_PER_KILL = 6;
 
-/** How long a gateway may take to come to the point at which it ends itself, and how often it is given another job then. */
+/** How long a gateway may take to reach the point at which it ends itself, and how often it then gets another job. */
 const PATIENCE_MS = 30_000;
 const NUDGE_MS = 500;
 
@@ -135,7 +135,7 @@ class JobKillCampaign {
     let acknowledged = 0;
     while (acknowledged < JOBS_PER_KILL && (await this.#submit(victim, number, acknowledged))) acknowledged++;
     const startedMs = performance.now();
-    // Other gateways may have run all of the jobs: then it needs more to come to the point.
+    // Other gateways may have run all of the jobs: then it needs another one to reach the point.
     while (!(await victim.hasEndedWithin(NUDGE_MS)) && performance.now() - startedMs < PATIENCE_MS) {
       if (await this.#submit(victim, number, acknowledged)) acknowledged++;
     }
@@ -258,7 +258,7 @@ class Victim {
     return this.hasEnded;
   }
 
-  /** Kills it if it has not ended; returns whether that was not needed. */
+  /** Kills it if it has not ended; returns true if that was not needed. */
   async killIfAlive(): Promise<boolean> {
     const wasOver = this.hasEnded;
     if (!wasOver) this.#child?.kill('SIGKILL');

@@ -122,7 +122,7 @@ class MoneyCampaign {
     return { job: { ...common, sim: { words: random.between(1, 60) } }, cancels };
   }
 
-  /** Each in turn: what waits is woken as jobs end. */
+  /** One after the other: waiting jobs start as others end. */
   async #ended(): Promise<void> {
     for (const { id, accountId } of this.#accepted) {
       const reader = { accountId, keyId: null, personId: null };

@@ -3,9 +3,9 @@ import type { Key } from './world.ts';
 
 /** The ledger's view of one gateway process, and everything in it that is wrong. */
 export interface Audit {
-  /** Holds that were open at the kill and are void now: it fell between hold and settle. */
+  /** Holds that were open at the kill and are void now: the kill happened between hold and settlement. */
   readonly voided: number;
-  /** Settled in the ledger although the client never saw the end: the kill fell between settle and last byte. */
+  /** Settled in the ledger although the client never saw the end: the kill happened between the settlement and the last byte. */
   readonly settledUnseen: number;
   readonly faults: readonly string[];
 }

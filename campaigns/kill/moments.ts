@@ -14,7 +14,7 @@ export interface Plan {
   script(stream: boolean): SimScript;
   /** Kills at once when it returns true. */
   strikesAt(event: LoadEvent): boolean;
-  /** What is done to bring the moment about, besides waiting for the event. */
+  /** What is done to cause the moment, besides waiting for the event. */
   prepare?(world: World, strike: () => void): Promise<void>;
 }
 

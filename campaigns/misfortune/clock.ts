@@ -55,7 +55,7 @@ async function jumpUnderLoad(
   await world.serves();
   await world.stopAndStart();
   await world.serves();
-  // Whatever the clock did, the windows of that key never went back to an earlier day.
+  // Whatever the clock did, the key's windows never moved back to an earlier day.
   if ((await world.call(world.cappedKey)) !== 402) round.fault('a right clock gave a key its cap of the day again');
   await world.audit();
 }
@@ -72,7 +72,7 @@ async function spendDay(round: Round, world: SqliteWorld): Promise<void> {
   round.fault('the cap of a key has no effect');
 }
 
-/** A later day has a cap of its own; an earlier one has not. */
+/** A later day has a fresh cap; an earlier one does not. */
 async function judgeCap(round: Round, world: SqliteWorld, byMs: number): Promise<void> {
   if (byMs >= DAY_MS) {
     await spendDay(round, world);

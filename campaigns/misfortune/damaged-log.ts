@@ -74,7 +74,10 @@ async function acceptLoss(round: Round, { folder }: SqliteWorld, how: string): P
   return Number(receipts);
 }
 
-/** Takes lost receipts out of what has to be in the ledger. No more than that many may be missing, and none that is safe. */
+/**
+ * Takes lost receipts out of what has to be in the ledger. No more than that many may be missing, and none of those
+ * that the backup has.
+ */
 async function forgiveLoss(
   round: Round,
   world: SqliteWorld,

@@ -21,7 +21,7 @@ export interface GatewayTerms {
 export interface Ending {
   readonly code: number | null;
   readonly signal: string | null;
-  /** What it said about it: the errors in its log, and the lines of standard error without the banner. */
+  /** How it explained that: the errors in its log, and the lines of standard error without the banner. */
   readonly said: readonly string[];
 }
 
@@ -80,7 +80,7 @@ export async function askFolder(folder: string, verb: string, input: object = {}
   return JSON.parse(await callServer(operator, verb, input));
 }
 
-/** Everything wrong with how a process refused to go on: it has to be exit code 3 and one sentence. */
+/** Everything wrong with how a process refused to continue: it must exit with code 3 and print one sentence. */
 export function judgeRefusal({ code, signal, said }: Ending, where: string): string[] {
   const how = `${where}: it ended with ${signal ?? `exit code ${code}`}, saying ${JSON.stringify(said)}`;
   const isOneSentence = said.length === 1 && !/\bbug\b|^\s+at /.test(said[0]!);

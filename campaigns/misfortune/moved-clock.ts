@@ -1,8 +1,8 @@
 import { openSync, readSync } from 'node:fs';
 
 /**
- * Loaded into a gateway process before anything else (`node --import`): its clock is wrong by as many milliseconds as the
- * file in TOLLGATE_CLOCK_FILE says, which may change while it runs.
+ * Loaded into a gateway process before anything else (`node --import`): its clock is off by the number of milliseconds
+ * in the file that TOLLGATE_CLOCK_FILE names, which may change while it runs.
  */
 const file = openSync(process.env.TOLLGATE_CLOCK_FILE ?? '', 'r');
 const bytes = new Float64Array(1);

@@ -1,7 +1,7 @@
 const POLL_MS = 20;
 const WAIT_MS_MAX = 60_000;
 
-/** Looks at a condition every few milliseconds; with a pause, because several rounds share the machine. */
+/** Checks a condition every few milliseconds, with pauses, because several rounds share the machine. */
 export async function poll(
   condition: () => boolean | Promise<boolean>,
   what: string,

@@ -43,7 +43,7 @@ export class Round {
     this.faults.push(text);
   }
 
-  /** A process that refused to start or to go on, as it may. */
+  /** A process that refused to start or to continue, which is allowed. */
   refused(ending: Ending, where: string): void {
     this.refusedStarts++;
     this.faults.push(...judgeRefusal(ending, where));

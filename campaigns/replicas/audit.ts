@@ -66,7 +66,7 @@ export class Auditor {
     let open = await this.#world.openHolds();
     while (open > 0 && Date.now() < deadlineMs) {
       await meanwhile();
-      // The replicas need the cores more than this question does.
+      // The replicas need the cores more than this query does.
       await pause(20);
       open = await this.#world.openHolds();
     }

@@ -8,7 +8,7 @@ export const STATEMENT = {
   void: 'loss_reason = v.reason',
 } as const;
 
-/** A replica's connection to the database; it can be stopped just before a statement arrives or just after its commit. */
+/** A replica's connection to the database; it can be cut just before a statement arrives or just after its commit. */
 export interface DatabaseLink {
   readonly url: string;
   /** The statement, and everything after it, never arrives. */

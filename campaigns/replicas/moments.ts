@@ -28,7 +28,7 @@ export interface Plan {
   script(stream: boolean): SimScript;
   /** Kills at once when it returns true. */
   strikesAt?(event: LoadEvent): boolean;
-  /** What is done once the calls are under way, to bring the moment about. */
+  /** What is done to cause the moment, once the calls are running. */
   bringAbout?(): Promise<void>;
 }
 

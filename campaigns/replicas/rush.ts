@@ -33,7 +33,7 @@ export async function worstNanousd(world: World): Promise<bigint> {
   return BigInt(row.held);
 }
 
-/** Exactly those calls pass for which there is money. */
+/** Exactly as many calls pass as there is money for. */
 export async function rush(world: World, limit: RushLimit, affordable: number, worst: bigint): Promise<Rush> {
   const { sim, replicas } = world;
   // Not enough for one more, not even with a prompt whose tokens are counted.

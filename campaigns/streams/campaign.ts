@@ -39,7 +39,7 @@ const FAULTS_KEPT = 200;
 /** After this many, every cache and buffer has its usual size. */
 const WARM_UP = 100;
 
-/** What is logged when something happened that no line of code was meant for. */
+/** What is logged for an unexpected error. */
 const SURPRISES = /unexpectedly|cannot keep its promises/;
 
 class Run {
@@ -72,7 +72,7 @@ class Run {
     await this.checkBooks(world);
   }
 
-  /** One at a time, and time passes only for it. */
+  /** One at a time, and the clock moves only for it. */
   async runSilences(world: World, clock: ManualClock): Promise<void> {
     const first = this.terms.from ?? 0;
     for (let number = first; number < first + this.terms.silent; number++) {

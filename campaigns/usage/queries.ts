@@ -7,7 +7,7 @@ import type { World } from './world.ts';
 const HOUR_MS = 3_600_000;
 const NO_FILTER: UsageFilter = { accountId: null, keyId: null, personId: null, model: null, route: null, host: null };
 
-/** A report of any kind: bucket, groups, filter, and a time that begins and ends at some hour. */
+/** A report of any kind: bucket, groups, filter, and a period that begins and ends at full hours. */
 export function anyQuery(world: World, random: Random, { sinceMs, untilMs }: ReceiptTerms): UsageQuery {
   const hours = (untilMs - sinceMs) / HOUR_MS;
   const bucket = random.pick(USAGE_BUCKETS);

@@ -2,7 +2,7 @@ import { Agent } from 'node:http';
 import { callRaw } from '../../test/raw-client.ts';
 import { bearer, type WorkersKey, type WorkersWorld, workerOf } from './world.ts';
 
-/** What a call got, and which worker answered. */
+/** The response to a call, and which worker answered. */
 export interface Probed {
   readonly status: number;
   readonly worker: number;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import sparticuz from '@sparticuz/chromium';
 import { type Browser, chromium } from 'playwright-core';
 
-/** A real Chromium: the one of CHROME_PATH, else the one that an npm package carries. */
+/** A real Chromium: the one that CHROME_PATH names, or the one in an npm package. */
 export async function launchBrowser(more: readonly string[] = []): Promise<Browser> {
   const args = [...ARGUMENTS, ...more];
   const own = process.env.CHROME_PATH;
@@ -10,7 +10,7 @@ export async function launchBrowser(more: readonly string[] = []): Promise<Brows
     if (!existsSync(own)) throw new Error(`CHROME_PATH names ${own}, and there is no such file.`);
     return chromium.launch({ executablePath: own, args });
   }
-  // Not with the package's own arguments: they switch off what browsers protect people with, which is what is tested here.
+  // Without the package's own arguments: they switch off the browser's protections, which are tested here.
   return chromium.launch({ executablePath: await sparticuz.executablePath(), args });
 }
 

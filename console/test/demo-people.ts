@@ -16,7 +16,7 @@ const HOOK_WORLD: GuardedWorld = {
 const PROVIDER_KEY = 'own-key-of-the-demo-0123456789-k7Qd';
 
 /**
- * The same gateway with people, jobs, alerts and what else the other pages show. The account has a provider key, so an
+ * The same gateway with people, jobs, alerts and everything else that the other pages show. The account has a provider key, so an
  * unknown model is taken for a deployment of its own: such a call has a receipt and is not among the refused ones.
  */
 export async function startFullDemo(): Promise<Demo> {

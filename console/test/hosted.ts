@@ -40,7 +40,7 @@ export async function publicContext(
   const context = await browser.newContext({ reducedMotion: 'reduce', timezoneId: 'UTC', ...options });
   await context.route(`${PUBLIC_URL}/**`, async (route) => {
     const passedOn = { url: route.request().url().replace(PUBLIC_URL, url), maxRedirects: 0 };
-    // A page that is closed meanwhile takes its requests and responses with it.
+    // If a page is closed in the meantime, its requests and responses are gone.
     const ignored = () => undefined;
     await route
       .fetch(passedOn)

@@ -22,7 +22,7 @@ interface Action {
 interface Subject {
   readonly name: string;
   readonly path: string;
-  /** What is there once the page can be used. */
+  /** What is visible once the page can be used. */
   readonly ready: string;
   readonly filters: readonly Action[];
 }
@@ -108,7 +108,7 @@ async function settled(page: Page, requests: { readonly pending: number }): Prom
   throw new Error(`${page.url()} is loading without end.`);
 }
 
-/** The slower ones of several runs would hide behind an average, so the slowest counts. */
+/** An average would hide slow runs, so the slowest one counts. */
 class Figures {
   readonly #rows = new Map<string, { readonly most: number; readonly ms: number[] }>();
 

@@ -106,7 +106,7 @@ async function createCallers(store: Store, nowMs: number): Promise<void> {
   }
 }
 
-/** Who made call number i and what it used is drawn from the digits of i, so that every run writes the same. */
+/** The caller and the usage of call number i are derived from the digits of i, so that every run writes the same. */
 const CALLS = `
   WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < :calls),
   drawn AS (

@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 
 export interface Visit {
   readonly page: Page;
-  /** What went wrong meanwhile: messages on the console, errors, violations of the policy, requests elsewhere. */
+  /** What went wrong during the visit: messages on the console, errors, violations of the policy, requests elsewhere. */
   readonly complaints: readonly string[];
   close(): Promise<void>;
 }

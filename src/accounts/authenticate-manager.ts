@@ -16,13 +16,13 @@ export interface ManagerTerms {
   readonly takesCookies: boolean;
 }
 
-/** What a request proves itself with. */
+/** The credentials of a request. */
 export interface Credentials {
   readonly authorization: string | undefined;
   readonly cookie: string | undefined;
   /** The client's network address, for the audit. */
   readonly address: string | null;
-  /** False to ask again for a response that takes long: a page that is left open does not prolong a session. */
+  /** False for repeated checks during a long response: a page that is left open must not prolong a session. */
   readonly isUse?: boolean;
 }
 

@@ -73,7 +73,7 @@ function callerOf(key: KeyRow): Answer {
   return isDisabled(key) ? disabledKey() : { accountId: key.accountId, keyId: key.id, key };
 }
 
-/** A caller that may use the key may know that it is disabled, and need not look for a mistake of its own. */
+/** A caller that may use the key may learn that it is disabled, instead of searching for a mistake of its own. */
 function disabledKey(): GatewayError {
   return new GatewayError('invalid_api_key', {
     message: 'This API key is disabled. Ask the owner of its account to enable it, or use another key.',

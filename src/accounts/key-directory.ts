@@ -12,7 +12,7 @@ interface KnownKey {
   row: KeyRow;
   /** The last use that the store has not been told about yet. */
   usedMs: number | null;
-  /** False once changes of this key are no longer learned, so that its row must not be trusted. */
+  /** False once changes of this key are no longer tracked, so that its row must not be trusted. */
   isPolled: boolean;
 }
 
@@ -35,7 +35,7 @@ export class KeyDirectory {
   readonly #lookups = new Map<string, Promise<KeyRow | null>>();
   /** Every change up to this version is known; null before the first poll. */
   #version: bigint | null = null;
-  /** Raised when everything is forgotten, so that what was asked before is not remembered. */
+  /** Increased when everything is forgotten, so that answers to earlier queries are not cached. */
   #forgotten = 0;
   /** When the last successful poll began. */
   #freshAtMs = Number.NEGATIVE_INFINITY;
@@ -221,7 +221,7 @@ export class KeyDirectory {
     this.#misses.delete(key.sha256Hex);
   }
 
-  /** About when: a write for every call would cost more than it tells. What cannot be noted now is noted later. */
+  /** Only roughly, because a write for every call would cost too much. What cannot be written now is written later. */
   async #noteUses(): Promise<void> {
     if (this.#used.length === 0 || this.#clock.monotonicMs() - this.#notedAtMs < LIMITS.keyUseMs) return;
     this.#notedAtMs = this.#clock.monotonicMs();

@@ -6,20 +6,20 @@ export interface PageRequest {
 
 export type PageFault = 'foreign_page' | 'not_json';
 
-/** The type is checked although the content would tell: a form of a foreign page cannot send this one. */
+/** The type is checked, not only the content, because a form of a foreign page cannot send this type. */
 const JSON_TYPE = /^application\/json[ \t]*(?:;.*)?$/i;
 
 export function isJsonType({ headers }: Pick<PageRequest, 'headers'>): boolean {
   return JSON_TYPE.test(headers['content-type'] ?? '');
 }
 
-/** A browser names the page that asks. Only our own pages may, by scheme, host and port. */
+/** A browser names the page that sends a request. Only our own pages are allowed, by scheme, host and port. */
 export function isForeignPage({ headers }: Pick<PageRequest, 'headers'>, ownOrigins: readonly string[]): boolean {
   return headers.origin !== undefined && !ownOrigins.includes(headers.origin);
 }
 
 /**
- * For requests with a cookie, which a browser adds whoever asks: a change must come from our own page, which is
+ * For requests with a cookie, which a browser adds whichever page sends them: a change must come from our own page, which is
  * reached over https, and be JSON, which no form of another page can send. Null if nothing is wrong.
  */
 export function faultOfCookiePage({ method, headers }: PageRequest, publicOrigin: string | null): PageFault | null {

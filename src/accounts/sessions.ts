@@ -17,7 +17,7 @@ export interface SessionSecret {
   readonly sha256Hex: string;
 }
 
-/** A new one at each sign-in: a secret that a browser brings is never taken over. */
+/** A new one at each sign-in: a secret that a browser already has is never reused. */
 export function newSessionSecret(): SessionSecret {
   const secret = randomBytes(SECRET_BYTES).toString('base64url');
   return { secret, sha256Hex: hashSecret(secret) };

@@ -1,7 +1,7 @@
 import { LIMITS } from '../limits.ts';
 import type { KeyRow } from '../store/store.ts';
 
-/** Who spends, as far as alerts depend on it. */
+/** Who paid for a call, as far as alerts need to know. */
 export interface Payer {
   readonly accountId: bigint;
   readonly key: KeyRow | null;

@@ -8,7 +8,7 @@ import type { Checked, Finding } from './alerts.ts';
 
 const NOTHING: Checked = { findings: [], cleared: [] };
 
-/** 0 turns the alert off. An unlimited account has no balance that could run out, and a new one has none to lose. */
+/** 0 turns the alert off. An unlimited account has no balance that could run out, and a new account has no balance yet. */
 export function checkBalance(account: Account, belowNanousd: bigint): Checked {
   const condition = `balance:${account.id}`;
   const hadMoney = account.balanceNanousd !== 0n || account.spentNanousd !== 0n;
@@ -79,7 +79,7 @@ function checkCap(percent: number, use: CapUse): Checked {
   const { capNanousd, spentNanousd } = use;
   if (capNanousd === null || percent === 0) return NOTHING;
   const isNear = spentNanousd * 100n >= capNanousd * BigInt(percent);
-  // Without a refusal nothing is known about the second level: an earlier one may still count.
+  // Without a refusal nothing is known about the second level, because an earlier refusal may still apply.
   if (!isNear) return { findings: [], cleared: [percent, 100].map((level) => capCondition(use, level)) };
   const isUsedUp = spentNanousd >= capNanousd || use.isRefused;
   const levels = isUsedUp ? [percent, 100] : [percent];

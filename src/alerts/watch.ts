@@ -147,7 +147,7 @@ export class AlertWatch {
     };
   }
 
-  /** A host that fails now and then is one alert an hour. Only a process that found it failing says that it is well again. */
+  /** A host that fails now and then causes one alert an hour. Only a process that found it failing reports that it is healthy again. */
   async #lookAtHosts(): Promise<void> {
     const { findings, cleared } = checkHosts(this.#terms.hosts());
     const returned = cleared.filter((condition) => this.#hostsAside.has(condition));

@@ -32,7 +32,7 @@ interface KeyWindowFacts {
 
 export interface HangupFacts {
   readonly allowanceNanousd: bigint;
-  /** What was drawn on it in the current hour. */
+  /** How much of it was used in the current hour. */
   readonly lostNanousd: bigint;
   readonly resetsMs: number;
 }

@@ -55,7 +55,7 @@ export class AnswerFold {
   }
 }
 
-/** The inverse: emits the events that fold into this response. */
+/** The inverse: emits the events that this response can be built from. */
 export function unfold(answer: CanonicalAnswer, emit: EventSink): void {
   emit({ kind: 'start', id: answer.id, createdS: answer.createdS });
   for (const { head, text, opaque } of answer.blocks) {

@@ -29,7 +29,7 @@ export interface DocumentSize {
   readonly isText: boolean;
 }
 
-/** The texts of a prompt, for counting its tokens. They are the same that its size was measured from. */
+/** The texts of a prompt, for counting its tokens. They are the same texts that its size was measured from. */
 export interface PromptTexts {
   readonly texts: readonly string[];
   /** Tool schemas, tool calls and their arguments. */

@@ -75,7 +75,7 @@ function changedFields(before: ModelRow, after: ModelRow): string[] {
   return [...names].filter((name) => textOf(before, name) !== textOf(after, name)).sort();
 }
 
-/** What callers would pay less than half for, or nothing, at any size of a request. */
+/** Rates that fall to less than half or to zero, at any size of a request. */
 function risksOfPrice(before: PriceRow | undefined, after: PriceRow | undefined): string[] {
   if (after === undefined) return before === undefined ? [] : ['its price is removed'];
   const now = readPrice(after);
@@ -94,7 +94,7 @@ function risksAt(size: number, before: Rates | null, after: Rates): string[] {
   });
 }
 
-/** Hosts that calls may newly go to, and those that would cost more than callers pay. */
+/** Hosts that calls could not go to before, and those that would cost more than callers pay. */
 function risksOfHosts(before: ModelRow | undefined, after: ModelRow): string[] {
   const known = new Set((before?.hosts ?? []).map(placeOf));
   const added = before === undefined ? [] : after.hosts.map(placeOf).filter((place) => !known.has(place));

@@ -11,7 +11,7 @@ export interface PriceList {
 
 /**
  * Every price, whether or not a host serves the model now: adding or removing a key changes no price, so the version must
- * keep identifying the same text. There is one way to write a list, because a stored list is never rewritten.
+ * keep identifying the same text. A list can be written in only one way, because a stored list is never rewritten.
  */
 export function writePriceList(date: string, prices: Iterable<readonly [id: string, price: Price]>): PriceList {
   const rows = [...prices].sort(([a], [b]) => (a < b ? -1 : 1)).map(([id, price]) => [id, plainPrice(price)] as const);

@@ -92,7 +92,7 @@ export interface RestoreTerms {
 export interface AcceptLossTerms {
   /** Absolute. */
   readonly folder: string;
-  /** How many receipts the operator says are missing; null only asks. */
+  /** How many receipts the operator says are missing; null only reports the number. */
   readonly receipts: bigint | null;
 }
 

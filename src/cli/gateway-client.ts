@@ -21,7 +21,7 @@ export interface Upload {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Nothing, or not a whole answer, came back. */
+/** No answer, or an incomplete one, came back. */
 export class GatewayLost extends CliFailure {}
 
 /** Calls a gateway as any caller does, with a key. */
@@ -84,7 +84,7 @@ export class GatewayClient {
       call.on('timeout', () => call.destroy(new Error('no answer')));
       call.on('error', (error) => reject(lost(url, error)));
       if (upload === null) call.end();
-      // A refusal may come before the whole file was sent; then the answer counts, and not that sending failed.
+      // A refusal may come before the whole file was sent; then the answer counts, not the failed upload.
       else pipeline(upload.body, call).catch((error: Error) => reject(lost(url, error)));
     });
   }

@@ -7,8 +7,8 @@ export interface SilenceWatch {
 }
 
 /**
- * Tells a server that works for long from one that has stopped. Halfway through the silence that is allowed it sends a
- * ping; unless that is answered in the other half, the signal is aborted.
+ * Distinguishes a server that is busy for long from one that has stopped. After half of the allowed silence it sends a
+ * ping; if that is not answered in the other half, the signal is aborted.
  */
 export function watchSilence(
   clock: Clock,

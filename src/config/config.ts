@@ -92,7 +92,7 @@ export interface Config {
   readonly retention: ConfigRetention;
   /** Null: calls are not traced. */
   readonly tracing: ConfigTracing | null;
-  /** When somebody is alerted. */
+  /** When alerts are raised. */
   readonly alerts: ConfigAlerts;
   /** Which metrics there are for single accounts and keys. */
   readonly metrics: { readonly perAccount: boolean; readonly perKey: boolean };

@@ -11,7 +11,7 @@ const PATHS: Readonly<Record<string, string>> = {
   sim: 'simulated_host',
 };
 
-/** The path in the file of what a flag sets, which is named in camel case. */
+/** The path in the file of the setting of a flag, whose name is in camel case. */
 export function pathOfFlag(flag: string): string {
   const name = flag.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return PATHS[name] ?? name;

@@ -37,7 +37,7 @@ export class KeyUses {
     return (receiver) => new ObservedAnswer(receiver, (status) => this.#note(row.id, state, status));
   }
 
-  /** Takes over what the row says, because another process may have changed it, unless a write is in progress. */
+  /** Uses the state in the row, because another process may have changed it, unless a write is in progress. */
   #stateOf(row: ProviderKeyRow): KeyState {
     const known = this.#states.get(row.id);
     if (known !== undefined && known.writes > 0) return known;

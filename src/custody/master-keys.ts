@@ -99,7 +99,7 @@ function readKeyBytes(word: string, source: string): Buffer {
 /** Random bytes hardly repeat: of 10^12 random keys, one has fewer different bytes than this. */
 const DIFFERENT_BYTES_MIN = 18;
 
-/** How a key differs from random bytes. Its length alone does not refuse a phrase or 32 zeros. */
+/** Why a key does not look random; null if it does. A check of its length alone would accept a phrase or 32 zeros. */
 function weaknessOf(bytes: Buffer): string | null {
   if (new Set(bytes).size < DIFFERENT_BYTES_MIN) return 'its bytes repeat';
   const steps = bytes.map((byte, at) => byte - bytes[(at + 1) % bytes.length]!);
@@ -132,7 +132,7 @@ const OWN_FILE_NOTE =
   "# Tollgate encrypts callers' provider keys with the first key in this file, and decrypts with any of them.\n" +
   '# Keep a copy outside the data folder: without these keys, stored provider keys cannot be decrypted.\n';
 
-/** The file is on disk before a key of it is used, and is never seen half written. */
+/** The file is on disk before one of its keys is used, and is never seen half written. */
 function writeOwnFile(path: string, others: readonly string[]): void {
   const keys = [randomBytes(32).toString('base64'), ...others];
   const draft = `${path}.new`;

@@ -13,7 +13,7 @@ export interface ResourceUrl {
   readonly url: VettedUrl;
 }
 
-/** Checks a URL by the rules of the address guard and of the provider. Throws what is wrong with it. */
+/** Checks a URL by the rules of the address guard and of the provider. Throws an error that says what is wrong. */
 export async function readResourceUrl(
   egress: Pick<GuardedEgress, 'vet' | 'recall'>,
   provider: ProviderRow,

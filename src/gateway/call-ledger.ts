@@ -19,6 +19,6 @@ export interface CallEnding {
   readonly answer: WholeAnswer | null;
   /** A host may have worked on the call, so making it again could run it twice. */
   readonly mayHaveRun: boolean;
-  /** It failed after a host had begun to answer: the host bills that, and the next time may end in the same way. */
+  /** It failed after a host had begun to answer: the host bills that, and the next attempt may end in the same way. */
   readonly brokeOff: boolean;
 }

@@ -127,7 +127,7 @@ function lossOfEstimate(input: MeterInput, reading: UsageReading, usage: Usage, 
   return nanousd > 0n ? lossOf('host_may_bill_more_than_estimate', nanousd) : NO_LOSS;
 }
 
-/** An early count of the input stands, but the output may have gone on to its limit. */
+/** An early count of the input is final, but the output may have continued up to its limit. */
 function worstOf({ price, boundNanousd, outputBound }: MeterInput, reading: UsageReading, usage: Usage): bigint {
   if (reading.state !== 'partial') return boundNanousd;
   const outputTokens = Math.max(usage.outputTokens, outputBound);

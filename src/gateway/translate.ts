@@ -38,7 +38,7 @@ export class TranslatedStream implements StreamRelay {
     return this.#finished || this.error !== null;
   }
 
-  /** Read when the host has ended its body: the reader knows whether the response was complete. */
+  /** Asked when the host has ended its body, because the reader knows whether the response was complete. */
   get mayEndHere(): boolean {
     if (!this.terminal) this.#reader.end();
     return this.#finished;

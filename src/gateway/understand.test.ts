@@ -67,7 +67,7 @@ describe('understand refuses', () => {
   const { 'helicone-fallbacks': _, ...OWN_BAD_HEADERS } = BAD_HEADERS;
   const CEILING = { 'x-gateway-max-cost-nanousd': 'a lot' };
 
-  /** Each row is wrong in its own way and in all the ways below it, so that the order is what decides. */
+  /** Each row has its own fault and those of all rows below it, so that the order of the checks decides. */
   test.each<[string, Body, Record<string, string>, string]>([
     ['a body that is not JSON', '{"model":', BAD_HEADERS, 'invalid_request_body model'],
     ['a member written twice', '{"model":"a","model":"b"}', BAD_HEADERS, 'duplicate_key model'],

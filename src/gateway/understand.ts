@@ -116,7 +116,7 @@ function lower(one: bigint | null, other: bigint | null): bigint | null {
 /** The part of a hold that the prompt must have for a count to lower it noticeably. */
 const NOTICEABLE_SHARE = 10n;
 
-/** Whether the bound by bytes holds so much that the prompt is counted first. */
+/** Whether a hold by bytes would be so high that the prompt is counted first. */
 function holdsTooMuch({ limits }: Gateway, { worstNanousd, inputNanousd, counted }: Admission): boolean {
   return counted === null && worstNanousd > limits.countAboveNanousd && inputNanousd * NOTICEABLE_SHARE >= worstNanousd;
 }

@@ -134,7 +134,7 @@ export class HostHealth {
         this.#return(nowMs);
         return;
       case 'nothing':
-        // A probe without a result leaves the decision to the next call.
+        // If the probe has no result, the next call decides.
         if (this.#state !== 'probing') return;
         this.#state = 'out';
         this.#share({ host: this.host, kind: 'unprobed' });
@@ -221,7 +221,7 @@ export class HostHealth {
       }
     }
     if (this.#state !== 'well') this.#return(nowMs);
-    // Of most answers there is nothing to share, because nothing had failed.
+    // Most answers need not be shared, because nothing had failed.
     if (this.#consecutive > 0 || this.#pausedUntilMs > 0) this.#share({ host: this.host, kind: 'answered' });
     this.#startOver();
     this.#window.add(nowMs, false);
@@ -314,7 +314,7 @@ export class HostHealth {
     this.#tell({ kind: 'model_set_aside', host: this.host, model, forMs, isNews });
   }
 
-  /** False if there are too many; those that may be asked for again make room. */
+  /** False if there are too many; models whose pause is over are removed first. */
   #noteAbsent(model: string, forMs: number, nowMs: number): boolean {
     const models = this.#absentModels;
     if (models.size >= LIMITS.hostModelsAsideMax && !models.has(model)) {

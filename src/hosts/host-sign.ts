@@ -29,7 +29,7 @@ export type HostEvent = { readonly host: string } & (
   | { readonly kind: 'model_set_aside'; readonly model: string; readonly forMs: number; readonly isNews: boolean }
 );
 
-/** What a thread tells the other threads of its process about a host: what it decided, and what their counts lack. */
+/** What a thread shares with the other threads of its process about a host: its decisions, and what they have to add to their counts. */
 export type HostNews =
   | HostEvent
   | {

@@ -27,7 +27,7 @@ const NOTHING = Buffer.alloc(0);
 export class BodyLines {
   readonly #request: Pick<InboundRequest, 'read' | 'pause' | 'resume'>;
   readonly #limits: LineLimits;
-  /** What has arrived and was not read. */
+  /** What has arrived and has not been read. */
   readonly #unread: Buffer[] = [];
   #unreadBytes = 0;
   #bytes = 0;

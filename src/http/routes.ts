@@ -40,7 +40,7 @@ export interface PlainAnswer {
   readonly body: string | Buffer | AsyncIterable<string> | null;
   /** Further header lines; with a `content-type` if the body is not text of JSON. */
   readonly lines?: string;
-  /** The lines have the ids of another request, whose answer this is. */
+  /** The lines have the ids of another request, because this is the answer to that one. */
   readonly hasIds?: true;
   /** For a whole body: called once, when the client has read it or has left. */
   whenSent?(): void;
@@ -66,7 +66,7 @@ export interface PlainRoute {
   readonly bodyBytesMax?: number;
   /** The route reads the body itself, as it arrives. */
   readonly readsBody?: true;
-  /** It makes work as calls do, so it is refused too while the process is overloaded. */
+  /** It causes as much work as a call, so it is refused too while the process is overloaded. */
   readonly isWork?: true;
   /** The wire whose shape errors have, for a path that several wires share. Absent or null: the common shape. */
   wireOf?(headers: IncomingHttpHeaders): Call['wire'] | null;

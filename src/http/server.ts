@@ -351,7 +351,7 @@ class RequestHandler {
   }
 }
 
-/** What callers' pages and hosts are allowed does not open the management API. */
+/** `origins` and `allowed_hosts` do not apply to the management API. */
 export const NO_EXCEPTIONS = { allowedHosts: [], allowedOrigins: [] };
 const NO_BODY = Buffer.alloc(0);
 const JSON_LINE = 'content-type: application/json; charset=utf-8\r\n';

@@ -43,7 +43,7 @@ export async function reportUsage(services: UsageServices, caller: Caller, query
   }
 }
 
-/** Whose key it is, and who served its calls, is nothing that callers group by. */
+/** Callers cannot group by the owner of a key or by the host that served a call. */
 function forCallers(row: UsageRowView): object {
   const { host: _host, account: _account, account_name: _name, person: _person, person_email: _email, ...rest } = row;
   return rest;

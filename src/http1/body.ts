@@ -48,7 +48,7 @@ export class Http1Body {
     return this.#phase === 'over';
   }
 
-  /** True if the body is whole should the connection end now. */
+  /** True if the body would be complete if the connection ended now. */
   get mayEndHere(): boolean {
     return this.#phase === 'over' || this.#phase === 'until-close';
   }

@@ -52,7 +52,7 @@ export function clientAddress(
   return client;
 }
 
-/** Whether somebody forwards requests who is not trusted to: then all clients behind them count as one. */
+/** Whether an untrusted proxy forwards requests: then all clients behind it count as one. */
 export function isUntrustedProxy(
   peerAddress: string | null,
   forwardedFor: string | undefined,
@@ -65,7 +65,7 @@ export function isUntrustedProxy(
 const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+):\d{1,5}|\[([^\]]+)\](?::\d{1,5})?)$/;
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 
-/** An address without port and brackets; an IPv4 address that IPv6 carries as IPv4. Null if it is not an address. */
+/** An address without port and brackets; an IPv4-mapped IPv6 address becomes IPv4. Null if it is not an address. */
 function readAddress(text: string): string | null {
   const [, four, six] = WITH_PORT.exec(text) ?? [];
   const bare = four ?? six ?? text;

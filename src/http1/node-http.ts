@@ -133,7 +133,7 @@ class NodeConnection {
     if (this.#isEnding) return;
     this.#waiting.push({ request: new NodeRequest(message), message: response });
     if (!this.#isPausing) this.#pauseSoon();
-    // By then the rest of this read is parsed: its body is known to be whole, broken or on its way. Ticks run too early.
+    // By then the rest of this read is parsed, so it is known whether the body is complete, broken or still arriving. Ticks run too early.
     if (this.#current === null && this.#waiting.length === 1) setImmediate(() => this.#next());
   }
 

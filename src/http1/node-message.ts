@@ -53,7 +53,7 @@ export class NodeRequest implements InboundRequest {
     else this.#listen();
   }
 
-  /** Reads the rest for nobody; a client that sends more than the limit loses its connection. */
+  /** Reads and discards the rest; a client that sends more than the limit loses its connection. */
   skipRest(): void {
     const data = (piece: Buffer): void => {
       this.#skippedBytes += piece.length;

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 /** Notices a client that reads nothing of what is waiting for it. */
 export class ReaderProgress {
   readonly #socket: Socket;
-  /** Bytes the client had taken at the last look, and when that number last changed. */
+  /** Bytes that the client had read at the last check, and when that number last changed. */
   #takenBytes = 0;
   #changedMs: number;
 

@@ -83,7 +83,7 @@ export class AttemptLedger implements CallLedger {
     return this.settle(id, { ...NOTHING_SETTLED, ...release }, { ending });
   }
 
-  /** Jobs have no idempotency key of their own: that of their submission is finished with it. */
+  /** Jobs have no idempotency key of their own: the key of the submission is finished with the submission. */
   async findRepeat(): Promise<Repeat | null> {
     return null;
   }
@@ -106,7 +106,7 @@ export class AttemptLedger implements CallLedger {
   #nextMs({ costNanousd }: Settlement, error: GatewayError, { brokeOff }: CallEnding): number | null {
     const { job, nowMs, random } = this.#terms;
     if (costNanousd > 0n || !isPassing(error)) return null;
-    // The operator pays for each of them.
+    // The operator pays for each of these attempts.
     if (brokeOff && job.attempts + 1 >= LIMITS.jobBrokenAttemptsMax) return null;
     const dueMs = nowMs() + retryDelayMs(job.attempts + 1, random());
     return dueMs <= job.expiresMs ? dueMs : null;

@@ -13,7 +13,7 @@ export interface HousekeepingTerms {
   onError(error: unknown): void;
 }
 
-/** What nobody asks for: ends jobs that have expired, completes groups whose process died, deletes what is too old. */
+/** Periodic work: ends jobs that have expired, completes groups whose process died, deletes what is too old. */
 export class JobHousekeeping {
   readonly #terms: HousekeepingTerms;
   #timer: Timer | null = null;

@@ -106,7 +106,7 @@ async function isCountRefused(gateway: Gateway, { accountId, lossLimitNanousd }:
 
 const COUNT_REFUSED: HoldRefused = { kind: 'hold_refused', reason: 'loss_allowance', availableNanousd: null };
 
-/** What came of running a job. `left`: this process has nothing more to do with it. */
+/** The result of running a job. `left`: this process has nothing more to do with it. */
 export type RunEnd = AttemptEnd | { readonly kind: 'left' };
 
 /** Runs a job that this process has claimed, and ends it or puts it back. Throws if the store is unreachable. */
@@ -150,7 +150,7 @@ function isBlocked({ key }: Caller, nowMs: number): boolean {
   return key.disabledMs !== null || (key.expiresMs !== null && key.expiresMs <= nowMs);
 }
 
-/** Longer each time that the job was claimed in vain. */
+/** Longer each time that the job was claimed without success. */
 function blockedMs({ claim }: Job): number {
   return Math.min(LIMITS.jobBlockedMs * 2 ** Math.min(claim - 1, 10), LIMITS.jobRetryMaxMs);
 }

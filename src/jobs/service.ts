@@ -77,7 +77,7 @@ export interface GroupResult {
   readonly answer: WholeAnswer | null;
 }
 
-/** Who asks: sees the jobs of one account, perhaps only those of one key or person. Null is not restricted. */
+/** What a reader may see: the jobs of one account, perhaps only those of one key or person. Null is not restricted. */
 export interface JobReader {
   readonly accountId: bigint | null;
   readonly keyId: bigint | null;
@@ -115,7 +115,7 @@ export interface Jobs {
   find(reader: JobReader, id: bigint): Promise<Job>;
   /** Newest first, except the jobs of a group, which are in the order of its lines. */
   list(reader: JobReader, query: JobQuery, page: JobPage): Promise<Job[]>;
-  /** Resolves when the job has ended, or the time is up, or `gone` is aborted; with its state then. */
+  /** Resolves with the job's state when it has ended, when the time is up, or when `gone` is aborted. */
   wait(reader: JobReader, id: bigint, waitMs: number, gone?: AbortSignal): Promise<Job>;
   /** The response of the call, receipt headers included. Throws `job_not_finished`, `job_has_no_result` or `result_expired`. */
   result(reader: JobReader, id: bigint): Promise<WholeAnswer>;

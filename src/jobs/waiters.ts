@@ -1,4 +1,4 @@
-/** Those who wait for a job to end. */
+/** Callers that wait for a job to end. */
 export class JobWaiters {
   readonly #byJob = new Map<bigint, Set<() => void>>();
   #isClosed = false;
@@ -19,7 +19,7 @@ export class JobWaiters {
     this.#byJob.set(id, waiting.add(wake));
     return () => {
       waiting.delete(wake);
-      // After a wake others may wait again, in a set of their own.
+      // After waking, others may wait again, in a new set.
       if (waiting.size === 0 && this.#byJob.get(id) === waiting) this.#byJob.delete(id);
     };
   }

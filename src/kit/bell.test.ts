@@ -8,7 +8,7 @@ test('a thread that read the bell before looking for work does not sleep through
   const { rings } = bell;
   bell.ring();
   expect(bell.rings).not.toBe(rings);
-  // Would last a minute, and the test fail, if the ring were missed.
+  // Would last a minute, and the test would fail, if the ring were missed.
   bell.sleep(rings, LONG_MS);
 });
 

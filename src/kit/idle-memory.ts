@@ -2,7 +2,7 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { type Clock, systemClock, type Timer } from './clock.ts';
 
-/** How often a thread looks whether it is idle, and for how many looks in a row it must be. */
+/** How often a thread checks whether it is idle, and for how many checks in a row it must be. */
 const LOOK_MS = 1_000;
 const IDLE_LOOKS = 2;
 /** A thread that is busy for less than this part of the time is idle. */

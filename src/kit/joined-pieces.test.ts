@@ -3,7 +3,7 @@ import { dropPieces, isMovable, joinPieces, pieceBehindHead, takePieces } from '
 
 const BYTES = 16 * 1024;
 
-/** As a socket delivers it: alone in its memory. */
+/** As a socket delivers it: in memory of its own. */
 function piece(bytes: number, fill = 'x'): Buffer {
   return Buffer.from(new ArrayBuffer(bytes)).fill(fill);
 }

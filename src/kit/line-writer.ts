@@ -3,7 +3,7 @@ import { systemClock } from './clock.ts';
 
 /** How long lines wait to be written together: a write per line costs as much as a write for all of them. */
 const GATHERING_MS = 20;
-/** As many bytes are written at once, without gathering more. */
+/** This many bytes are written at once, without waiting for more. */
 const GATHERED_BYTES = 64 * 1024;
 /** Lines waiting for a slow destination; beyond this they are dropped. */
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;
@@ -145,7 +145,7 @@ export class LineWriter {
     else this.#schedule(GATHERING_MS);
   }
 
-  /** The next lines are tried again: a disk gets room, and a terminal may come back as a file. */
+  /** The next lines are tried again: a disk may have space again, and a terminal may have been replaced by a file. */
   #failed(): void {
     this.#drop(this.#writingLines);
     this.#writing = null;

@@ -5,7 +5,7 @@ import { Waker } from './waker.ts';
 const POLL_MS = 100;
 
 let clock: ManualClock;
-/** The looks that have begun; each ends when the test says so. */
+/** The looks that have begun; each ends when the test ends it. */
 let looks: (() => void)[];
 let waker: Waker;
 

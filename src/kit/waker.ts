@@ -1,8 +1,9 @@
 import type { Clock, Timer } from './clock.ts';
 
 /**
- * Looks for work at times: one look at a time, each of which says in how many milliseconds the next one is due at the
- * latest. What is asked for during a look is looked for right after it, because the look may have missed it.
+ * Looks for work from time to time, once at a time. Each look says in how many milliseconds the next one is due at the
+ * latest. If a look is requested during another one, it follows right after it, because the first may have missed
+ * something.
  */
 export class Waker {
   readonly #clock: Clock;
@@ -19,7 +20,7 @@ export class Waker {
     this.#look = look;
   }
 
-  /** Looks after this time, unless an earlier look is due already. */
+  /** Looks after this time, unless an earlier look is already due. */
   wakeIn(ms: number): void {
     const atMs = this.#clock.monotonicMs() + ms;
     if (this.#isStopped || atMs >= this.#wakesAtMs) return;

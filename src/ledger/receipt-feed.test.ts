@@ -32,7 +32,7 @@ class Ledger implements FeedReads {
   readonly #clock: ManualClock;
   reads = 0;
   isAway = false;
-  /** How far time goes on during each read. */
+  /** How far time advances during each read. */
   readMs = 0;
 
   constructor(clock: ManualClock) {
@@ -92,7 +92,7 @@ async function follow(feed: ReceiptFeed, filter = ALL, after: string | null = nu
   return { entries, ids: () => entries.map(({ receipt }) => receipt?.id ?? null), ...subscription };
 }
 
-/** When a call is held, how long it lasts, how long before its id is made, and how wrong the clock of its process is. */
+/** When a call is held, how long it lasts, how long before the hold its id is made, and how wrong the clock of its process is. */
 const drawnCall = fc.record({
   heldMs: fc.integer({ min: -5_000, max: 20_000 }),
   lastsMs: fc.oneof(fc.integer({ min: 0, max: 900 }), fc.integer({ min: 0, max: 40_000 })),
@@ -125,7 +125,7 @@ test('a feed shows every call that ends, once, however long it runs and however 
     ),
     {
       numRuns: 150,
-      // It ends between the two readings, and is then too old for the second of the next time.
+      // It ends between the two readings, and is then too old for the second reading of the next round.
       examples: [[[{ heldMs: -3_739, lastsMs: 5_268, leadMs: 9_998, skewMs: 0 }], 264]],
     },
   );

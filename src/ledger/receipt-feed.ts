@@ -167,8 +167,8 @@ export class ReceiptFeed {
   }
 
   /**
-   * The open calls are read first. A call that is in neither list began after the first reading and is open at the
-   * second; it is in a list of the next time, which looks back to the beginning of this one.
+   * The open calls are read first. A call that is in neither list began after the first reading and was open at the
+   * second. The next round finds it, because it looks back to the beginning of this one.
    */
   async #read(before: Seen): Promise<Seen> {
     const { reads, clock, idLeadMs } = this.#terms;

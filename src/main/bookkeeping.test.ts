@@ -37,7 +37,7 @@ function start(failures: number, receiptsDays: number | null = null, signRoots?:
     { store, ids: new IdSource(clock, 1) },
     signRoots,
   );
-  /** Lets a closing end, which takes some promises, before time goes on. */
+  /** Lets a closing end, which takes several promises, before the clock moves. */
   const advance = async (ms: number): Promise<void> => {
     clock.advance(ms);
     for (let turn = 0; turn < 10; turn++) await Promise.resolve();

@@ -37,7 +37,7 @@ export const QUOTABLE: QuotableRoutes = {
   },
 };
 
-/** What every worker answers: calls, and what is asked about a call. */
+/** What every worker answers: calls, and questions about a call, such as a quote. */
 export function callRoutes(): Route[] {
   const billed = BILLED.map(
     ({ path, wire }): Route => ({

@@ -19,7 +19,7 @@ export interface Guards {
   /** Whether calls are refused because of the load of the process. */
   isOverloaded(): boolean;
   eventLoopLagMs(): number;
-  /** Calls of any worker that wait because a host has as many as it may have. */
+  /** Calls of any worker that wait because a host has reached its limit of calls. */
   waitingForHosts(): number;
   /** The delay of the worker whose event loop is latest. */
   longestLagMs(): number;

@@ -71,7 +71,7 @@ export class HostSenders {
     return this.#all().reduce((sum, { openConnections }) => sum + openConnections, 0);
   }
 
-  /** Requests that wait because a host has as many as it may have. */
+  /** Requests that wait because a host has reached its limit of calls. */
   get waiting(): number {
     return this.#all().reduce((sum, { waiting = 0 }) => sum + waiting, 0);
   }

@@ -4,7 +4,7 @@ import type { Clock } from '../kit/clock.ts';
 
 export interface SignalTerms {
   readonly clock: Clock;
-  /** Whether to stop when the parent process ends, which is how a signal that was sent to npm shows here. */
+  /** Whether to stop when the parent process ends, which is the effect of a signal that was sent to npm. */
   readonly followsParent: boolean;
   reload(): void;
 }

@@ -17,7 +17,7 @@ import type { ManageRoute } from './route.ts';
 type Input = Record<string, unknown>;
 
 /**
- * A stranger to an account learns nothing of it: what they may not see does not exist for them. Returns the input, which for
+ * A stranger to an account learns nothing about it: what they may not see does not exist for them. Returns the input, which for
  * a member names the member where the route is about keys of an account.
  */
 export async function authorize(
@@ -47,14 +47,14 @@ export async function authorize(
   return input;
 }
 
-/** What a key may do beyond calls is for owners to give, because it is about the whole account. */
+/** Only owners may give a key permissions beyond calls, because they concern the whole account. */
 async function onlyOwn(
   { actor }: Principal,
   membersOwn: NonNullable<ManageRoute['membersOwn']>,
   input: Input,
   { store }: OperatorServices,
 ): Promise<Input> {
-  // The balance is what every caller of the account sees too; what one key spends is not.
+  // Every caller of the account can see the balance, but not what one key spends.
   if (membersOwn === 'balance' && input.key === undefined) return input;
   if (membersOwn === 'nothing' || actor.kind !== 'person' || actor.id === null) throw denied();
   if (Array.isArray(input.allow) && input.allow.length > 0)

@@ -4,8 +4,8 @@ const TOKEN_CHARS_MAX = 32;
 const TOKENS_PER_WORD = 0.75;
 
 /**
- * A number of tokens below which no tokenizer gets with these texts: a token for each word, more for long ones. Reading
- * stops when the bound exceeds `enough`.
+ * A lower bound on the tokens of these texts with any tokenizer: one token per word, more for long words. Reading stops
+ * when the bound exceeds `enough`.
  */
 export function leastTokens(texts: readonly string[], enough: number): number {
   let words = 0;

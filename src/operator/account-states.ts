@@ -37,7 +37,7 @@ export async function renameAccount(
   return viewOf(services, account);
 }
 
-/** No new call starts; running calls finish and are charged. Suspending again changes nothing. */
+/** No new call starts; running calls finish and are charged. Suspending twice changes nothing. */
 export async function suspendAccount(
   services: OperatorServices,
   input: z.output<typeof inputs.accountChoice>,

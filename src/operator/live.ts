@@ -12,7 +12,7 @@ export interface LiveServices {
   readonly alerts: Alerts;
   /** The ledger's verification that runs in this process, or the last one. */
   readonly verification: VerifyTask;
-  /** How far each verb is that a command has sent to this server. */
+  /** The progress of each verb that a command has sent to this server. */
   readonly running: Map<string, VerifyProgress>;
   hosts(): readonly HostReport[];
   /** The configuration in force, without secrets. */

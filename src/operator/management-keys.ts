@@ -26,7 +26,7 @@ export const managementKeyMinting = z.strictObject({
 export const managementKeyPage = z.strictObject({ account: idOrName.nullable().default(null), ...page });
 export const managementKeyChoice = z.strictObject({ management_key: idOrName });
 
-/** A management key always expires: what automation may do for good, nobody looks at again. */
+/** A management key always expires, because nobody reviews a permission that lasts for ever. */
 export async function mintManagementKey(
   services: Services,
   input: z.output<typeof managementKeyMinting>,

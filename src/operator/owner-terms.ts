@@ -16,7 +16,7 @@ export async function actsAsMember(
   return !roles.some((each) => each.accountId === accountId && each.role === 'owner');
 }
 
-/** What is fixed once an owner has set these terms. A term that is set to no limit is free again. */
+/** The terms that are fixed once an owner has set them. A term that is set to "no limit" is free again. */
 export function fixedTerms(key: Terms & { readonly ownerTerms: OwnerTerms }, change: KeyChange): OwnerTerms {
   const changed: Terms = { ...key, ...change };
   const isCapSet = change.capNanousd !== undefined || change.capWindow !== undefined;

@@ -26,7 +26,7 @@ export interface RefundView {
   readonly balance_nanousd: bigint;
 }
 
-/** Without an amount, everything that is left of the cost. The ledger decides: what is read here only suggests. */
+/** Without an amount, everything that is left of the cost. The ledger decides: what is read here is only a first guess. */
 export async function refundReceipt(
   services: CreditServices,
   input: z.output<typeof receiptRefund>,

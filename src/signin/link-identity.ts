@@ -13,8 +13,8 @@ import type { ProvenIdentity } from './single-sign-on.ts';
 export const linkInput = z.strictObject({ password: passwordText.optional() });
 
 /**
- * An identity opens the gateway in the person's name for good, so a browser that was left open is not enough to replace
- * it. The session keeps when the person last proved who they are: the cookie of single sign-on is the browser's own and
+ * An identity gives lasting access in the person's name, so a browser that was left open is not enough to replace it.
+ * The session keeps when the person last proved who they are: the cookie of single sign-on is the browser's own and
  * proves nothing.
  */
 export async function proveForLink(

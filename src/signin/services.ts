@@ -26,7 +26,7 @@ export interface SignInServices {
   readonly unavailable: string | null;
 }
 
-/** Who is at the other end, before anybody knows which person it is. */
+/** The client of a request, before it is known which person it is. */
 export interface Visitor {
   readonly address: string | null;
   /** What counts as one client for limits: the address, or its network. */

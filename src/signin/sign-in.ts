@@ -69,7 +69,7 @@ export async function provenPerson(
   }
 }
 
-/** What was typed as the address may be a password, so the log has a hash of it, which the same address always has. */
+/** What was typed as the address may be a password, so the log has a hash of it, which is always the same for the same address. */
 function failed({ log, count }: SignInServices, email: string, { address }: Visitor): SignInError {
   count('failed');
   const email_sha256 = hash('sha256', email.toLowerCase()).slice(0, 16);

@@ -23,7 +23,7 @@ export interface ReceiptMismatch {
 
 export interface SignerTerms extends Omit<ReceiptKeyTerms, 'rows'> {
   readonly store: Pick<Store, 'directory' | 'proofs' | 'archive'>;
-  /** Somebody has to look at the ledger. */
+  /** An operator has to look at the ledger. */
   onMismatch?(mismatch: ReceiptMismatch): void;
 }
 
@@ -101,7 +101,7 @@ export class ReceiptSigner {
       const proof = this.#proved(receipt, found);
       const root = await this.roots.current(proof.monthMs);
       const account = root?.account(receipt.accountId) ?? null;
-      // Otherwise calls were closed between the two.
+      // Otherwise calls were closed between the two reads.
       if (root !== null && account?.root === proof.root) return written(proof, account, root);
     }
     throw noProof('The month is being closed right now. Ask again in a minute.');

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 /** What a reasoning signature is bound to. */
 export interface SealTerms {
-  /** The field that contains the signature, so that one kind cannot be used as another. */
+  /** The field that contains the signature, so that one kind of signature cannot be used as another. */
   readonly kind: string;
   readonly model: string;
   /** The visible part of the reasoning; changing it invalidates the signature. */

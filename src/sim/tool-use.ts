@@ -14,7 +14,7 @@ export function toolsToCall(prompt: Prompt): readonly PromptTool[] {
   return tools.slice(0, prompt.parallelTools ? 2 : 1);
 }
 
-/** A request comes at the end of a message; what is far before it are instructions, which name tools without asking for them. */
+/** A request comes at the end of a message; the text far before it is instructions, which name tools without asking for them. */
 const ASKED_UNITS_MAX = 300;
 
 function namedTools({ tools, messages }: Prompt): readonly PromptTool[] {

@@ -9,10 +9,10 @@ export interface IdempotencyMark {
 }
 
 /**
- * In the order of the checks. `out_of_range` comes first for an invalid amount, and last for one that would carry a sum
- * beyond 64 bits. A key is inactive if it is unknown, revoked, expired, disabled, or of another account or person. An idempotency key is
- * checked after `key_inactive` and before the money, so that a response that was paid for is replayed even to an empty
- * account. `loss_allowance` refuses only a hold that names a limit of losses.
+ * In the order of the checks. `out_of_range` comes first for an invalid amount, and last for one that would make a sum
+ * exceed 64 bits. A key is inactive if it is unknown, revoked, expired, disabled, or of another account or person. An
+ * idempotency key is checked after `key_inactive` and before the money, so that a response that was paid for is
+ * replayed even to an empty account. `loss_allowance` refuses only a hold that names a limit of losses.
  */
 export type HoldRefusal =
   | 'out_of_range'

@@ -17,8 +17,8 @@ export const SETTLE_TERMS = {
   id: required('int64'),
   endedMs: required('integer'),
   /**
-   * Settles only if the account's losses of this hour, with the loss below or else the call's hold, do not exceed this
-   * amount; they then include it. Null or absent: there is no limit. An unlimited account has none.
+   * Settles only if the account's losses of this hour, including the loss below or else the call's hold, do not exceed
+   * this amount. Null or absent: there is no limit. An unlimited account has none.
    */
   lossLimitNanousd: optional('amount'),
   /** A loss that the account's caller caused, added to its losses of this hour. Null or absent: none. */

@@ -168,7 +168,7 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
 
-/** The files of the store were deleted or replaced while it was open. A restart would create an empty store, so do not. */
+/** The files of the store were deleted or replaced while it was open. Do not restart: that would create an empty store. */
 export class StoreVanished extends StoreUnavailable {}
 
 /**

@@ -2,8 +2,9 @@ import type { Clock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 
 /**
- * Several webhooks may have one receiver. A receiver, by the origin of its URL, gets a limited number of deliveries at a time
- * and a distance in time between two of them, so that it is not flooded, and a slow one does not keep others waiting.
+ * Several webhooks may have one receiver. A receiver, by the origin of its URL, gets a limited number of deliveries at
+ * a time, with a minimum interval between two of them, so that it is not flooded, and a slow one does not keep others
+ * waiting.
  */
 export class OriginPace {
   readonly #clock: Clock;

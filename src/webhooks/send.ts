@@ -26,7 +26,7 @@ export async function post(
   headers: Record<string, string>,
   body: string,
 ): Promise<Attempt> {
-  // A signal that was given before tells nobody who listens from now on.
+  // A signal that was aborted earlier does not notify new listeners.
   if (stopping.aborted) return { httpStatus: null, error: STOPPED };
   const answer = new AnsweredStatus();
   const timer = clock.after(LIMITS.webhookAnswerMs, () =>
@@ -74,7 +74,7 @@ class AnsweredStatus implements AnswerReceiver {
     this.#status = status;
   }
 
-  /** An answer without an end would keep its connection for good. */
+  /** An endless answer would keep its connection for ever. */
   data(chunks: readonly Buffer[]): void {
     for (const chunk of chunks) this.#bytes += chunk.length;
     if (this.#bytes <= LIMITS.webhookAnswerBytesMax) return;

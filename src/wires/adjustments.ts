@@ -53,7 +53,7 @@ export class Adjustments {
     this.note(path);
   }
 
-  /** This field is left out, which is never worth a refusal. */
+  /** This field is left out; it is never important enough for a refusal. */
   note(param: string): void {
     if (this.#dropped.length < LIMITS.adjustedFieldsMax) this.#dropped.push(shownName(this.#names[param] ?? param));
     else this.#others++;

@@ -41,7 +41,7 @@ export function Dialog({ title, children, onClose, closesOutside = true, width =
   );
 }
 
-/** The first field, or what stands first if there is none: not the button that closes the dialog again. */
+/** The first field, or the first element if there is none; not the button that closes the dialog. */
 function focusFirstField(event: Event): void {
   const fields = (event.currentTarget as HTMLElement)
     .querySelector('form, [data-body]')

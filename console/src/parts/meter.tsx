@@ -5,11 +5,11 @@ const NEARLY_FULL = 0.8;
 interface MeterProps {
   readonly part: number;
   readonly label: string;
-  /** False for a share of a whole, where much is not bad. */
+  /** False for a share of a whole, where a high value is not bad. */
   readonly warns?: boolean;
 }
 
-/** How much of a cap is spent: green, amber from 80 %, red when it is full. The amounts stand beside it. */
+/** How much of a cap is spent: green, amber from 80 %, red when it is full. The amounts are shown beside it. */
 export function Meter({ part, label, warns = true }: MeterProps): ReactNode {
   const share = Math.max(0, Math.min(1, part));
   const colour = !warns || share < NEARLY_FULL ? 'bg-accent' : share < 1 ? 'bg-warning' : 'bg-error';
@@ -28,7 +28,7 @@ export function Meter({ part, label, warns = true }: MeterProps): ReactNode {
   );
 }
 
-/** Exact enough for a bar, also for amounts that no number holds. */
+/** Exact enough for a bar, even for amounts that are too large for a number. */
 export function shareOf(part: bigint, whole: bigint): number {
   return whole <= 0n ? 1 : Number((part * 10_000n) / whole) / 10_000;
 }

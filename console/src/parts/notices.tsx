@@ -3,7 +3,7 @@ import { createContext, type ReactNode, use, useCallback, useMemo, useState } fr
 const SHOWN_MS = 5_000;
 
 interface Notices {
-  /** Says shortly what the server has done. */
+  /** Briefly says what the server has done. */
   tell(text: string): void;
 }
 

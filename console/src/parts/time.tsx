@@ -15,7 +15,7 @@ export function useNow(): number {
 
 interface TimeProps {
   readonly at: number | null | undefined;
-  /** What stands there if there is no time. */
+  /** What is shown if there is no time. */
   readonly none?: string;
   /** Windows of caps begin and end in UTC. */
   readonly zone?: 'UTC';

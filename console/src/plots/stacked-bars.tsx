@@ -3,7 +3,7 @@ import { type Plot, ticksFor } from './series.ts';
 
 interface StackedBarsProps {
   readonly plot: Plot;
-  /** What is plotted, for screen readers; the same data stands in a table nearby. */
+  /** What is plotted, for screen readers; the same data is in a table nearby. */
   readonly label: string;
   readonly shape?: 'bars' | 'lines';
   readonly height?: number;

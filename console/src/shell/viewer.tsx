@@ -16,7 +16,7 @@ export interface Viewer {
   readonly role: Role;
   /** Whether they may change keys, members and the like of the account. */
   readonly canManage: boolean;
-  /** Whether they may have keys, be it only their own. */
+  /** Whether they may have keys, even if only their own. */
   readonly canHaveKeys: boolean;
   readonly isOperator: boolean;
 }

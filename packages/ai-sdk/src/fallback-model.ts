@@ -15,7 +15,7 @@ export interface FallbackModelOptions {
 }
 
 /**
- * A model that is several: each call is a chain. It throws a FallbackError, which the AI SDK does not retry, so that a
+ * A model that stands for several: each call is a chain. It throws a FallbackError, which the AI SDK does not retry, so that a
  * failed chain is not made twice.
  */
 export class FallbackModel implements LanguageModelV4 {
@@ -43,7 +43,7 @@ export class FallbackModel implements LanguageModelV4 {
 
   async doStream(options: LanguageModelV4CallOptions): Promise<LanguageModelV4StreamResult> {
     let answer: FallbackAnswer<unknown> | null = null;
-    // Read at the end of the stream, when the chain has long chosen its member.
+    // Read at the end of the stream, long after the chain has chosen its member.
     const ofChain = () => (answer === null ? {} : chainMetadata(answer));
     const made = await this.#chain(options, (member) => this.#model(member, ofChain).doStream(options));
     answer = made;

@@ -36,13 +36,13 @@ export class TollgateError extends Error implements ErrorFields {
 
 const STATUSES = [408, 409, 425, 429];
 
-/** A retryable failure: the only kind that advances a chain. The gateway marks whatever it would refuse or charge again. */
+/** A retryable failure: the only kind that advances a chain. The gateway marks failures that it would refuse or charge again. */
 export function isRetryable({ status, headers }: Response): boolean {
   if (headers.get('x-should-retry') === 'false') return false;
   return status >= 500 || STATUSES.includes(status);
 }
 
-/** As HTTP errors these are not retryable, and so they are not inside a stream. */
+/** These are not retryable as HTTP errors, so they are not retryable inside a stream either. */
 const FINAL_CODES = ['host_timeout', 'context_length_exceeded'];
 
 export function isRetryableEvent({ type, code }: JsonObject): boolean {

@@ -29,11 +29,11 @@ export interface Attempt {
   readonly place: number;
   /** Undefined if it succeeded. */
   readonly error: unknown;
-  /** Those of its calls; the receipt of a stream is added when it ends. */
+  /** The receipts of its calls; that of a stream is added when it ends. */
   readonly receipts: readonly Receipt[];
 }
 
-/** What all attempts have cost: `receipts` and `spent` have the receipt of a stream once `data.receipt` has. */
+/** What all attempts have cost. `receipts` and `spent` include the receipt of a stream once `data.receipt` has resolved. */
 interface Spent {
   readonly chain: string;
   readonly attempts: readonly Attempt[];

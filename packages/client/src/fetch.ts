@@ -1,7 +1,7 @@
 /** The part of the web's `fetch` that clients use; narrower than the global type, which differs between platforms. */
 export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
-/** Called late, so that a page or a test may replace the global one. */
+/** Looked up at each call, so that a page or a test may replace the global one. */
 export const globalFetch: Fetch = (input, init) => globalThis.fetch(input, init);
 
 export function urlOf(input: string | URL | Request): string {

@@ -24,7 +24,7 @@ export interface MemberTerms {
 
 const CEILING = 'x-gateway-max-cost-nanousd';
 const KEY = 'idempotency-key';
-/** A call whose connection broke may be a moment from its hold. */
+/** A call whose connection broke may be about to get its hold. */
 const ASK_AGAIN_MS = 250;
 /** Nothing was sent. */
 const NOT_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', 'ConnectionRefused'];
@@ -126,7 +126,7 @@ export class Member {
     return setReceipt(retryable ? response : withoutRetry(response), receipt);
   }
 
-  /** After a connection broke: what did the call cost, if it was made at all? */
+  /** After a connection broke: finds out what the call cost, if it was made at all. */
   async #lookFor(
     fetch: Fetch,
     input: Parameters<Fetch>[0],

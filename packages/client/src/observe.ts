@@ -12,7 +12,7 @@ export interface Observed {
   readonly response: Response;
   /** Arrives when a stream ends or is left. Null if the response has no receipt. Never rejects. */
   readonly receipt: Promise<Receipt | null>;
-  /** How a stream failed before its first content; null if it did not, or was not watched for it. */
+  /** How a stream failed before its first content; null if it did not, or if nobody asked for this. */
   readonly failure: StreamFailure | null;
   /** Whether a stream has neither ended nor been left. */
   isOpen(): boolean;
@@ -139,7 +139,7 @@ class WatchedStream {
     return { response, receipt: this.#receipt, failure: this.#failure, isOpen: () => this.#finished === null };
   }
 
-  /** Null at the end, which waits for the receipt: whoever has read the stream then has its cost. */
+  /** Null at the end, which waits for the receipt, so that the cost is known when the stream has been read. */
   async #read(): Promise<Uint8Array | null> {
     try {
       const { done, value } = await this.#reader.read();

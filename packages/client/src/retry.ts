@@ -60,7 +60,7 @@ async function attempt(fetch: Fetch, ...[input, init]: Parameters<Fetch>): Promi
 function delayBefore(tried: number, headers: Headers | null): number {
   const asked = retryAfterMs(headers?.get('retry-after') ?? null);
   if (asked !== null) return asked;
-  // Clients that failed together must not come back together.
+  // Clients that failed together must not retry together.
   return Math.min(DELAY_MS_MAX, DELAY_MS * 2 ** tried) * (0.5 + Math.random() / 2);
 }
 

@@ -4,7 +4,7 @@ export interface SseEvent {
   readonly data: string;
 }
 
-/** Server-sent events from bytes in any cut, with any of the three line endings. */
+/** Server-sent events from bytes in pieces of any size, with any of the three line endings. */
 export class SseParser {
   readonly #decoder = new TextDecoder();
   #rest = '';

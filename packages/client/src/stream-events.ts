@@ -15,7 +15,7 @@ export interface StreamEvent {
 
 const ENDS = ['message_stop', 'response.completed', 'response.incomplete'];
 
-/** Events of every wire: they differ enough that none can be taken for one of another wire. */
+/** Events of every wire; they differ enough that they cannot be confused with those of another wire. */
 export function readStreamEvent({ event, data }: SseEvent): StreamEvent {
   if (data === '[DONE]') return { meaning: 'end', body: null };
   const parsed = tryParse(data);

@@ -28,7 +28,7 @@ export interface CallOptions extends RetryOptions {
   readonly maxCost?: bigint | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** A random one by default. Requests with the same key are one call, which is charged once. */
+  /** Random by default. Requests with the same key are one call, which is charged once. */
   readonly idempotencyKey?: string | undefined;
   readonly via?: ((fetch: Fetch) => Fetch) | undefined;
 }
@@ -116,7 +116,7 @@ export function keyed<Options extends CallOptions>(options: Options): Options {
   return { ...options, idempotencyKey: options.idempotencyKey ?? randomId('tgc_') };
 }
 
-/** Reads the body before the request counts as made, so that a broken one is sent again: its key makes that free. */
+/** Reads the body before the request counts as done, so that a broken one is sent again; its idempotency key makes that free. */
 function whole(fetch: Fetch): Fetch {
   return async (input, init) => {
     const response = await fetch(input, init);

@@ -176,7 +176,7 @@ function refuseUnconfirmed({ version }: CatalogFile, changes: readonly ModelChan
   );
 }
 
-/** An older file would be installed and not used; one from the future would keep out every later one. */
+/** An older file would be installed but not used; one from the future would block every later one. */
 function refuseDate({ generated, version }: CatalogFile, inForce: CatalogFile, nowMs: number): void {
   if (Date.parse(generated) > nowMs + DAY_MS)
     throw new CliFailure(EXIT.no, `${version} is from the future (${generated}). Nothing was changed.`);

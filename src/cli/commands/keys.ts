@@ -247,7 +247,7 @@ function describeKey(key: KeyView & Partial<ShownKeyView>): string {
   ]);
 }
 
-/** Only of keys that are looked at: what a change returns has no amounts. */
+/** Only for keys that are listed or shown: the result of a change has no amounts. */
 function spendingOf({ spent_nanousd: spent, remaining_nanousd: left, resets_at: resets }: Partial<ShownKeyView>) {
   if (spent === undefined) return [];
   return [

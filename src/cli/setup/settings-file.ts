@@ -10,7 +10,7 @@ export interface Setting {
   readonly path: SettingPath;
   /** Null removes it. */
   readonly value: string | null;
-  /** A value that is there already is better. */
+  /** Keep a value that is already there. */
   readonly keepOwn?: true;
 }
 
@@ -61,7 +61,7 @@ function isLeftEmpty(text: string): boolean {
 
 function restore(text: string, backup: string, format: SettingsFormat, paths: readonly SettingPath[]): string {
   const own = paths.map((path) => ({ path, value: format.read(text, path) }));
-  // If nothing else has changed, every byte comes back.
+  // If nothing else has changed, every byte is restored.
   if (apply(backup, format, own) === text) return backup;
   return paths.toReversed().reduce((edited, path) => restoreOne(edited, backup, format, path), text);
 }

@@ -5,9 +5,9 @@ import type { PromptCount } from '../../money/counted-bound.ts';
 export interface PromptCounter {
   /** Null if that is not possible. */
   count(model: CatalogModel): Promise<CountedPrompt | null>;
-  /** The fewest tokens that the beginning of the texts has; null if it cannot be counted, or if it is the whole. */
+  /** The fewest tokens of the beginning of the texts; null if they cannot be counted, or if the beginning is the whole text. */
   countPrefix(model: CatalogModel, chars: number): Promise<number | null>;
-  /** The fewest tokens that the texts have under any tokenizer; it stops when there are more than `enough`. */
+  /** The fewest tokens that any tokenizer makes of the texts; counting stops above `enough`. */
   leastTokens(enough: number): number;
 }
 

@@ -101,7 +101,7 @@ it('moves the pieces that a large body arrived in, copies what is not theirs alo
   const content = 'Zwölf Boxkämpfer jagen Viktor. '.repeat(4_000);
   const json = Buffer.from(JSON.stringify({ messages: [{ role: 'user', content }] }));
   const cuts = [0, 30_000, 60_000, 90_000, json.length];
-  /** Alone in its memory, with this many bytes around it. */
+  /** In memory of its own, with this many bytes around it. */
   const pieceOf = (part: number, before: number, behind: number): Buffer => {
     const bytes = json.subarray(cuts[part], cuts[part + 1]);
     const read = Buffer.from(new ArrayBuffer(before + bytes.length + behind)).fill('-');

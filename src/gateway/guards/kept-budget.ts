@@ -40,7 +40,7 @@ export class KeptBudget {
     const allWholeAtMs = later(budgets.get(ALL) ?? 0, nowMs, bytes / this.#bytesMax);
     const isTaken = wholeAtMs !== null && allWholeAtMs !== null;
     if (isTaken) {
-      // First removed, so that it is never the oldest, which is forgotten when there are too many.
+      // Removed first, so that it moves to the end: the oldest entry is forgotten when there are too many.
       budgets.delete(ALL);
       budgets.set(ALL, allWholeAtMs);
       // A forgotten account starts with a full budget; the total still limits it.

@@ -42,7 +42,7 @@ export class Shutdown {
     last.at = listener.at;
   }
 
-  /** The process waits no longer: what begins now would be cut short. */
+  /** The process no longer waits: a call that begins now would be cut off. */
   get isDue(): boolean {
     return this.#due;
   }

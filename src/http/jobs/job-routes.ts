@@ -176,7 +176,7 @@ async function* withEnd<Item>(items: AsyncIterable<Item>, onEnd: () => void): As
   }
 }
 
-/** After any other job there would be no lines, and the results would look complete. */
+/** After a job of another group there would be no lines, and the results would look complete. */
 async function checkInGroup(jobs: Jobs, reader: JobReader, groupId: bigint, afterId: bigint): Promise<void> {
   const job = await jobs.find(reader, afterId).catch((error: unknown) => {
     if (error instanceof GatewayError && error.kind === 'job_not_found') return null;
@@ -214,7 +214,7 @@ function readerOf(caller: Caller): JobReader {
   return { accountId, keyId: personId === null ? keyId : null, personId };
 }
 
-/** A key that may read the whole account does not therefore end what others submitted. */
+/** A key that may read the whole account may still not end jobs that others submitted. */
 function refuseStranger({ keyId, key }: Caller, job: Pick<Job, 'keyId' | 'personId'>): void {
   const isOwn = key === null || job.keyId === keyId || (job.personId !== null && job.personId === key.personId);
   if (isOwn) return;

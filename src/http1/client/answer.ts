@@ -38,7 +38,7 @@ export class Http1Answer {
     return this.#body?.over === true;
   }
 
-  /** True if the answer is whole should the connection end now. */
+  /** True if the answer would be complete if the connection ended now. */
   endsHere(): boolean {
     return this.#body?.mayEndHere === true;
   }

@@ -96,7 +96,7 @@ export class HostConnection {
   #connecting: Timer | null;
   #error: Error | null = null;
   #closed = false;
-  /** The turn of the event loop by which whatever the host sent after its last answer has been read. */
+  /** The turn of the event loop by which everything that the host sent after its last answer has been read. */
   #quietAtTurn = 0;
   /** When the connection must no longer be reused, by the monotonic clock; set after its first answer. */
   expiresMs = Number.POSITIVE_INFINITY;

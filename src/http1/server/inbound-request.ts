@@ -63,7 +63,7 @@ export class OwnRequest implements InboundRequest {
     else if (!this.#isPaused) this.#source.resume();
   }
 
-  /** A body that has arrived is past pausing: the connection is already reading what follows. */
+  /** A body that has arrived can no longer be paused: the connection is already reading what follows. */
   pause(): void {
     if (this.#isComplete) return;
     this.#isPaused = true;

@@ -55,7 +55,7 @@ interface Scrape {
   finish(): void;
 }
 
-/** Without gauges, which say how things are now. */
+/** Without gauges, which are about the present. */
 function countersOf(part: MetricsPart): MetricsPart {
   return part.filter(({ type }) => String(type) !== 'gauge');
 }

@@ -10,7 +10,7 @@ export class WorkerFailed extends Error {
   override readonly name = 'WorkerFailed';
 }
 
-/** Reports that answer an order, or tell that a step is done. */
+/** Reports that answer an instruction, or say that a step is done. */
 type Awaited = 'composed' | 'listening' | 'prepared' | 'reloaded' | 'drained';
 type AwaitedReport = Extract<Report, { kind: Awaited }>;
 

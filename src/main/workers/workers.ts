@@ -36,7 +36,7 @@ export class Workers implements OtherWorkers {
     return { state: this.state, otherWorkers: () => this.metrics() };
   }
 
-  /** Starts the others. They listen when the server does that `serverOf` returns. */
+  /** Starts the others. They listen when the server that `serverOf` returns does. */
   async start(start: StartTerms, parts: OtherWorkersParts): Promise<void> {
     if (this.#memory === null) return;
     // Loaded on demand: most gateways have one worker.

@@ -85,7 +85,7 @@ function parameter(
     in: place,
     required,
     ...(description !== undefined && { description }),
-    // Nothing in a URL is null: leaving the parameter out means the same.
+    // A URL cannot contain null: leaving the parameter out means the same.
     schema: withoutNull(schema),
     ...(example !== undefined && { example }),
   };

@@ -18,7 +18,7 @@ export interface Asking {
   readonly publicOrigin: string | null;
 }
 
-/** Our own page is required before anybody has a session too: else another page could sign a browser in as somebody else. */
+/** Our own page is required even before anybody has a session: otherwise another page could sign a browser in as somebody else. */
 export async function answerSignIn(
   request: InboundRequest,
   found: FoundRoute<SignInRoute>,

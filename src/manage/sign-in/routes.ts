@@ -30,10 +30,10 @@ interface SignInPlace {
   readonly summary: string;
 }
 
-/** Open to everybody: with these somebody proves who they are. */
+/** Open to everybody: these routes are for proving who somebody is. */
 export interface OpenRoute extends SignInPlace {
   readonly access: 'everybody';
-  /** A browser is sent here from another site, and what it brings is proved in another way. */
+  /** A browser is sent here from another site, and what it brings is verified in another way. */
   readonly isNavigation?: true;
   /** `own` is the session of the browser, if it has one. */
   run(call: SignInCall, own: OwnSession | null): Promise<Answer>;

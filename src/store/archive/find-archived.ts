@@ -15,8 +15,8 @@ import { type ReadLine, readLine, receiptOfArchived } from './archived-line.ts';
 const unzip = promisify(gunzip);
 
 /**
- * Finds archived receipts. The ledger has the hash of each manifest, the manifest that of each block, and the line of a
- * receipt that of its content, so that a changed receipt is never shown.
+ * Finds archived receipts. The ledger has the hash of each manifest, the manifest has the hash of each block, and the
+ * line of a receipt has the hash of its content, so that a changed receipt is never shown.
  */
 export class ArchiveFinder {
   readonly #directory: Pick<Directory, 'archiveFileOf'>;

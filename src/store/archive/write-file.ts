@@ -19,7 +19,7 @@ import {
 
 const zip = promisify(gzip);
 
-/** Writes an archive file under draft names, which it loses only after it was read back. */
+/** Writes an archive file under draft names; it gets its final names only after it was read back. */
 export class ArchiveWriter {
   readonly #folder: string;
   readonly #monthMs: number;

@@ -56,7 +56,7 @@ export class BatchRunner {
   readonly #openHolds = new OpenHolds();
   /** The latest day on which this process saw a batch applied; the row in the database decides. */
   #todayMs = 0;
-  /** The highest id of a hold; and the one up to which holds may be gone, because the database is an older one now. */
+  /** The highest id of a hold; and the id up to which holds may be gone, because the database is in an older state now. */
   #lastHoldId = 0n;
   #goneUpTo = 0n;
 
@@ -131,7 +131,7 @@ export class BatchRunner {
   async #runTogether(operations: readonly LedgerOperation[], basis: Basis): Promise<LedgerOutcome[]> {
     let taken = basis.taken;
     for (let attempt = 1; ; attempt++) {
-      // Read before the attempt: a batch beside this one may end the same hold meanwhile, and so forget it.
+      // Read before the attempt: a concurrent batch may end the same hold, and so forget it.
       const remembered = operations.filter(({ kind, id }) => kind !== 'hold' && this.#openHolds.find(id) !== null);
       try {
         return await this.#attempt(operations, { ...basis, taken });

@@ -168,9 +168,9 @@ export const SERVER_FACTS = `SELECT 'system', system_identifier FROM pg_control_
 const COUNT_FIRST = `INSERT INTO instance_commit (token, line, commits) VALUES ($1, $2, 1)
   ON CONFLICT (token, line) DO UPDATE SET commits = instance_commit.commits + 1 RETURNING commits`;
 
-/** Leaves a count alone that is too small: later commits would make up for the missing ones, and hide that. */
+/** Does not raise a count that is too small: later commits would make up for the missing ones, and hide that. */
 const COUNT_NEXT = `UPDATE instance_commit SET commits = commits + 1
   WHERE token = $1 AND line = $2 AND commits >= $3 RETURNING commits`;
 
-/** Only the first process that notices finds a generation that is not above its own. */
+/** Only for the first process that notices is the stored generation not above its own. */
 export const RAISE_GENERATION = `UPDATE meta SET value = $1::int8 + 1 WHERE name = 'generation' AND value <= $1::int8`;

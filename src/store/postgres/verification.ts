@@ -26,7 +26,7 @@ const VALID = `CASE state
   WHEN ${voided} THEN ended = ${ENDED.of.died} AND cost = 0 AND loss >= 0
   END AND (key_id IS NULL) = (window_id IS NULL) AND (person_id IS NULL) = (person_window_id IS NULL)`;
 
-/** Numbers without a text, as processes left them that wrote to an older state with what they knew of a newer one. */
+/** Numbers without a text, left by processes that wrote to an older state with what they remembered of a newer one. */
 const DANGLING = [
   'price_id NOT IN (SELECT id FROM price_list)',
   ...['route', 'requested_model', 'effective_model', 'host'].map((column) => `${column} NOT IN (SELECT id FROM name)`),

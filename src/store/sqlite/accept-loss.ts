@@ -19,7 +19,7 @@ import {
 
 export interface AcceptLossTerms {
   readonly folder: string;
-  /** How many receipts the operator believes are missing; null only asks. */
+  /** How many receipts the operator believes are missing; null only reports the number. */
   readonly receipts: bigint | null;
   readonly clock: Clock;
 }

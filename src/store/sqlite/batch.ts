@@ -15,7 +15,7 @@ export class StoreBroken extends Error {
 export interface CommitGuard {
   beginning(): void;
   committing(): void;
-  /** Called between a commit and the outcomes that report it; if it throws, nobody hears of them. */
+  /** Called between a commit and the report of its outcomes; if it throws, they are not reported. */
   committed(progress: Progress): void;
   /** The commit has changed nothing, so there is nothing to report. */
   committedNothing(): void;

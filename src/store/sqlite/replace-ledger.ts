@@ -87,7 +87,7 @@ export function finishReplacement(folder: string): void {
 function putInPlace(folder: string, { keptIn }: Intent): void {
   const file = databaseFile(folder);
   if (keptIn !== null) keepAside(folder, keptIn);
-  // A log that stayed behind would be read into the database that comes.
+  // A log that was left behind would be read into the new database.
   for (const side of SIDE_FILES) rmSync(file + side, { force: true });
   renameSync(draftPath(folder), file);
   syncPath(folder);

@@ -124,7 +124,7 @@ class PortServer {
     else port.postMessage({ error: faultOf(error).message } satisfies Reply);
   }
 
-  /** What broke is broken for every client. */
+  /** A failure affects every client. */
   #tellAll(fault: Fault): void {
     for (const port of this.#ports) port.postMessage({ broken: fault } satisfies Reply);
   }

@@ -4,7 +4,7 @@ import type { WriterMemory } from './writer-memory.ts';
 import type { WriterVerbs } from './writer-verbs.ts';
 
 /**
- * Readers see a commit as soon as it is in the log, which is before it is on disk. Nobody may hear of it until then: the
+ * Readers see a commit as soon as it is in the log, which is before it is on disk. Nobody may see it until then: the
  * writer, which is syncing it, replies only afterwards.
  */
 export class SyncedReads {

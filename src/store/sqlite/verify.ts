@@ -46,7 +46,7 @@ async function recompute(scan: Call, tell: (read: number) => void): Promise<Veri
   for (;;) {
     const { read, report } = await scan('stepVerify');
     tell(read);
-    // If this thread does the work itself, it hears of the other one only between two turns.
+    // If this thread does the work itself, it can check on the other one only between two turns.
     await nextTurn();
     if (report !== null) return report;
   }

@@ -35,7 +35,7 @@ export function findKnownAnswer(body: Buffer, memory: AnswerMemory): KnownAnswer
   return text === null || rawUsage === null ? null : { found, rawUsage, words: text };
 }
 
-/** One that is longer might be nested more deeply than is allowed. */
+/** A longer one might be nested more deeply than allowed. */
 const USAGE_BYTES_MAX = LIMITS.hostJsonDepthMax - 1;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
@@ -68,7 +68,7 @@ function isLearnable(answer: Members): boolean {
   );
 }
 
-/** Of duplicate keys the last counts, and editing removes the others: the bytes around the holes would not tell that. */
+/** Of duplicate keys the last counts, and editing removes the others: the bytes around the holes would not show that. */
 function hasEachKeyOnce(body: Buffer): boolean {
   try {
     checkJson(body, LEARNED_LIMITS);

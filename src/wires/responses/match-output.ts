@@ -46,8 +46,8 @@ export function matchItems<T extends HostNames & { readonly type: unknown }>(
 
 /**
  * The part that an event is about: the last one of its kind with its number. Some hosts number parts wrongly; then text
- * belongs to the last part of its kind if that has none yet, and an end to the last part that is open. Text after the end of
- * a part begins another.
+ * belongs to the last part of its kind if it has no text yet, and an end belongs to the last open part. Text after the
+ * end of a part begins another.
  */
 export function findPart<T extends KnownPart>(
   parts: readonly T[],

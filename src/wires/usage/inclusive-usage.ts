@@ -16,8 +16,7 @@ export interface InclusiveCounts {
 export type UsageRule = (counts: InclusiveCounts) => Usage;
 
 /**
- * Each cache count is part of the input, unless it alone exceeds the input. Then the total proves nothing about hidden
- * reasoning.
+ * Each cache count is part of the input, unless it alone exceeds the input. In that case the total says nothing about hidden reasoning.
  */
 const standardUsage: UsageRule = (counts) => {
   const { input, cached, cacheWrite } = counts;

@@ -104,7 +104,7 @@ function PersonFilter({ value, onChange }: { readonly value: string; onChange(va
   );
 }
 
-/** The beginning of a range is that of a minute, so that the same page is read once. */
+/** A range begins at a full minute, so that the same page is not read again and again. */
 function filtersOf(search: Readonly<Record<string, string | undefined>>) {
   const now = Math.floor(Date.now() / 60_000) * 60;
   const days = Number(search.days);

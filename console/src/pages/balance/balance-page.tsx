@@ -17,7 +17,7 @@ import { ENTRY_COLUMNS, ENTRY_TYPES } from './entry-columns.tsx';
 
 const PAGE_ROWS = 100;
 
-/** What an account has, and every entry that made it so. */
+/** The balance of an account, and every entry that led to it. */
 export default function BalancePage(): ReactNode {
   return <AccountRequired title="Balance">{(account) => <AccountBalance account={account} />}</AccountRequired>;
 }

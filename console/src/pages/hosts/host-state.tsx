@@ -31,7 +31,7 @@ export function HostStateChip({ state }: { readonly state: State | null }): Reac
   );
 }
 
-/** How many hosts serve a model, and how many of them are not well. */
+/** How many hosts serve a model, and how many of them are not healthy. */
 export function HostDots({
   hosts,
   states,

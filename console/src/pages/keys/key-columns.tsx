@@ -99,7 +99,7 @@ function useOwnerColumn(): Column<ShownKey> | null {
   };
 }
 
-/** Long before there were keys: everything that a key has ever spent. */
+/** Before any key existed, so that it covers everything that a key has ever spent. */
 const BEGINNING = 1_600_000_000;
 
 function useLifetimeSpend(): ReadonlyMap<string, bigint> {

@@ -69,7 +69,7 @@ function useIsEmpty(): boolean | null {
   return (requests ?? 0) + (refused ?? 0) === 0;
 }
 
-/** The same for a whole day, so that it is read once. */
+/** The same for a whole day, so that it is not read again and again. */
 function longAgo(): number {
   const today = Math.floor(Date.now() / 1000 / DAYS) * DAYS;
   return today - 365 * DAYS;

@@ -37,7 +37,7 @@ const NUMBERS = [
   { name: 'temperature', label: 'Temperature', inputMode: 'decimal' },
 ] as const;
 
-/** What goes along with every message. */
+/** What is sent with every message. */
 export function CallSettingsFields({ draft, faults, hasTools, onChange }: CallSettingsProps): ReactNode {
   const set = (name: keyof SettingsDraft) => (value: string) => onChange({ ...draft, [name]: value });
   return (

@@ -72,7 +72,7 @@ function newTurn(id: number, asked: Turn['asked'], model: string): Turn {
   };
 }
 
-/** What the model is told of a turn later. A turn that failed before any text is left out. */
+/** What later requests contain of a turn. A turn that failed before any text is left out. */
 export function entriesOf({ asked, text, toolCalls, state }: Turn): readonly Entry[] {
   if (state === 'failed' && text === '') return [];
   return [asked, { role: 'assistant', text, toolCalls }];

@@ -10,7 +10,7 @@ import { useViewer } from '../../shell/viewer.tsx';
 import { ReceiptOutcome } from './receipt-outcome.tsx';
 import type { RequestRow } from './request-row.ts';
 
-/** What identifies a call and what it cost come first, so that an open drawer hides neither. */
+/** What identifies a call, and its cost, come first, so that an open drawer hides neither. */
 export function useRequestColumns(): readonly Column<RequestRow>[] {
   const nameOf = useKeyNames();
   const { isOperator } = useViewer();

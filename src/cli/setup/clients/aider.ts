@@ -13,7 +13,7 @@ export const aider: SetupClient = {
     { path: ['openai-api-base'], value: baseUrl },
     // Its file cannot name a variable; a key of another provider must not be sent to the gateway.
     { path: ['openai-api-key'], value: keyVariable === null ? NO_KEY : null },
-    // It would ask at every start whether a model that it does not know is meant.
+    // Otherwise it asks at every start whether an unknown model is intended.
     { path: ['show-model-warnings'], value: 'false' },
   ],
   advice: ({ keyVariable }) =>
