@@ -17,7 +17,7 @@ import { until } from './until.ts';
 
 const CALL = { model: 'sim-gpt-mini', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 8 };
 
-/** Timers of a second fire soon. */
+/** Timers of one second fire almost at once. */
 const quickClock: Clock = {
   ...systemClock,
   after: (ms, run, options) => systemClock.after(ms === LIMITS.receiptFeedPollMs ? 10 : ms, run, options),

@@ -58,7 +58,7 @@ function setLimit(pid: number, descriptors: number): void {
   runProgram('prlimit', '--pid', String(pid), `--nofile=${descriptors}:`);
 }
 
-/** A connection that says nothing. */
+/** A connection that sends nothing. */
 function dial(url: string): Socket {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.on('error', () => undefined);

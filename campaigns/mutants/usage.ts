@@ -71,7 +71,7 @@ export const USAGE_MUTANTS: readonly Mutant[] = [
     'src/operator/lookup.ts',
     'person !== null && memberships.some(({ accountId }) => accountId === account.id)',
     'person !== null && memberships.length >= 0',
-    'test/usage-ways.test.ts',
+    'test/usage-access.test.ts',
   ),
   mutant(
     'no quota of an account',

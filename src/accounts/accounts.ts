@@ -73,7 +73,7 @@ export interface CreditRequest {
   readonly note: string | null;
   /** The call that is refunded. */
   readonly callId?: bigint;
-  /** The row of the audit, for the reference that the credit has in the end. */
+  /** Makes the row of the audit from the reference under which the credit is stored. */
   audit?(reference: string): AuditRow;
 }
 

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { LIMITS } from '../limits.ts';
 import { isCommonPassword } from './known-passwords.ts';
 
-/** The work of one hash. It is stored in each hash, so that it can be raised without locking anybody out. */
+/** The cost of one hash. It is stored in each hash, so that it can be raised without locking anybody out. */
 const ARGON2_WORK = { memory: 19 * 1024, passes: 2, parallelism: 1 } as const;
 const SCRYPT_WORK = { N: 2 ** 15, r: 8, p: 1 } as const;
 const SALT_BYTES = 16;
@@ -25,7 +25,7 @@ export function passwordFault(password: string): string | null {
     : null;
 }
 
-/** Argon2id, or scrypt on a Node that lacks it; the text names the algorithm, its work, the salt and the tag. */
+/** Argon2id, or scrypt on a Node that lacks it; the text names the algorithm, its cost, the salt and the tag. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = crypto.randomBytes(SALT_BYTES);
   if (argon2 === null) {

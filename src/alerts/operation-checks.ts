@@ -68,7 +68,7 @@ export async function checkLosses(
     kind: 'losses',
     accountId: null,
     subject: hour,
-    message: `Hosts may bill up to $${formatUsd(lossNanousd)} that nobody is charged for, for calls since ${hour}:00 UTC.`,
+    message: `For calls since ${hour}:00 UTC, hosts may bill up to $${formatUsd(lossNanousd)} that nobody is charged for.`,
     figures: { loss_nanousd: lossNanousd, above_nanousd: aboveNanousd },
   } as const;
   return { findings: [finding], cleared: [] };

@@ -147,7 +147,7 @@ export const configFileSchema = z
       .describe('HTTP code to use: "own" (the gateway\'s, fastest) or "node" (node:http and undici).'),
     workers: workersSchema
       .default('auto')
-      .describe('Threads that serve calls: a number, or "auto", one less than the cores of the machine, at most 8.'),
+      .describe('Threads that serve calls: a number, or "auto", one less than the number of cores, at most 8.'),
     limits: limitsSchema.prefault({}),
     rate_limit: rateLimitSchema.prefault({}),
     load_limits: loadLimitsSchema.prefault({}),

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { LIMITS } from '../limits.ts';
 
-/** `auto`: one less than the cores of the machine. */
+/** `auto`: one less than the number of cores. */
 export type Workers = number | 'auto';
 
 const MESSAGE = `must be "auto" or a whole number from 1 to ${LIMITS.workersMax}`;

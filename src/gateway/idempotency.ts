@@ -60,8 +60,7 @@ interface KeptHead {
 }
 
 /**
- * The response as it is stored; null if it is too large or the budget is used up. Then only the fact of the call is
- * stored.
+ * The response as it is stored; null if it is too large or the budget is used up. Then only the fact that the call finished is stored.
  */
 export function keepAnswer(
   { sealer, keptBudget }: Pick<Gateway, 'sealer' | 'keptBudget'>,

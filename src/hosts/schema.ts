@@ -109,7 +109,7 @@ export const hostEntrySchema = z
       .boolean()
       .optional()
       .describe(
-        'The host of the responses wire knows namespaces, custom tools and tool search; by default it gets functions.',
+        'Whether this host of the responses wire knows namespaces, custom tools and tool search; by default it gets functions instead.',
       ),
     allow_loss: z.boolean().optional().describe('Allow every model of this host to cost more than callers pay.'),
   })

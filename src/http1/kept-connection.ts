@@ -42,7 +42,7 @@ function trackedClient(origin: string | URL, options: Client.Options, connection
   return client;
 }
 
-/** For the `factory` of a pool: clients whose connections are known to the requests on them. */
+/** For the `factory` of a pool: clients that tell each request which connection it uses. */
 export function trackConnections(count: ConnectionCount): NonNullable<Pool.Options['factory']> {
   return (origin, options) => {
     const connection = new KeptConnection();

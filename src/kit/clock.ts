@@ -91,7 +91,7 @@ interface ManualTimer {
   readonly run: () => void;
 }
 
-/** If one advance runs this many timers, one of them sets itself again without delay. */
+/** If one advance runs this many timers, one of them keeps rescheduling itself without delay. */
 const MANUAL_TIMERS_PER_ADVANCE_MAX = 1_000_000;
 
 /** A clock that moves only when a test advances it. */

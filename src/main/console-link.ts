@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 
 /**
- * Where people open the console; null if it is not served. In local mode the token of this start follows the `#`: browsers
- * send that part to nobody.
+ * Where people open the console; null if it is not served. In local mode the token follows the `#`, a part of the link
+ * that browsers never send.
  */
 export function consoleLink(config: Config, url: string, consoleUrl: string | null): string | null {
   if (!config.console) return null;

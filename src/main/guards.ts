@@ -21,7 +21,7 @@ export interface Guards {
   eventLoopLagMs(): number;
   /** Calls of any worker that wait because a host has reached its limit of calls. */
   waitingForHosts(): number;
-  /** The delay of the worker whose event loop is latest. */
+  /** The longest event-loop delay of any worker. */
   longestLagMs(): number;
   close(): void;
 }

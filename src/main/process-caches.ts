@@ -9,7 +9,7 @@ interface ProcessCaches {
   readonly jobs: OpenJobs;
 }
 
-/** What a process has once, besides the caches of its calls. */
+/** The caches that a process has only once, besides those of its calls. */
 export function addProcessCaches({ core, signer, jobs }: ProcessCaches): void {
   const { caches } = core;
   caches.addAll(() => signer.sizes());

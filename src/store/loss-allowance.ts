@@ -10,7 +10,7 @@ export interface LossHour {
 
 export const NO_LOSS: LossHour = { lossHour: 0, lostNanousd: 0n };
 
-/** What counts now. An hour never moves back with the clock, or the same losses could be caused twice. */
+/** The losses that count now. The hour never moves back with the clock; otherwise the same allowance could be used twice. */
 export function lossAt({ lossHour, lostNanousd }: LossHour, nowMs: number): LossHour {
   const hour = Math.floor(nowMs / LIMITS.lossWindowMs);
   return hour <= lossHour ? { lossHour, lostNanousd } : { lossHour: hour, lostNanousd: 0n };

@@ -206,8 +206,8 @@ export interface Instance {
    */
   readonly voidedHolds: number;
   /**
-   * Why the previous registration of this process ended, in one sentence, if the store was put back to an older state:
-   * then nothing that was read from the store before is valid. Otherwise null.
+   * If the store was put back to an older state: why the previous registration of this process ended, in one sentence.
+   * Nothing that was read from the store before is valid then. Otherwise null.
    */
   readonly replaced: string | null;
 }

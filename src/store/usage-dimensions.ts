@@ -17,7 +17,7 @@ export type UsageSum = (typeof USAGE_SUMS)[number];
 
 export const USAGE_KEY: readonly string[] = ['start_ms', ...USAGE_DIMENSIONS];
 
-/** The upper bounds of the classes that times are counted in; one more class has all that are longer. */
+/** The upper bounds of the classes that times are counted in; one more class is for all longer times. */
 export const TIME_BOUNDS_MS: readonly number[] = [
   100, 200, 300, 500, 700, 1_000, 1_500, 2_000, 3_000, 5_000, 7_000, 10_000, 20_000, 60_000, 180_000,
 ];

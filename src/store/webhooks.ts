@@ -23,7 +23,7 @@ export interface Webhook extends NewWebhook {
   readonly dropped: number;
 }
 
-/** One of the secrets that sign deliveries. The last one has no end; the previous one may still be valid. */
+/** One of the secrets that sign deliveries. The newest one does not expire; the previous one may still be valid. */
 export interface WebhookSecret {
   readonly id: bigint;
   readonly webhookId: bigint;

@@ -6,7 +6,7 @@ import { authorizationHeader } from './session.ts';
 export type RouteName = keyof Routes;
 export type Input<Route extends RouteName> = Routes[Route]['input'];
 export type Output<Route extends RouteName> = Routes[Route]['output'];
-/** A row of a list that a route answers. */
+/** A row of a list that a route returns. */
 export type Row<Route extends RouteName> = Output<Route> extends { data: readonly (infer Each)[] } ? Each : never;
 
 export const API = '/manage/v1';

@@ -42,8 +42,11 @@ const settingsCommand: CommandSpec = {
   name: 'settings <account>',
   summary: 'show or change when an account is alerted',
   options: [
-    ['--balance-below <usd>', "alert below this balance, in dollars; off, or default for the gateway's setting"],
-    ['--cap-percent <percent>', "alert at this share of a cap; off, or default for the gateway's setting"],
+    [
+      '--balance-below <usd>',
+      'balance in dollars below which to alert; "off", or "default" for the setting of the gateway',
+    ],
+    ['--cap-percent <percent>', 'share of a cap at which to alert; "off", or "default" for the setting of the gateway'],
   ],
   examples: ['tollgate alerts settings ada', 'tollgate alerts settings ada --balance-below 5 --cap-percent 90'],
   async run(session, [account = ''], options) {

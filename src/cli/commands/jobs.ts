@@ -75,7 +75,7 @@ const waitCommand: CommandSpec = {
 
 const resultCommand: CommandSpec = {
   name: 'result <id>',
-  summary: 'write the result of a job, or the results of a group, that has ended',
+  summary: 'write the results of a job or group that has ended',
   options: [OUT_OPTION, ...GATEWAY_OPTIONS],
   examples: ['tollgate jobs result job_…', 'tollgate jobs result grp_… --out results.jsonl'],
   async run(session, [id = ''], options) {

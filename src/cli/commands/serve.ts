@@ -15,7 +15,7 @@ export const SERVER_OPTIONS = [
   ['--no-console', 'do not serve the management API'],
   ['--log-level <level>', 'debug, info, warn, error or silent (info)'],
   ['--transport <name>', 'HTTP code to use: own or node (own)'],
-  ['--workers <count>', 'threads that serve calls: a number or auto, one less than the cores (auto)'],
+  ['--workers <count>', 'threads that serve calls: a number or auto, one less than the number of cores (auto)'],
   ['--no-frame-memory', 'parse every frame of a stream, even if it repeats an earlier one'],
   ['--sim', 'offer the simulated models in hosted mode even if there is a real host'],
   ['--no-sim', 'do not offer the simulated models'],

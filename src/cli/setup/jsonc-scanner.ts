@@ -100,7 +100,7 @@ export class JsoncScanner {
     this.fail('a string is not closed');
   }
 
-  /** Passes white space, comments and a byte order mark. */
+  /** Skips white space, comments and a byte order mark. */
   skipSpace(): void {
     for (;;) {
       const rest = this.#text.slice(this.at, this.at + 2);

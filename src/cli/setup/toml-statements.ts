@@ -43,7 +43,7 @@ class TomlReader {
     return this.#at >= this.#text.length;
   }
 
-  /** Passes white space, line ends and comments. */
+  /** Skips white space, line ends and comments. */
   skipBlank(): void {
     const blank = /(?:[\s\ufeff]|#[^\n]*)*/y;
     blank.lastIndex = this.#at;

@@ -19,7 +19,7 @@ import { readJob } from './read-submission.ts';
 import { resultLines } from './result-lines.ts';
 import { checkWebhook, type JobRouteServices } from './route-services.ts';
 
-/** Deferred jobs. A route with more parts stands before those that would match its path too. */
+/** Deferred jobs. A route with more segments comes before those that would also match its path. */
 export function jobRoutes(services: JobRouteServices): Route[] {
   const route = routesOver(services);
   return [

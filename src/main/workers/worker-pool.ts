@@ -90,7 +90,7 @@ export class WorkerPool {
     return this.#metrics.gather();
   }
 
-  /** Every worker finishes its calls within the time for it. */
+  /** Every worker finishes its calls within the time limit of a shutdown. */
   async drain(): Promise<void> {
     await Promise.all(this.#threads.map((thread) => thread.drain()));
   }

@@ -6,7 +6,7 @@ import type { FeedEntry, FeedListener } from '../../ledger/receipt-feed.ts';
 import { LIMITS } from '../../limits.ts';
 import { FeedStream } from './feed-stream.ts';
 
-/** A response whose client reads when it is told to. */
+/** A response whose client reads only when the test says so. */
 function client() {
   return {
     text: '',

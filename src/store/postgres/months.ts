@@ -2,7 +2,7 @@ import type { ClosedMonth, MonthPart, MonthTreeRow, PlacedRow, TreeChunkRow } fr
 import { FORM_COLUMNS, FORM_SELECT, type FormRow, ReceiptForm, referencesIn, type TextTable } from '../receipt-form.ts';
 import type { RunSql } from './connections.ts';
 
-/** Texts that are remembered before the memory is emptied. */
+/** The most texts that are remembered; with more, the memory is emptied. */
 const TEXTS_MAX = 50_000;
 
 /** Reads closed months, their trees, and receipts in the canonical form. */

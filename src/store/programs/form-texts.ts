@@ -1,7 +1,7 @@
 import { type FormRow, ReceiptForm, referencesIn, type TextTable } from '../receipt-form.ts';
 import { type Program, rowOf } from './program.ts';
 
-/** Texts that are remembered before the memory is emptied. */
+/** The most texts that are remembered; with more, the memory is emptied. */
 const TEXTS_MAX = 50_000;
 
 /** The canonical form of receipts, for programs: the texts that a row refers to are read before it is written. */

@@ -4,7 +4,7 @@ import { DAY_MS, HOUR_MS, startOf } from '../time-spans.ts';
 import { SUM_COLUMNS, startOfCall, sumOfCalls, sumsOfCalls, type UsageTable } from '../usage-columns.ts';
 import { USAGE_DIMENSIONS, USAGE_KEY } from '../usage-dimensions.ts';
 import { type Program, rowOf, rowsOf } from './program.ts';
-import { isSamePrint, UsagePrint } from './usage-print.ts';
+import { isSameFingerprint, UsageFingerprint } from './usage-fingerprint.ts';
 import { usageUpTo } from './usage-sums.ts';
 
 type SumRow = Readonly<Record<string, bigint>>;
@@ -32,7 +32,7 @@ interface Day {
 export class UsageCheck {
   readonly #sinceMs: number;
   readonly #violate: (sentence: string) => void;
-  readonly #print = new UsagePrint();
+  readonly #fingerprint = new UsageFingerprint();
   readonly #days = new Map<number, Day>();
   /** Days that are left to be compared sum by sum. */
   readonly #doubtful: number[] = [];
@@ -78,7 +78,7 @@ export class UsageCheck {
     this.#isRead = found < LIMITS.storeSliceRows;
     if (upTo === null) return 0;
     const rows = yield* rowsOf<DayRow>(
-      `SELECT ${startOfCall(DAY_MS)} AS day_ms, count(*) AS requests, sum(cost) AS cost, sum(${this.#print.ofCall}) AS print
+      `SELECT ${startOfCall(DAY_MS)} AS day_ms, count(*) AS requests, sum(cost) AS cost, sum(${this.#fingerprint.ofCall}) AS print
        FROM call WHERE id > ? AND id <= ? AND state <> ${CALL_STATE.of.open} GROUP BY 1`,
       this.#after,
       upTo,
@@ -122,7 +122,7 @@ export class UsageCheck {
     for (const dayMs of new Set([...read, ...hours.keys(), ...days.keys()])) {
       const stored = hours.get(dayMs);
       const isRight = stored !== undefined && isEqual(stored, this.#days.get(dayMs)) && days.has(dayMs);
-      if (!isRight || !isSamePrint(stored.day_print, days.get(dayMs)!)) this.#doubtful.push(dayMs);
+      if (!isRight || !isSameFingerprint(stored.day_print, days.get(dayMs)!)) this.#doubtful.push(dayMs);
     }
   }
 
@@ -130,10 +130,10 @@ export class UsageCheck {
   #hoursIn({ fromMs, toMs }: TimeSpan): Program<readonly HourRow[]> {
     return rowsOf<HourRow>(
       `WITH hour AS MATERIALIZED (
-         SELECT start_ms - start_ms % ${DAY_MS} AS day_ms, requests, cost, deleted_requests, deleted_cost, ${this.#print.columns}
+         SELECT start_ms - start_ms % ${DAY_MS} AS day_ms, requests, cost, deleted_requests, deleted_cost, ${this.#fingerprint.columns}
          FROM usage_hour WHERE start_ms >= ? AND start_ms < ?)
        SELECT day_ms, sum(requests - deleted_requests) AS requests, sum(cost - deleted_cost) AS cost,
-         sum(CASE WHEN deleted_requests = 0 THEN ${this.#print.ofHour} ELSE 0 END) AS print, sum(${this.#print.ofDay}) AS day_print,
+         sum(CASE WHEN deleted_requests = 0 THEN ${this.#fingerprint.ofHour} ELSE 0 END) AS print, sum(${this.#fingerprint.ofDay}) AS day_print,
          sum(CASE WHEN deleted_requests = 0 AND deleted_cost = 0 THEN 0
            WHEN deleted_requests = requests AND deleted_cost = cost THEN 0 ELSE 1 END) AS unclear
        FROM hour GROUP BY 1`,
@@ -144,8 +144,8 @@ export class UsageCheck {
 
   #daysIn({ fromMs, toMs }: TimeSpan): Program<readonly { readonly day_ms: bigint; readonly print: bigint }[]> {
     return rowsOf(
-      `WITH day AS (SELECT start_ms, ${this.#print.columns} FROM usage_day WHERE start_ms >= ? AND start_ms < ?)
-       SELECT start_ms AS day_ms, sum(${this.#print.ofDay}) AS print FROM day GROUP BY 1`,
+      `WITH day AS (SELECT start_ms, ${this.#fingerprint.columns} FROM usage_day WHERE start_ms >= ? AND start_ms < ?)
+       SELECT start_ms AS day_ms, sum(${this.#fingerprint.ofDay}) AS print FROM day GROUP BY 1`,
       fromMs,
       toMs,
     );
@@ -183,7 +183,7 @@ interface HourRow extends DayRow {
 
 function isEqual(stored: HourRow, day: Day | undefined): boolean {
   const { requests, cost, print } = day ?? { requests: 0n, cost: 0n, print: 0n };
-  const isSame = stored.requests === requests && stored.cost === cost && isSamePrint(stored.print, print);
+  const isSame = stored.requests === requests && stored.cost === cost && isSameFingerprint(stored.print, print);
   return isSame && stored.unclear === 0n;
 }
 

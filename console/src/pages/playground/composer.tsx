@@ -16,7 +16,7 @@ interface ComposerProps {
 
 const IMAGE_BYTES_MAX = 5_000_000;
 
-/** Where somebody writes. Enter sends, Shift and Enter begins a line. */
+/** The field for the next message. Enter sends it, Shift+Enter begins a new line. */
 export function Composer({ isRunning, awaited, canAttach, obstacle, onSend, onStop }: ComposerProps): ReactNode {
   const [text, setText] = useState('');
   const [images, setImages] = useState<readonly string[]>([]);

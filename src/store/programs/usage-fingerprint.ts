@@ -15,7 +15,7 @@ const WEIGHT_MAX = 2 ** 25;
  * because it is linear, and does not have to be grouped. The weights are random each time: a wrong sum stays unnoticed once in
  * thirty million times.
  */
-export class UsagePrint {
+export class UsageFingerprint {
   readonly #start = weight();
   readonly #dimensions = USAGE_DIMENSIONS.map(weight);
   readonly #columns = new Map(SUM_COLUMNS.map((column) => [column, weight()]));
@@ -79,7 +79,7 @@ function product(group: string, content: string): string {
   return `${group} * ${content} % ${PRIME}`;
 }
 
-/** Prints that differ by a multiple of the prime are equal. */
-export function isSamePrint(one: bigint, other: bigint): boolean {
+/** Fingerprints that differ by a multiple of the prime are equal. */
+export function isSameFingerprint(one: bigint, other: bigint): boolean {
   return (one - other) % BigInt(PRIME) === 0n;
 }
