@@ -56,7 +56,6 @@ async function bundle(entries: readonly string[][], folder: string, isOneFile = 
     platform: 'node',
     input: Object.fromEntries(entries),
     external: NOT_BUNDLED,
-    treeshake: false,
     logLevel: 'warn',
   });
   const names = { entryFileNames: '[name].js', chunkFileNames: 'main/part-[name].js' };
