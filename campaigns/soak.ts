@@ -31,6 +31,8 @@ const KEYS = 50;
 /** How often a new key replaces the oldest one, and after how many keys a new account is opened. */
 const KEY_MS = 500;
 const KEYS_PER_ACCOUNT = 20;
+/** Until the first third has passed, there are this many reloads for each sample, so that V8 has compiled what they run. */
+const RELOADS_AT_FIRST = 6;
 
 /** Returns what is wrong. */
 async function soak(workers: number, folder: string): Promise<string[]> {
@@ -89,9 +91,12 @@ function startNewKeys(gateway: SoakGateway, traffic: SoakTraffic): NewKeys {
 async function watch(gateway: SoakGateway, traffic: SoakTraffic, say: (text: string) => void): Promise<Sample[]> {
   const samples: Sample[] = [];
   for (let at = 1; at <= SAMPLES; at++) {
-    traffic.useModels(await gateway.offerNewModel());
+    const reloads = at <= SAMPLES / 3 ? RELOADS_AT_FIRST : 1;
     traffic.start(Number(values.rate));
-    await pause(SAMPLE_MS);
+    for (let reload = 0; reload < reloads; reload++) {
+      traffic.useModels(await gateway.offerNewModel());
+      await pause(SAMPLE_MS / reloads);
+    }
     await traffic.stop();
     const sample = await gateway.sample((at * SAMPLE_MS) / 60_000);
     samples.push(sample);
@@ -102,9 +107,11 @@ async function watch(gateway: SoakGateway, traffic: SoakTraffic, say: (text: str
 
 function lineOf({ minute, heaps, rssMb }: Sample, { counts }: SoakTraffic): string {
   const { sent, answered, refused, hungUp, failed } = counts;
-  const memory = heaps.map(({ thread, heapMb }) => `${thread} ${heapMb.toFixed(2)}`).join(', ');
+  const memory = heaps.map(
+    ({ thread, heapMb, codeMb }) => `${thread} ${heapMb.toFixed(2)} (code ${codeMb.toFixed(2)})`,
+  );
   const traffic = `${sent} sent, ${answered} answered, ${refused} refused, ${hungUp} hung up, ${failed} failed`;
-  return `minute ${minute.toFixed(1)}: ${traffic}; heap MB: ${memory}; rss MB ${rssMb.toFixed(0)}`;
+  return `minute ${minute.toFixed(1)}: ${traffic}; heap MB: ${memory.join(', ')}; rss MB ${rssMb.toFixed(0)}`;
 }
 
 function report(
@@ -116,10 +123,11 @@ function report(
   for (const [status, count] of [...counts.statuses].toSorted(([one], [other]) => one - other))
     say(`status ${status}: ${count}`);
   for (const { cache, entries, entriesMax } of caches) say(`cache ${cache}: ${entries} of at most ${entriesMax}`);
-  for (const { thread, heapMb, share } of growthsOf(samples))
-    say(
-      `heap of ${thread}: ${heapMb.toFixed(2)} MB, ${(share * 100).toFixed(2)} % more since the first third; bar ${GROWTH_MAX * 100} %`,
-    );
+  for (const { thread, heapMb, share, codeGrewMb } of growthsOf(samples)) {
+    const grew = `${(share * 100).toFixed(2)} % more since the first third; bar ${GROWTH_MAX * 100} %`;
+    const parts = `code ${codeGrewMb.toFixed(2)} MB, the rest ${(share * heapMb - codeGrewMb).toFixed(2)} MB`;
+    say(`heap of ${thread}: ${heapMb.toFixed(2)} MB, ${grew} (${parts})`);
+  }
 }
 
 function pause(ms: number): Promise<void> {

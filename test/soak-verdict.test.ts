@@ -5,13 +5,19 @@ const CACHES = [{ cache: 'keys', entries: 200, entriesMax: 200 }];
 
 /** Samples of a main thread with these heaps, one a minute. */
 function samplesOf(heapsMb: readonly number[]): Sample[] {
-  return heapsMb.map((heapMb, at) => ({ minute: at + 1, rssMb: 100, heaps: [{ thread: 'main', heapMb }] }));
+  return heapsMb.map((heapMb, at) => ({
+    minute: at + 1,
+    rssMb: 100,
+    heaps: [{ thread: 'main', heapMb, codeMb: at / 80 }],
+  }));
 }
 const minutes = Array.from({ length: 60 }, (_, at) => at);
 
 test('a heap that grows by two percent after the first third is a fault', () => {
   const samples = samplesOf(minutes.map((at) => 100 + (2 * at) / 40));
-  expect(growthsOf(samples)[0]!.share).toBeGreaterThan(0.018);
+  const [growth] = growthsOf(samples);
+  expect(growth!.share).toBeGreaterThan(0.018);
+  expect(growth!.codeGrewMb).toBeCloseTo(39 / 80);
   expect(memoryFaults(samples, CACHES)).toEqual([expect.stringContaining('The heap of main grew by 1.9')]);
 });
 
@@ -33,7 +39,7 @@ test('too few samples are a fault, and threads that did not run all the time are
   expect(memoryFaults(samplesOf([1, 1, 1]), CACHES)).toEqual(['There are too few samples to see a trend.']);
   const samples = samplesOf(minutes.map(() => 100));
   const late = samples.map((sample, at) =>
-    at < 50 ? sample : { ...sample, heaps: [...sample.heaps, { thread: 'count-thread', heapMb: at }] },
+    at < 50 ? sample : { ...sample, heaps: [...sample.heaps, { thread: 'count-thread', heapMb: at, codeMb: 0 }] },
   );
   expect(growthsOf(late).map(({ thread }) => thread)).toEqual(['main']);
 });

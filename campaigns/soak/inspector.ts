@@ -3,12 +3,21 @@ export interface ThreadHeap {
   /** `main`, or the name of the thread. */
   readonly thread: string;
   readonly heapMb: number;
+  /** How much of it is code as V8 compiled it. */
+  readonly codeMb: number;
 }
 
 const MB = 1024 * 1024;
 const READY_ATTEMPTS_MAX = 200;
 const READY_RETRY_MS = 50;
 const MAIN = 'main';
+/** Machine code, and bytecode with what V8 knows about both. Nothing that a program can reach is in them. */
+const CODE_SPACES: ReadonlySet<string> = new Set([
+  'code_space',
+  'code_large_object_space',
+  'trusted_space',
+  'trusted_large_object_space',
+]);
 
 interface Message {
   readonly id?: number;
@@ -50,7 +59,7 @@ export class Inspector {
     }));
     const heaps: ThreadHeap[] = [];
     for (const { thread, session } of [{ thread: MAIN, session: this.#main }, ...named])
-      heaps.push({ thread, heapMb: (await session.heapBytes()) / MB });
+      heaps.push({ thread, ...(await session.heap()) });
     return heaps;
   }
 
@@ -99,12 +108,21 @@ class Session {
     this.#waiting.delete(id);
   }
 
-  async heapBytes(): Promise<number> {
+  async heap(): Promise<Omit<ThreadHeap, 'thread'>> {
     // Twice: what the first collection lets go may have kept other things alive.
     for (let at = 0; at < 2; at++) await this.send('HeapProfiler.collectGarbage');
     type Usage = { readonly usedSize: number; readonly backingStorageSize?: number };
     const { usedSize, backingStorageSize = 0 } = (await this.send('Runtime.getHeapUsage')) as Usage;
-    return usedSize + backingStorageSize;
+    return { heapMb: (usedSize + backingStorageSize) / MB, codeMb: (await this.#codeBytes()) / MB };
+  }
+
+  async #codeBytes(): Promise<number> {
+    const asked = { expression: 'process.getBuiltinModule("node:v8").getHeapSpaceStatistics()', returnByValue: true };
+    type Spaces = { readonly space_name: string; readonly space_used_size: number }[];
+    const { result } = (await this.send('Runtime.evaluate', asked)) as { result: { value: Spaces } };
+    return result.value
+      .filter(({ space_name }) => CODE_SPACES.has(space_name))
+      .reduce((sum, { space_used_size }) => sum + space_used_size, 0);
   }
 }
 

@@ -14,6 +14,7 @@ const SMALL = {
   tokenCountsKept: 1_000,
   tokenCountsKeptPerAccount: 100,
   tokenMergesKept: 5_000,
+  modelSeriesMax: 10,
 } as const satisfies { readonly [Name in keyof typeof LIMITS]?: number };
 
 Object.assign(LIMITS, SMALL);

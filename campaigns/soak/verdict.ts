@@ -8,11 +8,14 @@ export interface Sample {
   readonly heaps: readonly ThreadHeap[];
 }
 
-/** How a thread's heap changed after the first third, as a share of it. */
+/** How a thread's heap changed after the first third. */
 export interface Growth {
   readonly thread: string;
   readonly heapMb: number;
+  /** By how much of itself the heap grew. */
   readonly share: number;
+  /** By how much the compiled code in it grew. */
+  readonly codeGrewMb: number;
 }
 
 export const GROWTH_MAX = 0.01;
@@ -29,20 +32,21 @@ export function growthsOf(samples: readonly Sample[]): Growth[] {
   if (settled.length < SAMPLES_MIN) return [];
   return settled[0]!.heaps.flatMap(({ thread }) => {
     const points = settled.flatMap(({ minute, heaps }) =>
-      heaps.filter((heap) => heap.thread === thread).map(({ heapMb }) => ({ minute, heapMb })),
+      heaps.filter((heap) => heap.thread === thread).map(({ heapMb, codeMb }) => ({ minute, heapMb, codeMb })),
     );
     if (points.length < settled.length) return [];
     const heapMb = median(points.map((point) => point.heapMb));
-    const minutes = points.at(-1)!.minute - points[0]!.minute;
-    return [{ thread, heapMb, share: (slopeOf(points) * minutes) / heapMb }];
+    const heapGrewMb = growthOf(points.map((point) => [point.minute, point.heapMb]));
+    const codeGrewMb = growthOf(points.map((point) => [point.minute, point.codeMb]));
+    return [{ thread, heapMb, share: heapGrewMb / heapMb, codeGrewMb }];
   });
 }
 
-function slopeOf(points: readonly { readonly minute: number; readonly heapMb: number }[]): number {
-  const slopes = points.flatMap((one, at) =>
-    points.slice(at + 1).map((later) => (later.heapMb - one.heapMb) / (later.minute - one.minute)),
+function growthOf(points: readonly (readonly [minute: number, mb: number])[]): number {
+  const slopes = points.flatMap(([minute, mb], at) =>
+    points.slice(at + 1).map(([laterMinute, laterMb]) => (laterMb - mb) / (laterMinute - minute)),
   );
-  return median(slopes);
+  return median(slopes) * (points.at(-1)![0] - points[0]![0]);
 }
 
 function median(values: readonly number[]): number {
