@@ -16,7 +16,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** One row for all rows of the same name and shape, with the rounds of each, one row's after another's. */
+/** Merges rows of the same name and shape into one, which has the rounds of all of them, one row after the other. */
 export function joinByName(rows: readonly Row[]): Row[] {
   const alike = Map.groupBy(rows, ({ name, shape }) => `${shape} ${name}`);
   return [...alike.values()].map((group) => ({ ...group[0]!, rounds: group.flatMap(({ rounds }) => rounds) }));

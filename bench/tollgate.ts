@@ -49,8 +49,8 @@ const running = await startGateway({
   },
 });
 
-// The calls it is filled with are old: a gateway that had served them would have closed them long ago, so that this is
-// not part of the measurement.
+// The calls it is filled with are old: a gateway that had served them would have closed them long ago, so closing them
+// must not be part of the measurement.
 await running.books.store.closeBooks(null);
 keepYoungObjectsYoung();
 

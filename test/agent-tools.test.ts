@@ -81,7 +81,7 @@ async function ask(body: Json, stream: boolean): Promise<{ output: Json[]; respo
   return { output: response.output as Json[], response, text };
 }
 
-/** The names of functions in what the host got, on whatever wire. */
+/** The names of the functions in the request that the host got, on any wire. */
 function sentNames(): string[] {
   const { tools } = JSON.parse(harness.sim.calls.at(-1)!.body) as { tools: Json[] };
   return tools.map((tool) => String(tool.name ?? (tool.function as Json).name));

@@ -10,7 +10,7 @@ const PAGE = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8');
 
 interface Recipe {
   readonly title: string;
-  /** What marks the example: the code words of the sentence that says "The example is". */
+  /** The identifiers of the example: the code words in the sentence that says "The example is". */
   readonly examples: readonly string[];
   readonly rows: readonly { readonly path: string; readonly change: string }[];
   readonly text: string;

@@ -6,7 +6,7 @@ import { seedFrom } from './random.ts';
 const PER_POINT = 2;
 const SEED = seedFrom(process.env, 15);
 
-/** `npm run campaign:jobs -- --kills N` does the same for as long as one likes. */
+/** `npm run campaign:jobs -- --kills N` does the same for as long as you like. */
 test(`jobs survive kill -9, ${PER_POINT} times at each point of their life (TOLLGATE_SEED=${SEED})`, async () => {
   const report = await jobKillCampaign({ kills: KILL_POINTS.length * PER_POINT, seed: SEED });
   expect(report.faults).toEqual([]);

@@ -6,7 +6,7 @@ import { seedFrom } from './random.ts';
 const CYCLES = MOMENTS.length;
 const SEED = seedFrom(process.env, 15);
 
-/** The real program, killed without warning under load; `npm run campaign:kill` does the same for as long as one likes. */
+/** The real program, killed without warning under load; `npm run campaign:kill` does the same for as long as you like. */
 describe(`${CYCLES} times kill -9 (TOLLGATE_SEED=${SEED})`, () => {
   let campaign: Campaign;
 

@@ -117,8 +117,8 @@ export async function openAccounts({ store }: MonthSubject): Promise<void> {
 }
 
 /**
- * Settled calls of these accounts, spread over this many days, with every kind of field. The ids are 10 apart; some calls get
- * their id early and are created later, as those with slow bodies.
+ * Settled calls of these accounts, spread over this many days, with every kind of field. The ids are 10 apart; some
+ * calls get their id early and are created later, like calls with slow bodies.
  */
 export async function makeCalls(subject: MonthSubject, random: Random, count: number, days = 100): Promise<void> {
   const { store, clock } = subject;

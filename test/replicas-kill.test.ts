@@ -9,7 +9,7 @@ const SEED = seedFrom(process.env, 20);
 const KILLS = 12;
 const CRASHES = 2;
 
-/** Killed without warning, replicas and database; `npm run campaign:replicas` does the same for as long as one likes. */
+/** Replicas and the database are killed without warning; `npm run campaign:replicas` does the same for as long as you like. */
 describe(`three replicas on one database (TOLLGATE_SEED=${SEED})`, () => {
   let world: World;
   const random = new Random(SEED);

@@ -8,7 +8,7 @@ import { Random, seedFrom } from './random.ts';
 const SEED = seedFrom(process.env, 5);
 const RUSHES = 4;
 
-/** The real program, three times, on one real PostgreSQL; `npm run campaign:replicas` does the same for as long as one likes. */
+/** The real program, three times, on one real PostgreSQL; `npm run campaign:replicas` does the same for as long as you like. */
 describe(`three replicas on one database (TOLLGATE_SEED=${SEED})`, () => {
   let world: World;
   const random = new Random(SEED);

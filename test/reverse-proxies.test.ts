@@ -31,7 +31,7 @@ describe('the limits of the gateway are in force behind', () => {
       expect(secondsOf(NGINX, name) * 1_000).toBeGreaterThan(Math.max(limits.bufferedMs, limits.firstFrameMs));
     expect(secondsOf(NGINX, 'keepalive_timeout') * 1_000).toBeLessThan(LIMITS.clientKeepAliveMs);
     expect(secondsOf(NGINX, 'client_header_timeout') * 1_000).toBe(limits.requestHeadMs);
-    // Also without the header of our streams that turns buffering off.
+    // Also without the header by which our streams turn buffering off.
     expect(NGINX).toMatch(/^ *proxy_buffering off;$/m);
     expect(NGINX).toMatch(/^ *proxy_request_buffering off;$/m);
   });

@@ -44,7 +44,7 @@ function overHttp(url: string, secret: string): RunVerb {
   };
 }
 
-/** The server verifies as a task, which is asked for until it has ended. */
+/** The server verifies in a task, which is polled until it has ended. */
 async function verified(send: (route: ManageRoute, input: object) => Promise<unknown>): Promise<unknown> {
   await send(routeOf('system.verify'), {});
   let report: unknown = null;

@@ -40,7 +40,7 @@ const DIALLED_AT_ONCE = 100;
 /** One address has fewer than 65,536 ports to dial from. */
 const SOCKETS_PER_ADDRESS = 20_000;
 const CALL = { model: MODEL, messages: [{ role: 'user', content: 'hello' }], max_tokens: 100 };
-/** Every third sends nothing, part of a head, or a request that is answered; then all are silent. */
+/** One third of them send nothing, one third part of a head, and one third a request that is answered; then all are silent. */
 const OPENINGS = ['', 'GET /v1/models HT', 'GET /livez HTTP/1.1\r\nhost: localhost\r\n\r\n'];
 
 export async function flood(terms: FloodTerms): Promise<FloodFigures> {

@@ -44,7 +44,7 @@ beforeEach(() => {
   uses = new KeyUses({ noteProviderKeyUse }, clock);
 });
 
-/** Starts a call that reads the row as it is now; the result gives it an answer. */
+/** Starts a call that reads the row as it is now; the returned function answers the call. */
 function begin(): (status: number) => void {
   const observe = uses.begin(row);
   return (status) => observe(IGNORED).head(status, {});

@@ -74,7 +74,7 @@ export function readTraceparent(header: string | string[] | undefined): ParentSp
   return { traceId: traceId!, spanId: spanId!, isSampled: (Number.parseInt(flags!, 16) & 1) === 1 };
 }
 
-/** Only with a valid parent: without one it says nothing. */
+/** Used only with a valid parent; without one it has no meaning. */
 export function readTracestate(header: string | string[] | undefined, parent: ParentSpan | null): string | null {
   if (parent === null || typeof header !== 'string') return null;
   return header.length <= LIMITS.traceStateCharsMax && /^[ -~\t]+$/.test(header) ? header : null;

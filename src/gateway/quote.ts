@@ -74,7 +74,7 @@ function callToQuote(call: Call, text: JsonText, routes: QuotableRoutes): Call {
     if (value[param] !== undefined) continue;
     throw new GatewayError('missing_required_parameter', {
       param,
-      message: 'A quote needs `path`, the route that the call would go to, and `body`, which it would carry.',
+      message: 'A quote needs `path`, the route that the call would go to, and `body`, the body of that call.',
     });
   }
   const target = typeof value.path === 'string' ? routes.find(value.path.split('?', 1)[0]!) : null;

@@ -9,7 +9,7 @@ const PARAMETERS = ['since', 'until', 'bucket', 'group_by', 'metrics', 'model', 
 /** Hosts are the operator's business, and a key belongs to one account and one person. */
 const RESERVED = ['host', 'account', 'person'];
 
-/** What the caller's key has used, or the account if the key may read that. */
+/** What the caller's key has used, or what its account has used if the key may read that. */
 export async function reportUsage(services: UsageServices, caller: Caller, query: string): Promise<object> {
   const given = readQuery(query, PARAMETERS);
   const groupBy = readText(given, 'group_by', LIMITS.usageWordsCharsMax) ?? '';

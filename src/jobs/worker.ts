@@ -65,7 +65,7 @@ export class JobWorker {
     this.#wakeIn(0);
   }
 
-  /** Asks a job to stop that runs in this process. */
+  /** Asks a job that runs in this process to stop. */
   cancel(id: bigint): void {
     this.#running.get(id)?.sink.leave();
   }

@@ -59,7 +59,7 @@ export async function rotateReceiptKey(
     throw new OperatorError('refused', `There are ${LIMITS.receiptKeysMax} keys already, which is the maximum.`);
   throw new OperatorError(
     'refused',
-    'The last new key does not sign yet. Rotate again when it does, or at once with --now.',
+    'The newest key does not sign yet. Rotate again when it does, or use --now.',
     'tollgate receipts keys',
   );
 }

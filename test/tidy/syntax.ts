@@ -89,7 +89,7 @@ function declaresTest(callee: Node): boolean {
   return callee.type === 'CallExpression' && declaresTest(callee.callee);
 }
 
-/** The words of strings, templates and patterns; where a file is imported from is no word of its own. */
+/** The words of strings, templates and patterns; the path of an import does not count. */
 export function stringsOf(file: SourceFile): string[] {
   const found: string[] = [];
   for (const { node, key } of placesOf(file)) {

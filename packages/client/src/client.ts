@@ -34,7 +34,7 @@ export interface Client {
   readonly responses: StreamedCall<ModelRequest, ResponseObject, TypedEvent>;
   readonly completions: StreamedCall<ModelRequest, TextCompletion, TextCompletion>;
   readonly embed: Call<ModelRequest, EmbeddingList>;
-  /** Typed decisions, in the format of `/v1/decisions` if the questions are a list, else in that of `/v1/systemone`. */
+  /** Typed decisions, in the format of `/v1/decisions` if the questions are a list, otherwise in that of `/v1/systemone`. */
   readonly decide: Call<ModelRequest, Decisions>;
   /** What a call would hold, without making it. */
   quote(path: string, body: object, options?: CallOptions): Promise<Quote>;

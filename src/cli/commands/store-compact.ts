@@ -27,7 +27,7 @@ export const compactCommand: CommandSpec = {
 
 const REPLACED = 'The ledger was verified and is now in a file without unused space.';
 const VACUUMED =
-  'PostgreSQL uses the space of deleted rows again for new ones. To make its files smaller, stop the replicas and run VACUUM FULL on the table "call", or use pg_repack.';
+  'PostgreSQL reuses the space of deleted rows for new ones. To make its files smaller, stop the replicas and run VACUUM FULL on the table "call", or use pg_repack.';
 
 function describe({ bytes_before, bytes_after }: CompactView): string {
   return formatRecord([

@@ -13,8 +13,8 @@ export const usageCommand: CommandSpec = {
   name: 'usage',
   summary: 'show what calls have used and cost, in total or by key, model and time',
   options: [
-    ['--since <when>', 'a date like 2027-01-31, or a duration like 24h; 30d unless given'],
-    ['--until <when>', 'a date or a duration; now unless given'],
+    ['--since <when>', 'a date like 2027-01-31, or a duration like 24h (30d)'],
+    ['--until <when>', 'a date or a duration (now)'],
     ['--by <groups>', 'a list of account, key, person, model, route, host, and chain or label:<name>'],
     ['--bucket <bucket>', 'hour, day, week, month or none'],
     ['--account <account>', 'only calls of this account'],

@@ -41,8 +41,8 @@ function apply(text: string, format: SettingsFormat, settings: readonly Setting[
 }
 
 /**
- * Puts the settings back to what they were before the first setup. What else has changed in the file since, by its user
- * or by the client itself, stays.
+ * Puts the settings back to what they were before the first setup. Other changes that the user or the client itself has
+ * made since then stay.
  */
 export function planUndo(file: string, format: SettingsFormat, paths: readonly SettingPath[]): FileChange {
   const backup = readText(backupOf(file));

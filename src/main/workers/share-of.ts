@@ -1,4 +1,4 @@
-/** The part of a limit that one worker has, of a limit that cannot be shared; together they never have more. */
+/** One worker's part of a limit that cannot be shared; all parts together never exceed it. */
 export function shareOf(
   limit: number,
   { worker, workers }: { readonly worker: number; readonly workers: number },

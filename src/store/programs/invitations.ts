@@ -139,7 +139,7 @@ export function* acceptInvitation(
 }
 
 /**
- * Sets the password of the person that the link was made for. Everything else that opens the gateway in their name ends:
+ * Sets the password of the person that the link was made for. Every other way to use the gateway in their name ends:
  * sessions, the identity of single sign-on, management keys they minted, and other such links. Only operators make these
  * links, so the address is confirmed from then on.
  */

@@ -86,7 +86,7 @@ interface TableSpan {
   readonly toMs: number;
 }
 
-/** Whole days are read from the sums of days, the hours around them from those of hours. */
+/** Whole days are read from the sums by day, the hours before and after them from the sums by hour. */
 function tablesFor({ sinceMs, untilMs, bucket }: UsageQuery): TableSpan[] {
   const firstDayMs = startOf(DAY_MS, sinceMs + DAY_MS - 1);
   const endOfDaysMs = startOf(DAY_MS, untilMs);

@@ -22,7 +22,10 @@ export function* usageUpTo(): Program<bigint> {
   return row!.id;
 }
 
-/** Adds ended calls to the sums of their hour and day, inside of the database. False, without a change, if others have to be added before. */
+/**
+ * Adds ended calls to the sums of their hour and day, inside of the database. False, without a change, if others have
+ * to be added first.
+ */
 export function* addUsage({ after, upTo }: IdSpan): Program<boolean> {
   if ((yield* usageUpTo()) !== after) return false;
   for (const table of USAGE_TABLES) yield addTo(table, after, upTo);

@@ -45,7 +45,7 @@ export class JobMoney {
     const isStaged = job?.state === 'staged' || group?.acceptedMs === null;
     if (row === undefined || !isStaged || row.accountId !== accountId) return null;
     if (row.reservedNanousd !== amountNanousd) {
-      throw new Error(`${amountNanousd} is not what was staged for ${id}, which is ${row.reservedNanousd}.`);
+      throw new Error(`The amount ${amountNanousd} differs from ${row.reservedNanousd}, which was staged for ${id}.`);
     }
     return job === undefined ? { group: group! } : { job };
   }

@@ -145,7 +145,7 @@ export class JobOperations {
     const isStaged = job?.state === 'staged' || group?.acceptedMs === null;
     if (row === null || !isStaged || row.accountId !== accountId) return null;
     if (row.reservedNanousd !== amountNanousd) {
-      throw new Error(`${amountNanousd} is not what was staged for ${id}, which is ${row.reservedNanousd}.`);
+      throw new Error(`The amount ${amountNanousd} differs from ${row.reservedNanousd}, which was staged for ${id}.`);
     }
     if (job !== null) return { job, group: null, jobs: 1, bytes: job.requestBytes };
     return { job: null, group: group!, jobs: group!.lines, bytes: group!.bytes };

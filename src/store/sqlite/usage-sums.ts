@@ -39,7 +39,7 @@ function daysOf(hours: readonly (readonly bigint[])[]): bigint[][] {
   return [...days.values()];
 }
 
-/** Adds to the sums. False, without a change, if other calls have to be added before. */
+/** Adds to the sums. False, without a change, if other calls have to be added first. */
 export function writeUsage(database: DatabaseSync, { after, upTo }: IdSpan, added: AddedUsage): boolean {
   if (runProgram(database, usageUpTo()) !== after) return false;
   for (const { name } of USAGE_TABLES) {

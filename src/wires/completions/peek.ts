@@ -55,7 +55,7 @@ function readPrompts(body: Members): readonly TextInput[] {
 /** A limit of 0 is allowed only with `echo`, which returns the prompt: some hosts take 0 alone for no limit. */
 function readLimit({ max_tokens: tokens, echo }: Members): Peek['outputLimit'] {
   if (isAbsent(tokens)) return null;
-  if (!isCount(tokens)) throw mustBe('max_tokens', 'an integer from 0 up');
+  if (!isCount(tokens)) throw mustBe('max_tokens', 'an integer of at least 0');
   if (tokens === 0 && echo !== true) throw mustBe('max_tokens', 'at least 1 unless `echo` is true');
   return { tokens, field: 'max_tokens' };
 }

@@ -187,7 +187,7 @@ describe('refused', () => {
     [{ ...PLAIN, max_tokens: undefined }, 'max_tokens'],
     [{ ...PLAIN, max_tokens: null }, 'max_tokens'],
     [{ ...PLAIN, messages: undefined }, 'messages'],
-  ])('%j misses %s', (body, param) => {
+  ])('%j lacks %s', (body, param) => {
     expect(refused(body)).toEqual({ code: 'missing_required_parameter', param });
   });
 

@@ -82,7 +82,7 @@ function writeImage(image: ImageBlock): Members {
   return { type: 'input_image', image_url: writeImageUrl(image), ...(detail !== null && { detail }) };
 }
 
-/** This wire has no flag for a failed tool, so only the text says it. */
+/** This wire has no flag for a failed tool, so only the text can say so. */
 function writeResult({ callId, content }: ToolResultBlock): Members {
   const output = content.length === 0 ? '' : writeContent(content);
   return { type: 'function_call_output', call_id: callId, output };

@@ -70,7 +70,7 @@ function RenameDialog({ account, onClose }: AccountDialogProps): ReactNode {
       { input: { account: account.id, name: name.trim() }, version: account.version },
       {
         onSuccess: (renamed) => {
-          tell(`The account is called “${renamed.name}” now.`);
+          tell(`The account is now called “${renamed.name}”.`);
           onClose();
         },
       },

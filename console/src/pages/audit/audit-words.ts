@@ -55,7 +55,7 @@ export function actionLabel(action: string): string {
 /** Every new object has these members, so they say nothing. */
 const NOT_SAID: ReadonlySet<string> = new Set(['object', 'id', 'account', 'status', 'created']);
 
-/** The names of what changed, as somebody would say them. */
+/** Readable names of the fields that changed. */
 export function changedMembers({ before, after }: Pick<AuditEntry, 'before' | 'after'>): readonly string[] {
   const names = [before, after].flatMap((value) =>
     typeof value === 'object' && value !== null ? Object.keys(value) : [],

@@ -29,7 +29,7 @@ function RenameDialog({ person, onClose }: PersonDialogProps): ReactNode {
       { input: { person: person.id, name: name.trim() }, version: person.version },
       {
         onSuccess: (changed) => {
-          tell(`The name is ${changed.name} now.`);
+          tell(`The name is now ${changed.name}.`);
           onClose();
         },
       },

@@ -14,7 +14,7 @@ import { countTokens } from '../../tokens.ts';
 export interface CompletionsRequest {
   readonly model: string;
   readonly prompts: readonly CompletionPrompt[];
-  /** Answers to each prompt: returned, and generated. */
+  /** How many answers to each prompt are returned, and how many are generated. */
   readonly choices: number;
   readonly written: number;
   readonly outputTokensMax: number;
