@@ -27,7 +27,7 @@ export function ownRecordings(wire: string): Recording[] {
   return readIndex(join(folder, 'index.json')).map((item) => readItem(folder, item));
 }
 
-/** Recorded traffic; empty where this machine does not have it, which the tests say. */
+/** Recorded traffic; empty if this machine does not have it, which the tests report. */
 export function corpusRecordings(wire: string): Recording[] {
   const index = join(CORPUS, 'index.json');
   if (!existsSync(index)) return [];

@@ -67,7 +67,7 @@ export class PostgresWorld {
     return runSql<Row>(this.url, text, values);
   }
 
-  /** Starts again every gateway that has ended, if it ended with a refusal. */
+  /** Restarts every gateway that ended with a refusal. */
   async revive(where: string): Promise<void> {
     for (const member of this.members) {
       if (isAlive(member.gateway.pid)) continue;

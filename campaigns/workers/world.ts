@@ -44,7 +44,7 @@ export function bearer({ secret }: Pick<WorkersKey, 'secret'>): Record<string, s
   return { authorization: `Bearer ${secret}` };
 }
 
-/** Which worker answered, as the id of its request tells. */
+/** Which worker answered, according to the id of the request. */
 export function workerOf(requestId: string): number {
   const id = parseId('req_', requestId);
   if (id === null) throw new Error(`${requestId} is not the id of a request.`);

@@ -43,7 +43,7 @@ function isSpace(char: number): boolean {
 
 /** Every piece that is long enough to be cut for counting contains such a run. */
 const LONG_RUN = /\S{128,}|\s{128,}/g;
-/** A search with random and repeated tokens found cuts that add 7, with the token that is added for each. */
+/** A search with random and repeated tokens found cuts that add up to 7 tokens, including the one that is added for each cut. */
 const TOKENS_PER_CUT = 16;
 
 /** How much too high a count of these texts may be. */

@@ -8,7 +8,7 @@ export interface Attempt {
 }
 
 /**
- * Counts failed sign-ins by email address and by client, each within one window that slides. An attempt counts as soon as it
+ * Counts failed sign-ins by email address and by client, each within a sliding window. An attempt counts as soon as it
  * begins, so that no more of them run in parallel than may fail. Each process counts for itself.
  */
 export class SignInAttempts {

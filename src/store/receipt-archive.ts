@@ -74,7 +74,7 @@ export interface ArchiveCheck {
   readonly problems: readonly string[];
 }
 
-/** The run ended before it deleted receipts that are in no file, for this reason of one sentence. */
+/** The run stopped before it deleted any receipt that is in no file. The reason is one sentence. */
 export class ArchiveRefused extends Error {
   override readonly name = 'ArchiveRefused';
 }

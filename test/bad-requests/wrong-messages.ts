@@ -2,7 +2,7 @@ import type { Random } from '../random.ts';
 import { type BadClass, oneField } from './bad-class.ts';
 import type { Body } from './good-body.ts';
 
-/** Spoils one message of the list and names the member at fault, from the message on. */
+/** Spoils one message of the list, and returns the path of the member at fault, relative to the message. */
 type SpoilMessage = (message: Body, random: Random) => string;
 
 function wrongMessage(name: string, spoil: SpoilMessage, code = 'invalid_value'): BadClass {

@@ -190,7 +190,7 @@ export function refusalOfImport(from: string, to: string): string | null {
   if (layer === undefined) return `${own} has no row in test/tidy/layers.ts`;
   if (layer.mayImport === 'everything' || other === 'limits.ts') return null;
   if (other === own) return refusalWithin(own, partOf(from), partOf(to));
-  // Layers above that use the wires find each of them in a list.
+  // Higher layers reach each wire only through the registry.
   const isList = LISTS_OF_WIRES.includes(other) && !own.startsWith('wires');
   const names = [isList ? 'wires' : other, to.replace('src/', '')];
   return layer.mayImport.some((allowed) => names.includes(allowed)) ? null : `${own} may not import ${other}`;

@@ -24,7 +24,7 @@ export interface ClientOptions {
 
 /** A member of a chain can be given in its place. */
 export interface CallOptions extends RetryOptions {
-  /** The most that this call may cost, in nanodollars; the lower of this and the client's counts. */
+  /** The most that this call may cost, in nanodollars; the lower of this and the client's limit applies. */
   readonly maxCost?: bigint | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;

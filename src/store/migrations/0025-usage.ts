@@ -4,7 +4,7 @@ import type { Migration } from './migration.ts';
 const classes = (time: string, type: string): string =>
   Array.from({ length: 16 }, (_, at) => `  ${time}_${at} ${type} NOT NULL`).join(',\n');
 
-/** `deleted_` columns tell which part of a sum is of receipts that are no longer kept. */
+/** `deleted_` columns say which part of a sum comes from receipts that are no longer kept. */
 const usage = (name: string, deleted: readonly string[], [int, small]: readonly [string, string]): string => `
 CREATE TABLE ${name} (
   start_ms ${int} NOT NULL,

@@ -38,7 +38,7 @@ export function countOutput({ questions }: Ask): number {
   return questions.reduce((sum, { outcomes }) => sum + outcomes.length, 0);
 }
 
-/** How many tokens the prompt is too long; null if it fits. */
+/** By how many tokens the prompt is too long; null if it fits. */
 export function tokensOverWindow(ask: Ask): { promptTokens: number; windowTokens: number } | null {
   const promptTokens = countInput(ask);
   const windowTokens = windowOf(ask.model);
