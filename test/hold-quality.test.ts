@@ -90,7 +90,7 @@ test('with the prices of the catalog, three times the counted tokens cost at mos
       }
     }
   }
-  expect(readFileSync('docs/holds.md', 'utf8')).toContain('therefore cost up to 15 holds');
+  expect(readFileSync('docs/holds.md', 'utf8')).toContain('so a call can cost up to 15 holds');
   expect(most).toBeLessThanOrEqual(15);
   expect(most).toBeGreaterThan(14);
 });
