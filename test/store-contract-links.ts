@@ -30,7 +30,7 @@ export function linkContract(name: string, open: OpenStore): void {
       expect(await directory().resetPassword('hash-4', 'newer', NOON_MS, audit('x'))).toBe('not_open');
     });
 
-    it('makes nobody an operator once its maker is no operator any more, even if they are an owner', async () => {
+    it('makes nobody an operator once its maker is no longer an operator, even if they are an owner', async () => {
       await directory().createPerson(aPerson(1n, { isOperator: true }), audit('x'));
       const owner = { accountId: 1n, personId: 1n, role: 'owner', capNanousd: null, capWindow: 'lifetime' } as const;
       await directory().putMembership(owner, audit('x'));

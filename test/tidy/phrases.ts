@@ -27,6 +27,11 @@ export const PHRASES: readonly Phrase[] = [
   { pattern: /\bcrossings?\b/i, instead: '"call context"' },
   { pattern: /\b(?<!only )so many\b(?!.*\bthat\b)/i, instead: '"this many", or the name of the parameter' },
   { pattern: /\bwitness(?:es)?\b/i, instead: '"commit marker"' },
+  { pattern: /\b(?:is|are|was|were) no [a-z]+ any ?more\b/i, instead: '"is no longer a …"' },
+  { pattern: /\bsums? of usage\b/i, instead: '"usage sums"' },
+  { pattern: /\bthe bytes that came\b/i, instead: '"byte for byte"' },
+  { pattern: /\bfor as long as one likes\b/i, instead: '"for as long as you like"' },
+  { pattern: /\bwebhooks? (?:is|are) told\b/i, instead: '"gets the event", "is sent to"' },
 ];
 
 export interface Finding {

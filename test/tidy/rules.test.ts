@@ -252,6 +252,8 @@ describe('phrases', () => {
     ['ends after so many bytes', ['so many']],
     ['There are only so many of them, or so many calls that most are refused.', []],
     ['An array that is no longer needed; there is none, and outdoors it is no one.', []],
+    ['She is no operator any more, and webhooks are told.', ['is no operator any more', 'webhooks are told']],
+    ['It passes the bytes that came, and adds to the sums of usage.', ['sums of usage', 'the bytes that came']],
     ['Malformed HTTP request.', []],
   ])('%s', (line, found) => {
     expect(phrasesIn('a', `\n${line}`).map((finding) => finding.found)).toEqual(found);

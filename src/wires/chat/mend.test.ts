@@ -27,7 +27,7 @@ const sentOf = (events: readonly unknown[], more: Partial<RelayTerms> = {}) =>
   feed(mendStream({ ...RELAY_TERMS, ...more }), sse(...events));
 
 describe('a stream that is right', () => {
-  test('goes on as the bytes that came', () => {
+  test('is passed on byte for byte', () => {
     const events = [opening, said('Hello'), said(' "world"\n'), said(' Brücke 橋'), stopped];
     expect(sentOf([...events, chunk([], { usage: USAGE }), DONE])).toBe(sse(...events));
   });

@@ -52,7 +52,7 @@ describe('every stream', () => {
     expect(text).toContain('"prompt_logprobs":null');
   });
 
-  test('passes a frame that needs nothing as the bytes that came', () => {
+  test('passes on a frame that needs no change byte for byte', () => {
     const frame =
       'data: {"id":"cmpl-1","object":"text_completion","created":1790000000, "model":"bridge","choices":[{"text":"\\u0041","index":0,"logprobs":null,"finish_reason":null}],"usage":null}\n\n';
     expect(feed(mendStream(RELAY_TERMS), frame)).toBe(frame);

@@ -144,7 +144,7 @@ function isEventName(type: string): boolean {
   return /^[\w.-]{1,64}$/.test(type);
 }
 
-/** The bytes that came, unless the event name was missing: clients would skip the frame. */
+/** The host's own bytes, unless the event name was missing: clients would skip the frame. */
 function unchanged(type: string, frame: SseFrame): Buffer | string {
   return frame.event === type ? frame.raw : encodeSse({ event: type, data: frame.data! });
 }

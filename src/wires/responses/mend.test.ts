@@ -71,7 +71,7 @@ describe('every whole stream', () => {
 });
 
 describe('a conforming stream', () => {
-  test('passes as the bytes that came, but for the events that carry the response', () => {
+  test('is passed on byte for byte, except the events that carry the response', () => {
     const came = fixture('reasoning-parallel-tools').toString().split('\n\n');
     const sent = mended('reasoning-parallel-tools').text.split('\n\n');
     expect(sent).toHaveLength(came.length);
