@@ -42,7 +42,7 @@ async function loadUntilKilled(secrets: readonly string[], onAnswer: () => void)
 
 interface Life {
   readonly refused: readonly number[];
-  /** The new secret, if it was answered. */
+  /** The new secret, if the request was answered. */
   readonly secret: string | null;
 }
 

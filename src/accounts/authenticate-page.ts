@@ -59,7 +59,7 @@ function unusableKey(): GatewayError {
 function foreignPage(): GatewayError {
   return new GatewayError('forbidden_origin', {
     param: 'origin',
-    message: `Only pages of this gateway may choose a key with \`${KEY_CHOICE}\`, under its \`public_url\`.`,
+    message: `Only pages of this gateway, at its \`public_url\`, may choose a key with \`${KEY_CHOICE}\`.`,
   });
 }
 

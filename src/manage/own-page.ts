@@ -16,6 +16,6 @@ function foreignPage(): ManageError {
   return new ManageError(
     403,
     'forbidden_origin',
-    'Only pages of this gateway may use the management API, under its `public_url`.',
+    'Only pages of this gateway, at its `public_url`, may use the management API.',
   );
 }

@@ -47,7 +47,7 @@ function SettingsForm({
       { input: { account: account.id, balance_below_nanousd: amount, cap_percent: share } },
       {
         onSuccess: () => {
-          tell('The thresholds are changed.');
+          tell('The thresholds were changed.');
           onClose();
         },
       },
