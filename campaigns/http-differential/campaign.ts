@@ -18,9 +18,9 @@ export interface Terms<Reader> {
 
 export interface Report {
   cases: number;
-  /** Both readers accepted something, and the same. */
+  /** Both readers accepted the same messages. */
   agreed: number;
-  /** Neither accepted anything. */
+  /** Both readers refused everything. */
   neither: number;
   /** Node refused a body early; the bytes ended before we had to. */
   undecided: number;

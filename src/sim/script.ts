@@ -208,7 +208,7 @@ function checkFault(name: string, value: unknown): void {
   const check = Object.hasOwn(CHECKS, name) ? CHECKS[name as keyof SimScript] : undefined;
   if (check === undefined) {
     const known = Object.keys(CHECKS).join(', ');
-    throw new ScriptError('unknown_fault', `sim.${name}`, `Unknown fault '${name}'. Known are: ${known}.`);
+    throw new ScriptError('unknown_fault', `sim.${name}`, `Unknown fault '${name}'. Known faults: ${known}.`);
   }
   if (!check.fits(value)) {
     throw new ScriptError('invalid_fault', `sim.${name}`, `Fault '${name}' must be ${check.expected}.`);
