@@ -10,7 +10,7 @@ const HEADERS = 'src/http1/headers.ts';
 const ANSWER_HEAD = 'src/http1/client/answer-head.ts';
 const REQUEST_LINES = 'src/http1/server/request-lines.ts';
 
-/** Faults by which our HTTP/1.1 parser would read another message than other parsers do. */
+/** Faults by which our HTTP/1.1 parser would read a different message from other parsers. */
 export const HTTP1_MUTANTS: readonly Mutant[] = [
   mutant(
     'a chunk that may end without its line end',

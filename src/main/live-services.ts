@@ -42,7 +42,7 @@ async function freeBytes(folder: string): Promise<number | null> {
   }
 }
 
-/** Settings that the view shows under another name than the config file, because they are in another unit there. */
+/** Settings whose name in the view differs from that in the config file, because the file has them in another unit. */
 const NAMES_IN_FILE: Readonly<Record<string, string>> = {
   'load_limits.heap_share': 'load_limits.heap_percent',
   'load_limits.resident_bytes': 'load_limits.memory_mb',
