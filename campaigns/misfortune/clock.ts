@@ -56,7 +56,8 @@ async function jumpUnderLoad(
   await world.stopAndStart();
   await world.serves();
   // Whatever the clock did, the key's windows never moved back to an earlier day.
-  if ((await world.call(world.cappedKey)) !== 402) round.fault('a right clock gave a key its cap of the day again');
+  const status = await world.call(world.cappedKey);
+  if (status !== 402) round.fault(`after the clock was set right, a key over its cap got ${status}`);
   await world.audit();
 }
 
