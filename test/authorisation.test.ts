@@ -18,7 +18,8 @@ import { callRaw, type RawAnswer } from './raw-client.ts';
 const NOW_MS = Date.now();
 const CALL = { model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }] };
 const CANARY_URL = 'https://resource-of-the-owner.example/openai/v1';
-const CANARY_TAIL = '9f3c';
+/** No id and no digest has such characters, so it is in no response by chance. */
+const CANARY_TAIL = '~Z*q';
 const CANARY_HOOK = 'https://hook-of-the-owner.example/in';
 
 /** The permissions that a key can be granted. */
