@@ -71,7 +71,7 @@ async function main(): Promise<number> {
   const { values } = parseArgs({
     options: { seconds: { type: 'string', default: '60' }, rate: { type: 'string', default: '200' } },
   });
-  setup();
+  await setup();
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-live-'));
   const gateway = await startLocalGateway(folder);
   const browser = await launchBrowser();

@@ -154,7 +154,7 @@ async function main(): Promise<number> {
   const { values } = parseArgs({
     options: { folder: { type: 'string' }, receipts: { type: 'string', default: '1000000' } },
   });
-  setup();
+  await setup();
   const folder = values.folder ?? mkdtempSync(join(tmpdir(), 'tollgate-month-'));
   const empty = mkdtempSync(join(tmpdir(), 'tollgate-empty-'));
   const figures = new Figures();

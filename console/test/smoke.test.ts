@@ -12,7 +12,7 @@ let manage: ManageClient;
 let browser: Browser;
 
 beforeAll(async () => {
-  if (!existsSync(new URL('../../dist/console/index.html', import.meta.url))) setup();
+  if (!existsSync(new URL('../../dist/console/index.html', import.meta.url))) await setup();
   [harness, browser] = await Promise.all([startHarness(), launchBrowser()]);
   manage = new ManageClient(harness);
 }, 60_000);

@@ -106,7 +106,7 @@ async function shootHosted(browser: Browser): Promise<void> {
   await world.stop();
 }
 
-setup();
+await setup();
 mkdirSync(FOLDER, { recursive: true });
 const browser = await launchBrowser();
 try {
