@@ -68,7 +68,10 @@ function faultOf(provider: ProviderRow, { status, body }: GuardedAnswer): Gatewa
 /** After a time-out nothing is known about the key, so the message says so. */
 function noAnswer(provider: ProviderRow, error: unknown): GatewayError {
   if (error instanceof EgressFailure && error.fault === 'timeout') {
-    return notStored(provider, 'did not answer in time, so the check is inconclusive: the key may be valid. Try again.');
+    return notStored(
+      provider,
+      'did not answer in time, so the check is inconclusive: the key may be valid. Try again.',
+    );
   }
   return notStored(provider, describeFailure(error));
 }
