@@ -41,7 +41,7 @@ function send(response: ServerResponse, startedMs: number, sent: number): void {
   const content = `@${process.hrtime.bigint() / 1000n}@`;
   response.write(`data: ${HEAD},"choices":[{"index":0,"delta":{"content":"${content}"},"finish_reason":null}]}\n\n`);
   const nextMs = startedMs + (sent + 1) * intervalMs;
-  setTimeout(send, nextMs - performance.now(), response, startedMs, sent + 1);
+  setTimeout(send, Math.max(0, nextMs - performance.now()), response, startedMs, sent + 1);
 }
 
 server.listen(0, '127.0.0.1', 4096, () => announce({ port: (server.address() as AddressInfo).port }));

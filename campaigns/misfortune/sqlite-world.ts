@@ -120,6 +120,16 @@ export class SqliteWorld implements AuditedWorld {
     return Number(/: (\d{3}) /.exec(traffic.load.refusals[0] ?? '')?.[1] ?? 0);
   }
 
+  /** Calls again while the process is too busy; resolves to the status of the first call that it judged. */
+  async judged(key: Key): Promise<number> {
+    let status = 0;
+    await poll(async () => {
+      status = await this.call(key);
+      return status !== 503;
+    }, 'the process is not too busy for a call');
+    return status;
+  }
+
   /** A call of an account with money is answered, within some seconds. */
   async serves(): Promise<void> {
     await poll(async () => (await this.call(this.keys[0]!)) === 200, 'a call is answered again');
