@@ -26,7 +26,7 @@ export const alertsSchema = z.strictObject({
     .max(NANOUSD_MAX)
     .nullable()
     .default(10_000_000_000)
-    .describe('Alert when hosts may bill more than this in an hour for calls that nobody is charged for. Null: off.'),
+    .describe('Alert when hosts may bill more than this in an hour without anybody being charged for it. Null: off.'),
   disk_free_mb: z
     .int()
     .min(1)

@@ -23,7 +23,7 @@ export const healthSchema = z.strictObject({
   limited_ms: count(1_000, DAY_MS, 'Pause after a 429 without Retry-After.'),
   limited_max_ms: count(60_000, DAY_MS, 'Longest pause after a 429.'),
   key_aside_ms: count(300_000, DAY_MS, 'How long a rejected key, or a model the host does not know, is not used.'),
-  overruns: count(3, 1_000, 'Calls with impossible token counts that eject a host.'),
+  overruns: count(3, 1_000, 'How often a host may report more tokens than a call could use before it is ejected.'),
   retry_percent: z
     .int()
     .min(0)

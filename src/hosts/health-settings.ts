@@ -16,7 +16,7 @@ export interface HealthSettings {
   readonly limitedMaxMs: number;
   /** How long a rejected key, or a model that the host does not know, is not used. */
   readonly keyAsideMs: number;
-  /** Calls with impossible token counts that eject a host. */
+  /** How often a host may report more tokens than a call could use before it is ejected. */
   readonly overruns: number;
   /** Second retries, as a share of all calls. */
   readonly retryPercent: number;
