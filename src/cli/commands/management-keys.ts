@@ -13,7 +13,7 @@ const mintCommand: CommandSpec = {
     ['--name <text>', 'what the key is for'],
     ['--account <account>', 'the only account it may manage; without it, the whole gateway'],
     ['--role <role>', 'what it may do in that account: owner, member or viewer'],
-    ['--read-only', 'let the key read only'],
+    ['--read-only', 'let the key read, but change nothing'],
     ['--expires <when>', 'a date like 2027-01-31, or a duration like 30d (90d)'],
   ],
   examples: [

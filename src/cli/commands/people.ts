@@ -75,7 +75,7 @@ const capCommand: CommandSpec = {
 
 const resetCommand: CommandSpec = {
   name: 'reset <person>',
-  summary: 'print a link, once, for setting a new password of a person',
+  summary: 'print a link, once, that lets a person set a new password',
   examples: ['tollgate people reset ada@example.com'],
   async run(session, [person = '']) {
     showLink(session, await session.ask('people.reset', { person }));
