@@ -66,7 +66,7 @@ export default function AuditPage(): ReactNode {
         openId={search.open ?? null}
         empty={
           isFiltered ? (
-            <EmptyState title="No change matches the filters">Choose a longer time, or another action.</EmptyState>
+            <EmptyState title="No change matches the filters">Choose a longer period, or another action.</EmptyState>
           ) : (
             <EmptyState title="No changes yet">
               Every change of keys, people, credits and settings appears here.

@@ -3,7 +3,7 @@ import type { Receipt } from '../../api/generated/routes.ts';
 const ENDED: Readonly<Record<NonNullable<Receipt['ended']>, string>> = {
   complete: 'The host finished its answer.',
   failed: 'No host answered before any content was sent, so nothing is charged.',
-  upstream_error: 'The host stopped in the middle of its answer.',
+  upstream_error: 'The host did not finish its answer.',
   timeout: 'The host took too long.',
   shutdown: 'The gateway was shut down during the call.',
   client_gone: 'The client hung up.',

@@ -6,7 +6,7 @@ import { Chip, StatusChip } from '../../parts/chip.tsx';
 export function ReceiptOutcome({ receipt }: { readonly receipt: Receipt }): ReactNode {
   const { http_status: status, ended } = receipt;
   if (ended === null) return <Chip>running</Chip>;
-  // A call can answer 200 and still not end well: the host failed midway, or the client left.
+  // A call can answer 200 and still not end well: the host did not finish, or the client left.
   if (ended !== 'complete' && (status === null || status < 400))
     return <Chip tone="warning">{ended.replaceAll('_', ' ')}</Chip>;
   return <StatusChip status={status} />;

@@ -18,7 +18,7 @@ export const OUTCOMES = [
   { value: 'refused', label: 'refused' },
   { value: 'open', label: 'running' },
   { value: 'failed', label: 'failed' },
-  { value: 'upstream_error', label: 'host failed midway' },
+  { value: 'upstream_error', label: 'host did not finish' },
   { value: 'timeout', label: 'timed out' },
   { value: 'client_gone', label: 'client left' },
   { value: 'stalled', label: 'client stalled' },

@@ -18,7 +18,7 @@ import { SealPanel } from './seal-panel.tsx';
 import { flattenSettings } from './settings.ts';
 import { VerifyPanel } from './verify-panel.tsx';
 
-/** The gateway itself: what runs, whether its ledger is exact, and with which settings. */
+/** The gateway itself: what runs, whether its ledger is correct, and with which settings. */
 export default function SystemPage(): ReactNode {
   const system = useApi('GET /system', {}, { refetchMs: 10_000 });
   return (

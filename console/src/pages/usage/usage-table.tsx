@@ -76,7 +76,7 @@ export function UsageTable({ group, groupLabel, rows, totals, isPending, isStale
       idOf={(row) => nameOf(row, group).name}
       isPending={isPending}
       isStale={isStale}
-      empty={<EmptyState title="No calls in this period">Choose a longer time, or remove a filter.</EmptyState>}
+      empty={<EmptyState title="No calls in this period">Choose a longer period, or remove a filter.</EmptyState>}
       foot={totals === undefined ? undefined : <TotalRow columns={columns} totals={totals} />}
     />
   );
