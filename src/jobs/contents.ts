@@ -58,7 +58,7 @@ export class JobContents {
     return bytes === null ? null : readAnswer(bytes);
   }
 
-  /** Each chunk is sealed when it is read. Empty content is one chunk. */
+  /** Each chunk is sealed only when the consumer asks for it. Empty content is one chunk. */
   *#seal(of: Omit<JobChunkName, 'part'>, plain: Buffer): Generator<JobChunk> {
     for (let at = 0, part = 0; at < plain.length || part === 0; at += LIMITS.jobChunkBytesMax, part++) {
       const name = { ...of, part };

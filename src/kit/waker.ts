@@ -1,7 +1,7 @@
 import type { Clock, Timer } from './clock.ts';
 
 /**
- * Looks for work from time to time, once at a time. Each look says in how many milliseconds the next one is due at the
+ * Looks for work from time to time, one look at a time. Each says in how many milliseconds the next one is due at the
  * latest. If a look is requested during another one, it follows right after it, because the first may have missed
  * something.
  */

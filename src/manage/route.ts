@@ -43,7 +43,7 @@ interface RouteTerms<Verb extends RouteVerb> {
   readonly access: Access;
   /** Which member of the input names the account, or the thing whose account counts. */
   readonly scope?: 'account' | 'key' | 'receipt' | 'invitation' | 'management_key' | 'alert' | 'job' | 'job_group';
-  /** Whether members may use it for what is their own; with `nothing` they may not. */
+  /** Members may use it only for what is their own, of this kind; with `nothing` they may not use it. */
   readonly membersOwn?: 'key' | 'keys' | 'receipt' | 'receipts' | 'feed' | 'balance' | 'job' | 'job_group' | 'nothing';
   /** `If-Match` may carry the version that the change was made to. */
   readonly versioned?: true;

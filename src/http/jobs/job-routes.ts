@@ -176,7 +176,7 @@ async function* withEnd<Item>(items: AsyncIterable<Item>, onEnd: () => void): As
   }
 }
 
-/** After a job of another group there would be no lines, and the results would look complete. */
+/** After a job that is not in the group there would be no lines, and the results would look complete. */
 async function checkInGroup(jobs: Jobs, reader: JobReader, groupId: bigint, afterId: bigint): Promise<void> {
   const job = await jobs.find(reader, afterId).catch((error: unknown) => {
     if (error instanceof GatewayError && error.kind === 'job_not_found') return null;

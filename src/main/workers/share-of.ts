@@ -1,4 +1,4 @@
-/** One worker's part of a limit that cannot be shared; all parts together never exceed it. */
+/** One worker's part of a limit that cannot be shared. All parts together are the limit, but each is at least 1. */
 export function shareOf(
   limit: number,
   { worker, workers }: { readonly worker: number; readonly workers: number },

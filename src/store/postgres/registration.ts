@@ -172,5 +172,5 @@ const COUNT_FIRST = `INSERT INTO instance_commit (token, line, commits) VALUES (
 const COUNT_NEXT = `UPDATE instance_commit SET commits = commits + 1
   WHERE token = $1 AND line = $2 AND commits >= $3 RETURNING commits`;
 
-/** Only for the first process that notices is the stored generation not above its own. */
+/** Only the first process that notices raises it: for the others, the stored generation is then above their own. */
 export const RAISE_GENERATION = `UPDATE meta SET value = $1::int8 + 1 WHERE name = 'generation' AND value <= $1::int8`;

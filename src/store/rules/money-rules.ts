@@ -162,7 +162,7 @@ export class MoneyRules {
     this.#rows.idempotencyKeys.set(idempotencyName(accountId, key), row);
   }
 
-  /** A job's key is finished at once, and expires like a key that was taken this much earlier. */
+  /** A job's key is finished at once. It is kept until `untilMs`, and at least as long as any other key. */
   #keepKey({ id, accountId }: ReserveOperation, { key, bodySha256 }: IdempotencyMark, untilMs: number): void {
     const createdMs = keptKeyMs(this.#clock.nowMs(), untilMs);
     const row = { callId: id, bodySha256, state: 'finished', kept: null, createdMs } as const;

@@ -38,7 +38,7 @@ export function countOutput({ questions }: Ask): number {
   return questions.reduce((sum, { outcomes }) => sum + outcomes.length, 0);
 }
 
-/** By how many tokens the prompt is too long; null if it fits. */
+/** The tokens of a prompt that is too long, and of the window that it exceeds; null if it fits. */
 export function tokensOverWindow(ask: Ask): { promptTokens: number; windowTokens: number } | null {
   const promptTokens = countInput(ask);
   const windowTokens = windowOf(ask.model);
