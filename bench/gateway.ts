@@ -91,7 +91,7 @@ async function main(): Promise<void> {
   compareCheckouts(joinByName(all));
 }
 
-/** Gives what every contender did, after printing it; on all cores, or with different numbers of workers, also its comparison. */
+/** Measures every contender, and prints and returns their figures. Those of different numbers of workers are compared here too. */
 async function measureOnce(folder: string): Promise<Row[]> {
   say(`machine    ${JSON.stringify({ kernel: release(), ...describeMachine(folder) })}`);
   say(`store      ${rows} settled calls, ${values.accounts} accounts with a key each`);

@@ -83,7 +83,7 @@ describe.each(CONVERSATIONAL)('the name of a tool told by a host of %s', (host) 
       const name = 'type' in event ? `event: ${event.type}\n` : '';
       return relay.frame(new SseFrame(Buffer.from(`${name}data: ${JSON.stringify(event)}\n\n`)))?.toString() ?? '';
     });
-    // Reading may take as long as the whole call; the client is not charged for what it has not read.
+    // A translation may wait for the whole tool call; the client is not charged for what it has not been sent.
     const isTold = told.join('').includes('label_spam');
     expect(relay.relayedBytes).toBe(isTold ? 'label_spam'.length : 0);
     if (!how.startsWith('translated')) expect(isTold).toBe(true);

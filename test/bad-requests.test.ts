@@ -4,7 +4,7 @@ import type { BadClass, BadRequest, KeyHolder } from './bad-requests/bad-class.t
 import { BROKEN_TEXTS } from './bad-requests/broken-text.ts';
 import { type Body, goodBody } from './bad-requests/good-body.ts';
 import { LACKING_MODELS } from './bad-requests/models.ts';
-import { HARMLESS_VALUES, REFUSED_ASKS } from './bad-requests/refused-features.ts';
+import { HARMLESS_VALUES, REFUSED_FEATURES } from './bad-requests/refused-features.ts';
 import { type Answer, judge, openPool, type Refusal, send } from './bad-requests/send.ts';
 import { WRONG_FIELDS } from './bad-requests/wrong-fields.ts';
 import { WRONG_HTTP } from './bad-requests/wrong-http.ts';
@@ -19,7 +19,7 @@ const SEED = seedFrom(process.env, 20_261_115);
 const CLASSES: readonly BadClass[] = [
   ...WRONG_FIELDS,
   ...WRONG_MESSAGES,
-  ...REFUSED_ASKS,
+  ...REFUSED_FEATURES,
   ...BROKEN_TEXTS,
   ...WRONG_HTTP,
 ];

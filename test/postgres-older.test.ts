@@ -41,7 +41,7 @@ describe('a PostgreSQL that is put back to an older state under running processe
     return { store, life: await store.beginInstance() };
   }
 
-  /** What happens after a heartbeat that was not accepted. */
+  /** Sends a heartbeat. If it is not accepted, registers again and returns why; otherwise null. */
   async function beat(process: Process): Promise<string | null> {
     if ((await process.store.heartbeat(process.life.epoch)) !== null) return null;
     process.life = await process.store.beginInstance();

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** How the next commit is lost: before it reaches PostgreSQL, after PostgreSQL has answered, or together with everything that follows. */
+/** How the next commit is lost: before it reaches PostgreSQL, after PostgreSQL has answered, or then together with everything that follows. */
 export type Cut = 'before' | 'after' | 'after, and stay away';
 
 /** Stands between a store and PostgreSQL, and cuts what it is told to cut. */

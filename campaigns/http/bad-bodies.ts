@@ -1,6 +1,6 @@
 import type { BadClass, BadRequest } from '../../test/bad-requests/bad-class.ts';
 import { BROKEN_TEXTS } from '../../test/bad-requests/broken-text.ts';
-import { REFUSED_ASKS } from '../../test/bad-requests/refused-features.ts';
+import { REFUSED_FEATURES } from '../../test/bad-requests/refused-features.ts';
 import { WRONG_FIELDS } from '../../test/bad-requests/wrong-fields.ts';
 import { WRONG_HTTP } from '../../test/bad-requests/wrong-http.ts';
 import { WRONG_MESSAGES } from '../../test/bad-requests/wrong-messages.ts';
@@ -14,7 +14,9 @@ function isForAnyone({ code, key }: BadClass): boolean {
   return !code.startsWith('forbidden_') && (key === undefined || key === 'nobody');
 }
 
-const ROWS = [...WRONG_FIELDS, ...WRONG_MESSAGES, ...REFUSED_ASKS, ...BROKEN_TEXTS, ...WRONG_HTTP].filter(isForAnyone);
+const ROWS = [...WRONG_FIELDS, ...WRONG_MESSAGES, ...REFUSED_FEATURES, ...BROKEN_TEXTS, ...WRONG_HTTP].filter(
+  isForAnyone,
+);
 const CHEAP = ROWS.filter(({ times }) => times === undefined);
 const DEAR = ROWS.filter(({ times }) => times !== undefined);
 

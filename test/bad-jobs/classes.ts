@@ -1,6 +1,6 @@
 import type { BadClass, BadRequest } from '../bad-requests/bad-class.ts';
 import { BROKEN_TEXTS } from '../bad-requests/broken-text.ts';
-import { REFUSED_ASKS } from '../bad-requests/refused-features.ts';
+import { REFUSED_FEATURES } from '../bad-requests/refused-features.ts';
 import { WRONG_FIELDS } from '../bad-requests/wrong-fields.ts';
 import { WRONG_MESSAGES } from '../bad-requests/wrong-messages.ts';
 import { Random } from '../random.ts';
@@ -117,7 +117,7 @@ function isStream(text: string): boolean {
   }
 }
 
-const CALLS = [...WRONG_FIELDS, ...WRONG_MESSAGES, ...REFUSED_ASKS]
+const CALLS = [...WRONG_FIELDS, ...WRONG_MESSAGES, ...REFUSED_FEATURES]
   .filter((row) => row.key === undefined && row.times === undefined && isBuffered(row))
   .map(asJob);
 

@@ -26,7 +26,7 @@ export function goodBody(random: Random): Body {
   return random.chance(0.5) ? body : shuffled(body, random);
 }
 
-/** Uses every capability of the simulated models; a name with a vendor prefix means the same model. */
+/** Models that have every capability that these bodies need; a name with a vendor prefix means the same model. */
 const MODELS = ['sim-gpt', 'sim-gpt-mini', 'vendor/sim-gpt', 'a/b/sim-gpt-mini'];
 
 const OPTIONAL_FIELDS: Readonly<Record<string, (random: Random) => unknown>> = {

@@ -134,4 +134,4 @@ const CAPABILITIES: BadClass[] = [
   ),
 ];
 
-export const REFUSED_ASKS: readonly BadClass[] = [...REFUSED_FIELDS, ...MODELS, ...CAPABILITIES];
+export const REFUSED_FEATURES: readonly BadClass[] = [...REFUSED_FIELDS, ...MODELS, ...CAPABILITIES];

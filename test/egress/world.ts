@@ -60,7 +60,7 @@ export class World {
   readonly resolve: Resolve;
   readonly #host: Server;
   readonly #certified: Certified;
-  /** Decides about requests to paths that the host does not answer at once. */
+  /** Called for a request to `/silent`, which the host never answers. */
   onSilent: () => void = () => {};
 
   private constructor(names: NameServer, certified: Certified) {

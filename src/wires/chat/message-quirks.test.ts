@@ -22,7 +22,7 @@ const DETAILS = [{ type: 'reasoning.text', text: 'hm', signature: 's', format: '
 const OPEN = { type: 'reasoning.text', text: 'hm', format: 'anyone' };
 const UNTAGGED = { type: 'reasoning.encrypted', data: 'sealed by the host itself' };
 
-describe('a host that does not know the developer', () => {
+describe('the role developer, for a host that does not know it,', () => {
   test('becomes system, and every other byte stays', () => {
     const messages = '[ {"role":"developer","content":"\\u0041"} , {"content":"b","role":"user"}]';
     const body = `{"model":"bridge","messages":${messages},"max_completion_tokens":9}`;
@@ -31,7 +31,7 @@ describe('a host that does not know the developer', () => {
     expect(spliceRequest(text, peek(text), terms).toString()).toBe(body.replace('"developer"', '"system"'));
   });
 
-  test('others hear the word as it was written', () => {
+  test('stays as it was written for other hosts', () => {
     expect(sent([{ role: 'developer', content: 'a' }], {})[0]!.role).toBe('developer');
   });
 });
