@@ -185,7 +185,7 @@ describe('series of single accounts and keys', () => {
     expect(lines).toContain(`tollgate_account_calls_total{account="other"} ${beyond}`);
   });
 
-  test('models beyond the most that a catalog may have are counted together, and no token is lost', async () => {
+  test('models beyond the limit of series are counted together, and no token is lost', async () => {
     const metrics = build({ perAccount: false, perKey: false });
     const beyond = 3;
     for (let at = 0; at < LIMITS.modelSeriesMax + beyond; at++)
