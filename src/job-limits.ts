@@ -6,8 +6,6 @@ export const JOB_LIMITS = {
   /** Jobs and bytes that one commit writes: calls wait for it. */
   jobStageRowsMax: 32,
   jobStageBytesMax: 1024 * 1024,
-  /** Prepared statements about jobs that SQLite keeps. */
-  jobStatementsKept: 64,
   /** How long a request may be staged before it is accepted. */
   jobStagedMs: 3_600_000,
   /** The largest stored piece of a request or a result. */

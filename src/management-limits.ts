@@ -172,4 +172,6 @@ export const MANAGEMENT_LIMITS = {
   proofReceiptsMax: 5_000,
   /** Email addresses and clients whose failures are remembered; the oldest is forgotten first. */
   signInCountersMax: 100_000,
+  /** Prepared statements of jobs and of the directory that a connection to SQLite keeps. */
+  statementsKept: 128,
 } as const;

@@ -83,7 +83,7 @@ const INSIDE_BY_NAME = [
   ...['webhookRetryFirstMs', 'webhookRetryFactor', 'webhookRetryLastMs'],
   ...['alertRoundRows', 'alertChangesMax', 'alertSweepMs', 'alertSweepRows', 'alertLossesMs', 'alertLossRows'],
   ...['alertLossPauseMs', 'alertOrphanMs', 'bookSumsMs'],
-  ...['jobStageRowsMax', 'jobStageBytesMax', 'jobStatementsKept', 'jobSliceLinesMax', 'jobRestFactor', 'jobRestMaxMs'],
+  ...['jobStageRowsMax', 'jobStageBytesMax', 'statementsKept', 'jobSliceLinesMax', 'jobRestFactor', 'jobRestMaxMs'],
   ...['jobChunkBytesMax', 'jobSweepRows', 'jobSealRotationChunks', 'jobSliceBytesMax', 'jobRetryMs'],
   ...['jobRetryMaxMs', 'jobWorkerPollMs', 'jobLeaseMs', 'jobBlockedMs', 'jobAccountsAtOnce', 'jobWaitPollMs'],
   ...[

@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { sqliteJobs } from './jobs.ts';
+import { StatementCache } from './statement-cache.ts';
 
 /** A writer whose replies the test gives. */
 function openJobs() {
@@ -9,7 +10,7 @@ function openJobs() {
     new Promise((reply, fail) => {
       asked.push({ name, reply, fail });
     });
-  const jobs = sqliteJobs(new DatabaseSync(':memory:'), { call } as never, async (run) => run());
+  const jobs = sqliteJobs(new StatementCache(new DatabaseSync(':memory:')), { call } as never, async (run) => run());
   return { jobs, asked };
 }
 

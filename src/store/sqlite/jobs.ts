@@ -1,19 +1,16 @@
-import type { DatabaseSync } from 'node:sqlite';
-import { LIMITS } from '../../limits.ts';
 import type { JobStore } from '../jobs.ts';
 import { jobProgramOf, jobsOver } from '../programs/job-programs.ts';
 import { runProgram } from './directory.ts';
 import type { Link } from './link.ts';
-import { StatementCache } from './statement-cache.ts';
+import type { StatementCache } from './statement-cache.ts';
 import type { WriterVerbs } from './writer-verbs.ts';
 
 /** Jobs, over a connection that reads and the store's writer. `read` turns a fault of the disk into an error for callers. */
 export function sqliteJobs(
-  reader: DatabaseSync,
+  statements: StatementCache,
   writer: Pick<Link<WriterVerbs>, 'call'>,
   read: <Result>(run: () => Result) => Promise<Result>,
 ): JobStore {
-  const statements = new StatementCache(reader, LIMITS.jobStatementsKept);
   let last: Promise<unknown> = Promise.resolve();
   return jobsOver({
     read: (name, args) => read(() => runProgram(statements, jobProgramOf(name, args))),

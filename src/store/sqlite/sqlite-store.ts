@@ -11,7 +11,6 @@ import type { JobStore } from '../jobs.ts';
 import type { Rotation, RotationOutcome } from '../key-secrets.ts';
 import type { KeySpending } from '../key-uses.ts';
 import type { AuditRow } from '../people.ts';
-import { directoryOver, programOf } from '../programs/directory-programs.ts';
 import { findCredit, listEntries, refundsOf } from '../programs/entries.ts';
 import type { ReceiptArchive } from '../receipt-archive.ts';
 import {
@@ -52,6 +51,7 @@ import { fillBatchBuffer } from './batch-buffer.ts';
 import { closeBooks, PACES } from './close-books.ts';
 import { createFiles, openToRead, openToWrite } from './database.ts';
 import { runProgram } from './directory.ts';
+import { sqliteDirectory } from './directory-store.ts';
 import { diskHealth } from './disk-health.ts';
 import { lastCallId } from './instances.ts';
 import { sqliteJobs } from './jobs.ts';
@@ -66,6 +66,7 @@ import { ProviderKeyReader } from './provider-keys.ts';
 import { ReceiptReader } from './receipts.ts';
 import { finishReplacement } from './replace-ledger.ts';
 import type { ScannerVerbs } from './scanner-verbs.ts';
+import { StatementCache } from './statement-cache.ts';
 import { openLinks, type SqliteStoreOptions, type StoreLinks, type WriterPort } from './store-links.ts';
 import { SyncedReads } from './synced-reads.ts';
 import { sqliteUsage } from './usage.ts';
@@ -119,6 +120,7 @@ class ThreadedStore implements SqliteStore {
   readonly #writer: Link<WriterVerbs>;
   readonly #reads: SyncedReads;
   readonly #reader: DatabaseSync;
+  readonly #statements: StatementCache;
   readonly #accounts: AccountReader;
   readonly #keys: KeyReader;
   readonly #receipts: ReceiptReader;
@@ -144,14 +146,11 @@ class ThreadedStore implements SqliteStore {
     this.#clock = clock;
     this.#pace = threads ? PACES.besideCalls : PACES.alone;
     this.#reader = openToRead(folder);
+    this.#statements = new StatementCache(this.#reader);
     this.#accounts = new AccountReader(this.#reader);
     this.#keys = new KeyReader(this.#reader);
     this.#receipts = new ReceiptReader(this.#reader);
     this.#providerKeys = new ProviderKeyReader(this.#reader);
-    this.directory = directoryOver({
-      read: (name, args) => this.#read(() => runProgram(this.#reader, programOf(name, args))),
-      change: (name, args) => this.#writer.call('changeDirectory', name, args),
-    });
     this.callFeed = {
       openCalls: (limit) => this.#scan('openCalls', limit),
       endedCalls: (fromId, sinceMs, limit) => this.#scan('endedCalls', fromId, sinceMs, limit),
@@ -161,7 +160,9 @@ class ThreadedStore implements SqliteStore {
     this.#links = links;
     this.#writer = links.writer;
     this.#reads = new SyncedReads(links.memory, links.writer);
-    this.jobs = sqliteJobs(this.#reader, this.#writer, (run) => this.#read(run));
+    const read = <Result>(run: () => Result): Promise<Result> => this.#read(run);
+    this.directory = sqliteDirectory(this.#statements, this.#writer, read);
+    this.jobs = sqliteJobs(this.#statements, this.#writer, read);
     const engine = sqliteArchive({
       directory: this.directory,
       inThread: threads,
@@ -215,15 +216,15 @@ class ThreadedStore implements SqliteStore {
   }
 
   async refundsOf(callIds: readonly bigint[]): Promise<ReadonlyMap<bigint, bigint>> {
-    return this.#read(() => runProgram(this.#reader, refundsOf(callIds)));
+    return this.#read(() => runProgram(this.#statements, refundsOf(callIds)));
   }
 
   async findCredit(accountId: bigint, reference: string): Promise<Credit | null> {
-    return this.#read(() => runProgram(this.#reader, findCredit(accountId, reference)));
+    return this.#read(() => runProgram(this.#statements, findCredit(accountId, reference)));
   }
 
   async listEntries(accountId: bigint, page: EntryPage): Promise<Entry[]> {
-    return this.#read(() => runProgram(this.#reader, listEntries(accountId, page)));
+    return this.#read(() => runProgram(this.#statements, listEntries(accountId, page)));
   }
 
   registerPrices(version: string, pricesJson: string): Promise<number> {

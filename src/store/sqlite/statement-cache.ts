@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { LIMITS } from '../../limits.ts';
 
 /** Statements that are used again and again, prepared once. The one that was not used for the longest time goes first. */
 export class StatementCache {
@@ -6,7 +7,7 @@ export class StatementCache {
   readonly #most: number;
   readonly #byText = new Map<string, StatementSync>();
 
-  constructor(database: DatabaseSync, most: number) {
+  constructor(database: DatabaseSync, most: number = LIMITS.statementsKept) {
     this.#database = database;
     this.#most = most;
   }

@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { CacheSize } from '../../kit/caches.ts';
-import { LIMITS } from '../../limits.ts';
 import type { Rotation } from '../key-secrets.ts';
 import type { AuditRow } from '../people.ts';
 import { writeAudit } from '../programs/audit.ts';
@@ -65,7 +64,7 @@ export function writerVerbs(database: DatabaseSync, guard: CommitGuard = NO_GUAR
   const cache = new RowCache(database);
   const operations = new Operations(database, cache);
   const runner = new BatchRunner(database, cache, operations, guard);
-  const jobStatements = new StatementCache(database, LIMITS.jobStatementsKept);
+  const statements = new StatementCache(database);
   const change = <Result>(run: () => Result): Result => runner.transaction(0, run);
   return {
     ping: (): void => guard.refuseIfGone(),
@@ -94,7 +93,7 @@ export function writerVerbs(database: DatabaseSync, guard: CommitGuard = NO_GUAR
     deleteSlice: (nowMs: number, slice: ClosingSlice): boolean =>
       runner.transaction(nowMs, () => deleteSlice(database, slice)),
     noteRefusals: (nowMs: number, batch: RefusalBatch): void =>
-      runner.transaction(nowMs, () => runProgram(database, noteRefusals(batch, nowMs))),
+      runner.transaction(nowMs, () => runProgram(statements, noteRefusals(batch, nowMs))),
     heldDrift: (nowMs: number): string[] => runner.transaction(nowMs, () => cache.heldDrift()),
     sweepSlice: (nowMs: number): number => runner.transaction(nowMs, () => sweepSlice(database, nowMs)),
     putProviderKey: (row: NewProviderKey, audit?: AuditRow) =>
@@ -107,19 +106,19 @@ export function writerVerbs(database: DatabaseSync, guard: CommitGuard = NO_GUAR
     changeDirectory: (name: DirectoryChange, args: readonly unknown[]) =>
       change(() => {
         const written = new Set<string | null>();
-        const result = runProgram(database, programOf(name, args), (text) => written.add(writtenTable(text)));
+        const result = runProgram(statements, programOf(name, args), (text) => written.add(writtenTable(text)));
         for (const table of written) if (table !== null) forgetTable(cache, table);
         return result;
       }),
     changeJobs: (name: JobChange, args: readonly unknown[]) =>
-      change(() => runProgram(jobStatements, jobProgramOf(name, args))),
+      change(() => runProgram(statements, jobProgramOf(name, args))),
     createAccount: (account: NewAccount, audit?: AuditRow) =>
       change(() => audited(database, audit, createAccount(database, account), (made) => made === 'created')),
     createKey: (key: NewKey, audit?: AuditRow) =>
       change(() => audited(database, audit, createKey(database, key), (made) => made === 'created')),
     rotateKey: (id: bigint, rotation: Rotation, audit?: AuditRow) =>
-      change(() => runProgram(database, rotateKey(id, rotation, audit))),
-    noteKeyUses: (uses: ReadonlyMap<bigint, number>) => change(() => runProgram(database, noteKeyUses(uses))),
+      change(() => runProgram(statements, rotateKey(id, rotation, audit))),
+    noteKeyUses: (uses: ReadonlyMap<bigint, number>) => change(() => runProgram(statements, noteKeyUses(uses))),
     updateKey: (id: bigint, changes: KeyChange, audit?: AuditRow, version: bigint | null = null) => {
       cache.forgetKeys(id);
       return change(() => audited(database, audit, updateKey(database, id, changes, version), isChanged));
