@@ -81,7 +81,7 @@ export const JOB_LIMITS = {
   /** How long a command waits without any byte from the gateway, and how often it sends a file whose answer was lost. */
   jobClientSilenceMs: 120_000,
   jobUploadAttemptsMax: 3,
-  /** How often a command asks whether a job has ended, and how often it tries without an answer. */
+  /** How often a command asks whether a job has ended, and how many times in a row it may get no answer. */
   jobPollMs: 1_000,
   jobPollMissesMax: 60,
   /** Ends of jobs and groups that are handed to the webhooks at a time. */
