@@ -13,8 +13,10 @@ const ASK = { model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }], 
 /** More than the socket buffers of both connections together, far less than an endless answer. */
 const BUFFERED_BYTES_MAX = 48 * 1024 * 1024;
 /** An answer with an end that still does not fit into those buffers. */
-const HUGE_ASK = { ...ASK, n: 8, max_tokens: 16_384 };
-const HUGE_ANSWER = { words: 20_000, tokensPerChunk: 1 };
+const HUGE_CHOICES = 128;
+const HUGE_ASK = { ...ASK, n: HUGE_CHOICES, max_tokens: 16_384 };
+const HUGE_TEXT = 'x'.repeat(8 * 16_384);
+const HUGE_ANSWER = { text: HUGE_TEXT, tokensPerChunk: 512 };
 
 const HOSTS = TRANSPORTS.flatMap((transport) => [['drain', transport] as const, ['cancel', transport] as const]);
 
@@ -146,7 +148,7 @@ describe.each(HOSTS)('from a host to %s when the client is gone, over the %s tra
       http_status: 499,
       usage_source: onClientGone === 'drain' ? 'drained' : 'estimated',
     });
-    if (onClientGone === 'drain') expect(receipt.usage!.output_tokens).toBe(8 * 16_384);
+    if (onClientGone === 'drain') expect(receipt.usage!.output_tokens).toBe(HUGE_CHOICES * 16_384);
     else await until(() => running.egress.openConnections === 0, 'the connection to the host is closed');
     expect(sim.openResponses()).toBe(0);
   });
@@ -172,8 +174,8 @@ describe.each(HOSTS)('from a host to %s when the client is gone, over the %s tra
 
   test('a client that does not read the end of a finished answer is not waited for', async () => {
     const { sim, running } = harness;
-    sim.script({ text: 'x'.repeat(7 * 16_384), tokensPerChunk: 16_384 });
-    const client = openStream(false, { ...HUGE_ASK, n: 128, stream: false });
+    sim.script({ text: HUGE_TEXT, tokensPerChunk: 16_384 });
+    const client = openStream(false, { ...HUGE_ASK, stream: false });
     await client.head();
     await harness.settled();
     await manyTurns();
