@@ -72,3 +72,21 @@ test('a list that is new after a database was put back gets a number that no oth
   lists.forgetIds();
   expect(known).not.toContain(await lists.register('three', '{}'));
 });
+
+test('a number never comes to mean another list, however many lists came before and after a database was put back', async () => {
+  const table = new Table();
+  const lists = table.open();
+  const before = new Map<number, string>();
+  for (let at = 0; at < LIMITS.storePriceListsMax + MORE; at++) {
+    before.set(await lists.register(`version ${at}`, '{}'), `version ${at}`);
+  }
+  table.lists = [{ version: 'of another process', prices: '{}' }];
+  lists.forgetIds();
+  for (let at = 0; at < LIMITS.storePriceListsMax + MORE; at++) {
+    const number = await lists.register(`later ${at}`, '{}');
+    expect(before.has(number)).toBe(false);
+    before.set(number, `later ${at}`);
+  }
+  const numbers = [...before.keys()];
+  for (const [number, { version }] of await lists.load(numbers)) expect(version).toBe(before.get(number));
+});

@@ -28,6 +28,8 @@ export class PriceLists {
   /** The prices, as JSON, of the lists that this process registered and used last, by version. */
   readonly #prices = new Map<string, string>();
   #highest = 0;
+  /** The highest number when the database was last put back: as ids, numbers up to here may be those of other lists now. */
+  #highestPutBack = 0;
 
   constructor(connections: Pick<Connections, 'query' | 'transaction'>) {
     this.#connections = connections;
@@ -59,38 +61,52 @@ export class PriceLists {
     for (const number of wanted) {
       const known = lists.get(number);
       const list = known?.id === null ? await this.#findAgain(known) : known;
-      if (list === undefined) lists.delete(number);
-      else {
-        this.#use(lists, number, list);
-        loaded.set(number, list);
-      }
+      if (list === undefined) continue;
+      this.#use(lists, number, list);
+      loaded.set(number, list);
     }
     return loaded;
   }
 
   forgetIds(): void {
+    this.#highestPutBack = this.#highest;
     this.#lists = new Map([...this.#lists].map(([number, { version }]) => [number, { version, id: null }]));
   }
 
-  /** Lists that no batch has used for longest make room. A list that was forgotten is read again by its number. */
   #use(lists: Map<number, PriceList>, number: number, list: PriceList): void {
     this.#highest = Math.max(this.#highest, number);
-    putLast(lists, number, list, LIMITS.storePriceListsMax);
+    putLast(lists, number, list);
+    if (lists.size > LIMITS.storePriceListsMax) this.#forgetOne(lists);
     const pricesJson = this.#prices.get(list.version);
-    if (pricesJson !== undefined) putLast(this.#prices, list.version, pricesJson, PRICES_KEPT);
+    if (pricesJson === undefined) return;
+    putLast(this.#prices, list.version, pricesJson);
+    if (this.#prices.size > PRICES_KEPT) this.#prices.delete(this.#prices.keys().next().value!);
   }
 
-  /** The id, unless it already is the number of another list. */
+  /** The list that no batch has used for longest makes room, if it can be read again by its number. */
+  #forgetOne(lists: Map<number, PriceList>): void {
+    for (const [number, { id }] of lists) {
+      if (!this.#mayReadById(number) || id !== BigInt(number)) continue;
+      lists.delete(number);
+      return;
+    }
+  }
+
+  #mayReadById(number: number): boolean {
+    return number > this.#highestPutBack && number < 2 ** 31;
+  }
+
+  /** The id, unless it is or was the number of another list. */
   #numberFor(version: string, id: bigint): number {
     const known = [...this.#lists].find(([, list]) => list.version === version);
     if (known !== undefined) return known[0];
-    return this.#lists.has(Number(id)) ? this.#highest + 1 : Number(id);
+    return this.#lists.has(Number(id)) || !this.#mayReadById(Number(id)) ? this.#highest + 1 : Number(id);
   }
 
   async #readById(ids: readonly number[], lists: Map<number, PriceList>): Promise<void> {
     const rows = await this.#connections.query<{ readonly id: bigint; readonly version: string }>(
       'SELECT id, version FROM price_list WHERE id = ANY($1::int4[])',
-      [numbers(ids.filter((id) => id < 2 ** 31))],
+      [numbers(ids.filter((id) => this.#mayReadById(id)))],
     );
     for (const { id, version } of rows) lists.set(Number(id), { version, id });
   }
@@ -127,8 +143,7 @@ export class PriceLists {
   }
 }
 
-function putLast<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, entriesMax: number): void {
+function putLast<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
   map.delete(key);
   map.set(key, value);
-  if (map.size > entriesMax) map.delete(map.keys().next().value!);
 }
