@@ -9,8 +9,11 @@ import type { Mutant } from './mutants/seeds.ts';
 /** Breaks the code on purpose, one fault at a time, in a copy. The tests named for each fault must fail. */
 
 const ROOT = resolve(import.meta.dirname, '..');
-/** Tests reach into every folder, so the copy has everything but what is linked instead and what no test reads. */
-const LEFT_OUT = ['node_modules', '.git'].map((name) => join(ROOT, name));
+/**
+ * Tests reach into every folder, so the copy has everything but what is linked instead and what no test reads. The socket of
+ * a gateway that runs in this checkout cannot be copied.
+ */
+const LEFT_OUT = ['node_modules', '.git', '.tollgate'].map((name) => join(ROOT, name));
 
 interface Verdict {
   readonly mutant: Mutant;
