@@ -22,18 +22,20 @@ import {
 import { fillStore } from './fill-store.ts';
 import { INSTALLED_GATEWAYS, startInstalled } from './installed-gateways.ts';
 import { describeMachine } from './machine.ts';
-import {
-  checkAnswer,
-  type Figures,
-  measure,
-  type Surroundings,
-  startLoad,
-  WARM_UP_SECONDS,
-  warmUp,
-} from './measure.ts';
+import { checkAnswer, measure, type Surroundings, startLoad, WARM_UP_SECONDS, warmUp } from './measure.ts';
 import { PureWork } from './pure-work.ts';
 import { inScratchFolder, say } from './scratch.ts';
-import { joinByName, lowest, median, type Row, ratio, ratioText, renderTable } from './table.ts';
+import {
+  joinByName,
+  lowest,
+  median,
+  type Round,
+  type Row,
+  ratio,
+  ratioAtFullSpeed,
+  ratioText,
+  renderTable,
+} from './table.ts';
 import type { BooksReport } from './tollgate.ts';
 import { SHAPES, type Shape, STREAM_CHUNKS, UPSTREAM_MODEL } from './traffic.ts';
 import type { UpstreamHello } from './upstream.ts';
@@ -279,14 +281,19 @@ async function runRounds(
   contenders: readonly Contender[],
   pureWork: PureWork | null,
 ): Promise<Row[]> {
-  const all = SHAPES.flatMap((shape) => contenders.map((contender) => ({ contender, shape, rounds: [] as Figures[] })));
+  const all = SHAPES.flatMap((shape) => contenders.map((contender) => ({ contender, shape, rounds: [] as Round[] })));
   const core = (await Child.ready(measuredCore, 'core-speed.ts', {})).child;
+  const compute = (): Promise<number> => core.ask<number>('compute', CORE_SPEED_MS_MAX);
   const computedMs: number[] = [];
   for (let round = 0; round < rounds; round++) {
     await pureWork?.runRound();
+    let beforeMs = await compute();
     for (const row of [...all.slice(round % all.length), ...all.slice(0, round % all.length)]) {
-      computedMs.push(await core.ask<number>('compute', CORE_SPEED_MS_MAX));
-      row.rounds.push(await measure(around, row.contender, row.shape, seconds));
+      const figures = await measure(around, row.contender, row.shape, seconds);
+      const afterMs = await compute();
+      row.rounds.push({ ...figures, coreMs: Math.max(beforeMs, afterMs) });
+      computedMs.push(afterMs);
+      beforeMs = afterMs;
     }
   }
   await core.stop();
@@ -294,7 +301,7 @@ async function runRounds(
   return all.map(({ contender, shape, rounds }) => ({ name: contender.name, child: contender.child, shape, rounds }));
 }
 
-/** How fast the measured core was before each round, by the time of the same computation. */
+/** How fast the measured core was after each round, by the time of the same computation. */
 function speedsOf(computedMs: readonly number[]): string {
   const [fastest, slowest] = [Math.min(...computedMs), Math.max(...computedMs)];
   const times = `${fastest.toFixed(2)} to ${slowest.toFixed(2)} ms, in the middle ${median(computedMs).toFixed(2)}`;
@@ -328,7 +335,8 @@ function compareWithPortkey(shape: Shape, measured: readonly Row[]): void {
     const verdict = times >= TIMES_PORTKEY ? 'reached' : 'MISSED';
     say(
       `bar        ${row.name}, ${shape}: ${times.toFixed(1)} times the requests/s of ${portkey.name}, ` +
-        `${cpu.toFixed(1)} times fewer CPU a request; the bar of ${TIMES_PORTKEY} is ${verdict}`,
+        `${cpu.toFixed(1)} times fewer CPU a request; the bar of ${TIMES_PORTKEY} is ${verdict}` +
+        atFullSpeed(row, portkey),
     );
   }
 }
@@ -339,8 +347,16 @@ function compare(title: string, row: Row, other: Row): void {
   const atBest = lowest(row, ({ cpuMicros }) => cpuMicros) / lowest(other, ({ cpuMicros }) => cpuMicros);
   say(
     `${title.padEnd(10)} ${row.name} : ${other.name}, ${row.shape}: ${times} times the requests/s, ${cpu} times the CPU a request, ` +
-      `${atBest.toFixed(3)} times in each one's best rounds`,
+      `${atBest.toFixed(3)} times in each one's best rounds${atFullSpeed(row, other)}`,
   );
+}
+
+/** Neighbours slow a core down for seconds, and not every contender by the same factor. */
+function atFullSpeed(row: Row, other: Row): string {
+  const times = ratioAtFullSpeed(row, other, ({ perSecond }) => perSecond);
+  const cpu = ratioAtFullSpeed(row, other, ({ cpuMicros }) => cpuMicros);
+  if (times === null || cpu === null) return '';
+  return `; in the ${times.rounds} rounds with the core at full speed: ${times.ratio.toFixed(3)} times the requests/s, ${cpu.ratio.toFixed(3)} times the CPU`;
 }
 
 function compareWorkers(shape: Shape, measured: readonly Row[]): void {

@@ -7,8 +7,17 @@ export interface Row {
   readonly name: string;
   readonly child: Child;
   readonly shape: Shape;
-  readonly rounds: readonly Figures[];
+  readonly rounds: readonly Round[];
 }
+
+export interface Round extends Figures {
+  /** How long a fixed computation took on the measured core, before the round or after it: the longer of both. */
+  readonly coreMs: number;
+}
+
+/** A core was at full speed if the fixed computation took no longer than this many times its shortest time. */
+const FULL_SPEED_FACTOR = 1.15;
+const FULL_SPEED_ROUNDS_MIN = 5;
 
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
@@ -36,6 +45,18 @@ export function ratioText(row: Row, other: Row, figure: (figures: Figures) => nu
   const sorted = ratios(row, other, figure).toSorted((a, b) => a - b);
   const quartile = (part: number): string => sorted[Math.round(part * (sorted.length - 1))]!.toFixed(3);
   return `${median(sorted).toFixed(3)} (${quartile(0.25)} to ${quartile(0.75)})`;
+}
+
+/** The ratio in the rounds in which the core was at full speed for both, and their number; null if they are too few. */
+export function ratioAtFullSpeed(
+  row: Row,
+  other: Row,
+  figure: (figures: Figures) => number,
+): { readonly ratio: number; readonly rounds: number } | null {
+  const fastestMs = Math.min(...[...row.rounds, ...other.rounds].map(({ coreMs }) => coreMs));
+  const isFast = ({ coreMs }: Round): boolean => coreMs <= fastestMs * FULL_SPEED_FACTOR;
+  const fast = ratios(row, other, figure).filter((_, at) => isFast(row.rounds[at]!) && isFast(other.rounds[at]!));
+  return fast.length < FULL_SPEED_ROUNDS_MIN ? null : { ratio: median(fast), rounds: fast.length };
 }
 
 /** The mean of the lowest tenth of the rounds: what neighbours of the machine do can make a round more expensive, never cheaper. */

@@ -249,7 +249,7 @@ test('50,000 receipts are archived to 10,000, while the ledger stays exact', asy
   expect(await store.archive.check(to)).toMatchObject({ receipts: forgotten, problems: [] });
   await store.close();
   rmSync(home, { recursive: true });
-});
+}, 120_000);
 
 /** Changes the sums of the last hour without the store's knowledge. */
 function changeSums(folder: string, cost: string): void {
