@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { PLAIN, refusalOf, textOf } from '../../../test/messages-request.ts';
+import { wrapForeign } from '../fields/foreign-reasoning.ts';
 import { HostAnswerBroken } from '../wire.ts';
 import { countTokens } from './count-tokens.ts';
 
@@ -54,6 +55,16 @@ test('the request leaves as it came, but for the model’s name', () => {
   const body = ' {"messages":[{"role":"user","content":"\\u0041"}], "model":"claude-harbour"}';
   expect(countTokens.spliceRequest(textOf(body), 'claude-harbour', {}).toString()).toBe(body);
   expect(countTokens.spliceRequest(textOf(body), 'other', {}).toString()).toBe(body.replace('claude-harbour', 'other'));
+});
+
+test('another vendor’s reasoning is not sent to be counted, as it is not sent with a call', () => {
+  const signature = wrapForeign({ vendor: 'somebody', form: 'encrypted', data: 'x' });
+  const turn = (...thinking: object[]) => ({
+    ...PROMPT,
+    messages: [...PROMPT.messages, { role: 'assistant', content: [...thinking, { type: 'text', text: 'Nine.' }] }],
+  });
+  const body = textOf(turn({ type: 'thinking', thinking: 'theirs', signature }));
+  expect(JSON.parse(countTokens.spliceRequest(body, 'claude-harbour', {}).toString())).toEqual(turn());
 });
 
 test('the count is read and written', () => {

@@ -10,6 +10,7 @@ import { checkFields } from './fields.ts';
 import { visitPrompt } from './measure.ts';
 import { needsOf, readBody, readModel } from './peek.ts';
 import { readThinking } from './read-thinking.ts';
+import { removeForeignReasoning } from './splice-request.ts';
 import { readHostHeaders } from './vendor-headers.ts';
 
 /** The fields of a prompt. All others are refused here, as the vendor does. */
@@ -36,10 +37,12 @@ function notCounted(param: string): GatewayError {
   return new GatewayError('unsupported_parameter', { param, message });
 }
 
-/** The caller's own bytes, with the host's name of the model. */
+/** The caller's own bytes, with the host's name of the model, and without reasoning that a call would not send either. */
 function spliceRequest(text: JsonText, hostModel: string): Buffer {
+  const body = text.value as Members;
   const edit = text.edit();
-  if ((text.value as Members).model !== hostModel) edit.set(['model'], JSON.stringify(hostModel));
+  if (body.model !== hostModel) edit.set(['model'], JSON.stringify(hostModel));
+  removeForeignReasoning(body, edit);
   return edit.apply();
 }
 

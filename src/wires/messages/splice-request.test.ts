@@ -61,3 +61,11 @@ test('another vendor’s reasoning, from an earlier turn, never leaves; the rest
   });
   expect(JSON.parse(written(turn({ type: 'thinking', thinking: 'theirs', signature }, own)))).toEqual(turn(own));
 });
+
+test('a turn that has only another vendor’s reasoning leaves nothing behind: hosts refuse a turn without content', () => {
+  const signature = wrapForeign({ vendor: 'somebody', form: 'encrypted', data: 'x' });
+  const theirs = { type: 'thinking', thinking: 'theirs', signature };
+  const [asked] = PLAIN.messages;
+  const messages = [asked, { role: 'assistant', content: [theirs, theirs] }, asked];
+  expect(JSON.parse(written({ ...PLAIN, messages })).messages).toEqual([asked, asked]);
+});

@@ -1,4 +1,4 @@
-import type { JsonText } from '../../json/json.ts';
+import type { JsonEdit, JsonText } from '../../json/json.ts';
 import { isWrappedForeign } from '../fields/foreign-reasoning.ts';
 import { editHostFields, NO_QUIRKS } from '../fields/host-fields.ts';
 import { isObject, type Members } from '../fields/members.ts';
@@ -15,7 +15,7 @@ export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms):
   for (const name of Object.keys(body)) if (isWithheld(name, terms.forwards)) edit.remove([name]);
   if (peek.model !== terms.hostModel) edit.set(['model'], JSON.stringify(terms.hostModel));
   if (!hasLimit(text, body, terms.outputLimit)) edit.set(['max_tokens'], String(terms.outputLimit));
-  for (const path of foreignReasoningPaths(body.messages as unknown[])) edit.remove(path);
+  removeForeignReasoning(body, edit);
   editHostFields(edit, terms.quirks ?? NO_QUIRKS);
   return edit.apply();
 }
@@ -27,16 +27,20 @@ function hasLimit(text: JsonText, body: Members, outputLimit: number): boolean {
   return PLAIN_INTEGER.test(text.bytes.toString('latin1', span.start, span.end));
 }
 
-/** Removes reasoning of other vendors' models from earlier turns: hosts of this wire must not see it. */
-function foreignReasoningPaths(messages: readonly unknown[]): (string | number)[][] {
-  const found: (string | number)[][] = [];
-  messages.forEach((message, at) => {
+/**
+ * Removes reasoning of other vendors' models from earlier turns: hosts of this wire must not see it. A turn that has
+ * nothing else is removed as a whole, because hosts refuse one without content.
+ */
+export function removeForeignReasoning({ messages }: Members, edit: JsonEdit): void {
+  (messages as unknown[]).forEach((message, at) => {
     if (!isObject(message) || message.role !== 'assistant' || !Array.isArray(message.content)) return;
-    message.content.forEach((block: Members, index: number) => {
-      if (block.type === 'thinking' && isWrappedForeign(block.signature)) {
-        found.push(['messages', at, 'content', index]);
-      }
-    });
+    const blocks = message.content as Members[];
+    const foreign = blocks.flatMap((block, index) => (isForeign(block) ? [index] : []));
+    if (foreign.length > 0 && foreign.length === blocks.length) edit.remove(['messages', at]);
+    else for (const index of foreign) edit.remove(['messages', at, 'content', index]);
   });
-  return found;
+}
+
+function isForeign({ type, signature }: Members): boolean {
+  return type === 'thinking' && isWrappedForeign(signature);
 }
