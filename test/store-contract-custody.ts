@@ -50,6 +50,20 @@ export function custodyContract(subject: StoreSubject): void {
       expect(plain(await subject.store.findProviderKey(1n, 'cloud'))).toEqual(plain(replaced));
     });
 
+    it('replace a key that is named by its id only if it is still stored', async () => {
+      const { store } = subject;
+      await store.putProviderKey(aProviderKey(4n, { accountId: 2n }));
+      expect(await store.putProviderKey(aProviderKey(6n), undefined, 5n)).toBe('changed');
+      expect(await store.putProviderKey(aProviderKey(6n), undefined, 4n)).toBe('changed');
+      expect(await store.findProviderKey(1n, 'cloud')).toBeNull();
+      await store.putProviderKey(aProviderKey(5n));
+      expect(await store.putProviderKey(aProviderKey(6n), undefined, 5n)).toBe('stored');
+      expect(await store.putProviderKey(aProviderKey(7n), undefined, 5n)).toBe('changed');
+      const stored = aProviderKey(6n, { createdMs: aProviderKey(5n).createdMs });
+      expect((await store.listProviderKeys(1n)).map(plain)).toEqual([plain(stored)]);
+      expect((await store.listProviderKeys(2n)).map(({ id }) => id)).toEqual([4n]);
+    });
+
     it('are listed by provider, and all of them by id', async () => {
       await subject.store.putProviderKey(aProviderKey(5n, { provider: 'b' }));
       await subject.store.putProviderKey(aProviderKey(6n, { provider: 'a' }));

@@ -79,6 +79,16 @@ export class Custody {
 
   /** Verifies and stores a key, in place of the previous one. If it throws, nothing was stored. */
   async put(accountId: bigint, slug: string, key: Secret, baseUrl: string, audit?: KeyAudit): Promise<StoredKey> {
+    await this.#put({ accountId, provider: slug, baseUrl }, key, audit);
+    return this.find(accountId, slug);
+  }
+
+  async #put(
+    { accountId, provider: slug, baseUrl }: Pick<ProviderKeyRow, 'accountId' | 'provider' | 'baseUrl'>,
+    key: Secret,
+    audit?: KeyAudit,
+    replaces?: bigint,
+  ): Promise<void> {
     const { store, sealer, egress, ids, clock } = this.#terms;
     const provider = providerNamed(slug);
     const resource = await readResourceUrl(egress, provider, baseUrl);
@@ -92,16 +102,19 @@ export class Custody {
       createdMs: nowMs,
       verifiedMs: nowMs,
     };
-    if ((await store.putProviderKey(row, audit?.(row))) === 'account_closed') throw accountClosed();
-    return this.find(accountId, slug);
+    if ((await store.putProviderKey(row, audit?.(row), replaces)) === 'account_closed') throw accountClosed();
   }
 
-  /** Asks the provider about a stored key again, and stores when it was accepted. Throws if it is refused. */
+  /**
+   * Asks the provider about a stored key again, and stores when it was accepted. Throws if it is refused. A key that was
+   * replaced or removed while the provider was asked stays so.
+   */
   async verify(accountId: bigint, slug: string, audit?: KeyAudit): Promise<StoredKey> {
     const provider = providerNamed(slug);
     const row = await this.#terms.store.findProviderKey(accountId, slug);
     if (row === null) throw noKey(slug);
-    return this.put(accountId, slug, new Secret(this.#opened(provider, row)), row.baseUrl, audit);
+    await this.#put(row, new Secret(this.#opened(provider, row)), audit, row.id);
+    return this.find(accountId, slug);
   }
 
   async find(accountId: bigint, slug: string): Promise<StoredKey> {

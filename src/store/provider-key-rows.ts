@@ -10,8 +10,8 @@ export interface NewProviderKey {
   readonly verifiedMs: number;
 }
 
-/** A closed account stores no provider keys. */
-export type ProviderKeyPut = 'stored' | 'account_closed';
+/** A closed account stores no provider keys. `changed`: the row to be replaced was replaced or deleted meanwhile. */
+export type ProviderKeyPut = 'stored' | 'account_closed' | 'changed';
 
 export interface ProviderKeyRow extends NewProviderKey {
   /** When the provider began to refuse the key; null if it does not, or was not asked since the key was stored. */

@@ -114,9 +114,9 @@ export interface Store extends KeyRotation, KeyUses, EntryReads {
 
   /**
    * Replaces the account's key for that provider, including its id, which the encryption is bound to. Only the first
-   * key's creation time stays.
+   * key's creation time stays. With `replaces`, only if the account's key is still the one with this id.
    */
-  putProviderKey(row: NewProviderKey, audit?: AuditRow): Promise<ProviderKeyPut>;
+  putProviderKey(row: NewProviderKey, audit?: AuditRow, replaces?: bigint): Promise<ProviderKeyPut>;
   /** Does nothing if the row was replaced or deleted meanwhile. */
   noteProviderKeyUse(id: bigint, use: ProviderKeyUse): Promise<void>;
   findProviderKey(accountId: bigint, provider: string): Promise<ProviderKeyRow | null>;

@@ -234,13 +234,13 @@ export class MemoryStore implements Store {
     return { window: key.capWindow, ...span, ...(spend ?? { spentNanousd: 0n, heldNanousd: 0n, reservedNanousd: 0n }) };
   }
 
-  async putProviderKey(row: NewProviderKey): Promise<ProviderKeyPut> {
+  async putProviderKey(row: NewProviderKey, _audit?: unknown, replaces?: bigint): Promise<ProviderKeyPut> {
     const account = this.#rows.accounts.get(row.accountId);
     if (account?.status === 'closed') return 'account_closed';
     if (account === undefined) throw new Error(`There is no account ${row.accountId}.`);
     const before = await this.findProviderKey(row.accountId, row.provider);
-    if (before?.id !== row.id && this.#rows.providerKeys.has(row.id))
-      throw new Error(`The id ${row.id} is already in use.`);
+    if (replaces !== undefined && before?.id !== replaces) return 'changed';
+    if (before?.id !== row.id && this.#rows.providerKeys.has(row.id)) throw new Error(`The id ${row.id} is in use.`);
     if (before !== null) this.#rows.providerKeys.delete(before.id);
     const createdMs = before?.createdMs ?? row.createdMs;
     this.#rows.providerKeys.set(row.id, { ...row, createdMs, rejectedMs: null, usedMs: null });

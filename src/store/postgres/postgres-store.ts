@@ -232,8 +232,8 @@ class PostgresStore implements Store {
     return this.#keys.window(keyId);
   }
 
-  putProviderKey(row: NewProviderKey, audit?: AuditRow): Promise<ProviderKeyPut> {
-    return this.#providerKeys.put(row, audit);
+  putProviderKey(row: NewProviderKey, audit?: AuditRow, replaces?: bigint): Promise<ProviderKeyPut> {
+    return this.#providerKeys.put(row, audit, replaces);
   }
 
   noteProviderKeyUse(id: bigint, use: ProviderKeyUse): Promise<void> {

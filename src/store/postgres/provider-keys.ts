@@ -17,10 +17,14 @@ export class ProviderKeys {
     this.#connections = connections;
   }
 
-  put(row: NewProviderKey, audit?: AuditRow): Promise<ProviderKeyPut> {
+  put(row: NewProviderKey, audit?: AuditRow, replaces?: bigint): Promise<ProviderKeyPut> {
     const { id, accountId, provider, baseUrl, lastFour, createdMs, verifiedMs } = row;
     return this.#connections.transaction(async (sql) => {
       if (await runProgram(sql, isClosed(accountId))) return 'account_closed';
+      if (replaces !== undefined) {
+        const still = 'SELECT 1 FROM provider_key WHERE account_id = $1 AND provider = $2 AND id = $3 FOR UPDATE';
+        if ((await sql(still, [accountId, provider, replaces])).length === 0) return 'changed';
+      }
       await sql(
         `INSERT INTO provider_key (id, account_id, provider, base_url, last_four, sealed, created_ms, verified_ms)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)

@@ -7,11 +7,14 @@ import { isClosed } from '../programs/account-state.ts';
 import type { NewProviderKey, ProviderKeyPut, ProviderKeyRow, ProviderKeyUse } from '../store.ts';
 import { runProgram } from './directory.ts';
 
-export function putProviderKey(database: DatabaseSync, row: NewProviderKey): ProviderKeyPut {
+export function putProviderKey(database: DatabaseSync, row: NewProviderKey, replaces?: bigint): ProviderKeyPut {
   if (runProgram(database, isClosed(row.accountId))) return 'account_closed';
   const before = database
-    .prepare('DELETE FROM provider_key WHERE account_id = ? AND provider = ? RETURNING created_ms')
-    .get(row.accountId, row.provider);
+    .prepare(
+      'DELETE FROM provider_key WHERE account_id = ?1 AND provider = ?2 AND id = coalesce(?3, id) RETURNING created_ms',
+    )
+    .get(row.accountId, row.provider, replaces ?? null);
+  if (replaces !== undefined && before === undefined) return 'changed';
   const createdMs = (before?.created_ms as bigint | undefined) ?? BigInt(row.createdMs);
   database
     .prepare(

@@ -284,8 +284,8 @@ class ThreadedStore implements SqliteStore {
     return this.#read(() => this.#keys.window(keyId, this.#clock.nowMs()));
   }
 
-  putProviderKey(row: NewProviderKey, audit?: AuditRow): Promise<ProviderKeyPut> {
-    return this.#writer.call('putProviderKey', row, audit);
+  putProviderKey(row: NewProviderKey, audit?: AuditRow, replaces?: bigint): Promise<ProviderKeyPut> {
+    return this.#writer.call('putProviderKey', row, audit, replaces);
   }
 
   noteProviderKeyUse(id: bigint, use: ProviderKeyUse): Promise<void> {

@@ -96,8 +96,8 @@ export function writerVerbs(database: DatabaseSync, guard: CommitGuard = NO_GUAR
       runner.transaction(nowMs, () => runProgram(statements, noteRefusals(batch, nowMs))),
     heldDrift: (nowMs: number): string[] => runner.transaction(nowMs, () => cache.heldDrift()),
     sweepSlice: (nowMs: number): number => runner.transaction(nowMs, () => sweepSlice(database, nowMs)),
-    putProviderKey: (row: NewProviderKey, audit?: AuditRow) =>
-      change(() => audited(database, audit, putProviderKey(database, row), (put) => put === 'stored')),
+    putProviderKey: (row: NewProviderKey, audit?: AuditRow, replaces?: bigint) =>
+      change(() => audited(database, audit, putProviderKey(database, row, replaces), (put) => put === 'stored')),
     noteProviderKeyUse: (id: bigint, use: ProviderKeyUse) => change(() => noteProviderKeyUse(database, id, use)),
     deleteProviderKey: (accountId: bigint, provider: string, audit?: AuditRow) =>
       change(() => audited(database, audit, deleteProviderKey(database, accountId, provider), (isGone) => isGone)),

@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto';
+import { expect, test } from 'vitest';
+import type { GuardedEgress } from '../egress/guarded-egress.ts';
+import { ManualClock } from '../kit/clock.ts';
+import { IdSource } from '../kit/ids.ts';
+import { Secret } from '../kit/secret.ts';
+import { MemoryStore } from '../store/memory/memory-store.ts';
+import { Custody } from './custody.ts';
+import { MasterSealer, masterKey } from './seal.ts';
+
+const BASE_URL = 'https://resource.example/openai/v1';
+
+/** A custody with a stored key; `meanwhile` runs while the provider is asked about it again. */
+async function custodyWith(meanwhile: (custody: Custody) => Promise<unknown>): Promise<Custody> {
+  const clock = new ManualClock();
+  const store = new MemoryStore(clock);
+  await store.createAccount({ id: 1n, name: 'acme', kind: 'prepaid', createdMs: 1 });
+  let asked = 0;
+  const url = { origin: 'https://resource.example', path: '/openai/v1' };
+  const egress = {
+    vet: async () => url,
+    recall: () => url,
+    send: () => {
+      throw new Error('No call is made.');
+    },
+    request: async () => {
+      asked += 1;
+      if (asked === 2) await meanwhile(custody);
+      return { status: 200, headers: {}, body: Buffer.from('{"data":[]}') };
+    },
+  } as unknown as GuardedEgress;
+  const sealer = new MasterSealer([masterKey(randomBytes(32))]);
+  const custody = new Custody({ store, sealer, egress, ids: new IdSource(clock, 1), clock });
+  await custody.put(1n, 'cloud', new Secret('the-first-key-of-acme-old1'), BASE_URL);
+  return custody;
+}
+
+test('a key that is removed while it is verified stays removed', async () => {
+  const custody = await custodyWith((one) => one.remove(1n, 'cloud'));
+  await expect(custody.verify(1n, 'cloud')).rejects.toMatchObject({ kind: 'provider_key_not_found' });
+  expect(await custody.list(1n)).toEqual([]);
+});
+
+test('a key that is replaced while the old one is verified is not put back', async () => {
+  const custody = await custodyWith((one) => one.put(1n, 'cloud', new Secret('the-second-key-of-acme-new2'), BASE_URL));
+  expect(await custody.verify(1n, 'cloud')).toMatchObject({ lastFour: 'new2', status: 'verified' });
+});
