@@ -3,11 +3,13 @@ import { defineConfig } from 'vitest/config';
 import { COMPILE_CACHE } from './campaigns/process-environment.ts';
 import { keepFilesInMemory } from './test/memory-folder.ts';
 import { quickTestFiles } from './test/quick-files.ts';
+import { QUICK_VARIABLE } from './test/random-cases.ts';
 import { SlowestFirst } from './test/slowest-first.ts';
 
 // Inherited by the processes that run tests: otherwise every thread they start compiles its sources again, for a third of a second.
 process.env.NODE_COMPILE_CACHE ??= COMPILE_CACHE;
 keepFilesInMemory();
+if (/--project[= ]quick/.test(process.argv.join(' '))) process.env[QUICK_VARIABLE] = 'yes';
 
 const FILL = ['test/compile-cache-setup.ts'];
 const quick = quickTestFiles();

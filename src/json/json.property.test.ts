@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { expectSame } from '../../test/expect-same.ts';
+import { randomCases } from '../../test/random-cases.ts';
 import {
   editJson,
   JsonEditError,
@@ -16,11 +17,11 @@ import {
 
 /** Together 100,000 bodies at full size. Every run of the suite tries others, so it makes do with a quarter of them. */
 const SHARE = process.env.TOLLGATE_JSON_BODIES === 'all' ? 1 : 0.25;
-const GENERATED_RUNS = 30_000 * SHARE;
-const MUTATED_RUNS = 45_000 * SHARE;
-const LOCATED_RUNS = 3_000 * SHARE;
-const EDITED_RUNS = 12_000 * SHARE;
-const SEVERAL_EDITS_RUNS = 10_000 * SHARE;
+const GENERATED_RUNS = randomCases(30_000 * SHARE);
+const MUTATED_RUNS = randomCases(45_000 * SHARE);
+const LOCATED_RUNS = randomCases(3_000 * SHARE);
+const EDITED_RUNS = randomCases(12_000 * SHARE);
+const SEVERAL_EDITS_RUNS = randomCases(10_000 * SHARE);
 
 const LIMITS = { depthMax: 32, nodesMax: 10_000, keysMax: 10_000, numberDigitsMax: 60, keyBytesMax: 200 };
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { streamFaults } from '../../../test/chat-conformity.ts';
 import { BILL, chunksIn, feed, RELAY_TERMS, sse } from '../../../test/chat-wire.ts';
 import { expectSame } from '../../../test/expect-same.ts';
+import { randomCases } from '../../../test/random-cases.ts';
 import { eventsOf } from '../../../test/raw-client.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { writeStreamError } from '../errors/envelope.ts';
@@ -117,7 +118,7 @@ describe('whatever a host sends, the client gets a conforming stream', () => {
       fc.property(fc.array(hostChunks(0), { maxLength: 25 }), done, terms, piece, (chunks, end, wishes, pieceBytes) => {
         expectConforming([...chunks, ...end], wishes, pieceBytes);
       }),
-      { numRuns: 1500 },
+      { numRuns: randomCases(1500) },
     );
   });
 
@@ -130,7 +131,7 @@ describe('whatever a host sends, the client gets a conforming stream', () => {
       fc.property(fc.array(event, { maxLength: 20 }), done, terms, piece, (events, end, wishes, pieceBytes) => {
         expectConforming([...events.map((one) => JSON.stringify(one)), ...end], wishes, pieceBytes);
       }),
-      { numRuns: 1500 },
+      { numRuns: randomCases(1500) },
     );
   });
 
@@ -141,7 +142,7 @@ describe('whatever a host sends, the client gets a conforming stream', () => {
         const bytes = Buffer.concat(frames.flatMap((frame) => [Buffer.from('data: '), frame, Buffer.from('\n\n')]));
         expect(feed(relay, bytes, pieceBytes)).toBe('');
       }),
-      { numRuns: 500 },
+      { numRuns: randomCases(500) },
     );
   });
 });
@@ -202,7 +203,7 @@ describe('a frame like an earlier one', () => {
         expectSame(quickly, expected);
         expectSame(quick.relayedBytes, slow.relayedBytes);
       }),
-      { numRuns: 500 },
+      { numRuns: randomCases(500) },
     );
   });
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { BILL, chunk, delta, feedPieces, RELAY_TERMS } from '../../../test/chat-wire.ts';
 import { expectSame } from '../../../test/expect-same.ts';
+import { randomCases } from '../../../test/random-cases.ts';
 import { mendStream } from '../chat/mend.ts';
 import type { StreamRelay } from '../wire.ts';
 import { FrameMemory } from './frame-memory.ts';
@@ -210,7 +211,7 @@ function comesToTheSame(streams: readonly (readonly Buffer[])[], hideReasoning: 
 }
 
 test('streams of one host, with and without reasoning, come to the same with the frame memory as when every frame is parsed', () => {
-  const runs = 2000;
+  const runs = randomCases(2000);
   const helped = { with: 0, without: 0 };
   fc.assert(
     fc.property(streamsOfOneHost, (streams) => {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, test } from 'vitest';
 import { BILL, chunk, delta, feedPieces, RELAY_TERMS } from '../../../test/chat-wire.ts';
 import { expectSame } from '../../../test/expect-same.ts';
+import { randomCases } from '../../../test/random-cases.ts';
 import type { UsageReading } from '../../canonical/usage.ts';
 import { mendStream } from '../chat/mend.ts';
 import { completions } from '../completions/index.ts';
@@ -108,7 +109,7 @@ describe.each(RELAYS)('a stream of %s', (_name, open, shapes, ends) => {
         expectSame(relayed(open(asked), [bytes]), byFrame);
         expectSame(relayed(open(asked), cut(bytes, places)), byFrame);
       }),
-      { numRuns: 1000 },
+      { numRuns: randomCases(1000) },
     );
   });
 
@@ -121,7 +122,7 @@ describe.each(RELAYS)('a stream of %s', (_name, open, shapes, ends) => {
         expectSame(inRuns, read);
         expectSame(chunksOf(sentInRuns), chunksOf(sent));
       }),
-      { numRuns: 1000 },
+      { numRuns: randomCases(1000) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { randomCases } from '../../../test/random-cases.ts';
 import { misnumberedStreams } from '../../../test/responses-arbitraries.ts';
 import {
   accumulate,
@@ -58,7 +59,7 @@ test('however careless the host, the client’s stream obeys the wire and the SD
       expect(faultsOfStream(text)).toEqual([]);
       expect((await accumulate(text)).status).toBe('completed');
     }),
-    { numRuns: 300 },
+    { numRuns: randomCases(300) },
   );
 });
 
@@ -89,7 +90,7 @@ test('however a host numbers its parts and items, every word is sent once, in de
       );
       expect(told.join('\n')).toBe(said);
     }),
-    { numRuns: 300 },
+    { numRuns: randomCases(300) },
   );
 });
 
@@ -121,6 +122,6 @@ test('whatever comes, in whatever order, nothing is thrown and what was sent sta
       const numbers = eventsIn(text).map(({ data }) => data.sequence_number);
       expect(numbers).toEqual(numbers.map((_, at) => at));
     }),
-    { numRuns: 300 },
+    { numRuns: randomCases(300) },
   );
 });
