@@ -23,3 +23,14 @@ test('a record has its names in one column', () => {
     ]),
   ).toBe('id       x\nbalance  $1.00\n');
 });
+
+test.each([
+  ['\u001b]52;c;eA==\u0007', '\\u001b]52;c;eA==\\u0007'],
+  ['\u009b2Jx', '\\u009b2Jx'],
+  ['one\r\ntwo', 'one\\u000d\\u000atwo'],
+  ['a\u202eb\u2028', 'a\\u202eb\\u2028'],
+])('what a caller wrote cannot control the terminal: %j', (text, shown) => {
+  const column = { title: 'LABEL', text: (row: string) => row };
+  expect(formatTable([column], [text])).toBe(`LABEL\n${shown}\n`);
+  expect(formatRecord([['label', text]])).toBe(`label  ${shown}\n`);
+});

@@ -9,7 +9,10 @@ const GAP = '  ';
 
 /** Rows in aligned columns under a line of titles. */
 export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
-  const cells = [columns.map(({ title }) => title), ...rows.map((row) => columns.map(({ text }) => text(row)))];
+  const cells = [
+    columns.map(({ title }) => title),
+    ...rows.map((row) => columns.map(({ text }) => visible(text(row)))),
+  ];
   const widths = columns.map((_, at) => Math.max(...cells.map((line) => width(line[at] ?? ''))));
   const lines = cells.map((line) =>
     line
@@ -23,7 +26,15 @@ export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly
 /** One object, with a line for each member. */
 export function formatRecord(members: readonly (readonly [name: string, value: string])[]): string {
   const longest = Math.max(...members.map(([name]) => width(name)));
-  return members.map(([name, value]) => `${pad(name, longest, false)}${GAP}${value}\n`).join('');
+  return members.map(([name, value]) => `${pad(name, longest, false)}${GAP}${visible(value)}\n`).join('');
+}
+
+/** Controls of a terminal, breaks of a line, and marks that turn the direction of text around. */
+const UNSEEN = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+
+/** Callers write labels, names of models and user agents; none of them may control the terminal of whoever lists them. */
+function visible(text: string): string {
+  return text.replace(UNSEEN, (unseen) => `\\u${unseen.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 function pad(cell: string, columns: number, isRight: boolean): string {
