@@ -178,6 +178,37 @@ describe('a PostgreSQL that is put back to an older state under running processe
     expect(await one.store.findReceipt(4n, 1n)).toMatchObject({ priceVersion: 'other prices' });
   });
 
+  it('writes neither of two names that have the same number, one in memory and one in the older state', async () => {
+    const one = await begin();
+    expect(await kinds(one, hold(1n, one, { amountNanousd: 9_999n }))).toEqual(['balance']);
+    const { putBack } = await takeSnapshot(url);
+    const newer = { requestedModel: 'a new name' };
+    expect(await kinds(one, hold(1n, one, { ...newer, amountNanousd: 9_999n }))).toEqual(['balance']);
+    const [row] = (await runSql(url, "SELECT id FROM name WHERE text = 'a new name'")).rows;
+    await putBack(OTHERS_FIRST);
+    const { rows } = await runSql(url, `SELECT text FROM name WHERE id = ${row.id}`);
+    const batch = [hold(2n, one, newer), hold(3n, one, { requestedModel: rows[0].text })];
+    await expect(one.store.apply(batch)).rejects.toThrow('names or price lists');
+    expect((await runSql(url, 'SELECT count(*)::int AS calls FROM call')).rows).toEqual([{ calls: 0 }]);
+  });
+
+  it('writes neither of two price lists that have the same number, one in memory and one in the older state', async () => {
+    const one = await begin();
+    expect(await kinds(one, hold(1n, one, { amountNanousd: 9_999n }))).toEqual(['balance']);
+    const { putBack } = await takeSnapshot(url);
+    const priceId = await one.store.registerPrices('new prices', '{"model":2}');
+    expect(await kinds(one, hold(1n, one, { priceId, amountNanousd: 9_999n }))).toEqual(['balance']);
+    await putBack(OTHERS_FIRST);
+    const others = await one.store.registerPrices('other prices', '{}');
+    const batch = [hold(2n, one, { priceId }), hold(3n, one, { priceId: others })];
+    await expect(one.store.apply(batch)).rejects.toThrow('names or price lists');
+    expect((await runSql(url, 'SELECT count(*)::int AS calls FROM call')).rows).toEqual([{ calls: 0 }]);
+    expect(await beat(one)).toContain('names or price lists');
+    expect(await kinds(one, hold(4n, one, { priceId }), hold(5n, one, { priceId: others }))).toEqual(['held', 'held']);
+    expect(await one.store.findReceipt(4n, 1n)).toMatchObject({ priceVersion: 'new prices' });
+    expect(await one.store.findReceipt(5n, 1n)).toMatchObject({ priceVersion: 'other prices' });
+  });
+
   it('registers a price list again if a hold needs it and the older state lacks it', async () => {
     const one = await begin();
     const { putBack } = await takeSnapshot(url);

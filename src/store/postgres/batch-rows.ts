@@ -11,7 +11,7 @@ import {
 } from '../rules/rows.ts';
 import type { LedgerOperation } from '../store.ts';
 import { BatchJobs, TouchedJobs } from './batch-jobs.ts';
-import type { Loaded } from './dictionary.ts';
+import type { Loaded, Numbered } from './dictionary.ts';
 import type { OpenHold, OpenHoldLookup } from './open-hold.ts';
 import type { Answer, Statement } from './pipeline.ts';
 import type { NumberedLists } from './price-lists.ts';
@@ -125,7 +125,7 @@ export class BatchRows implements LedgerRows {
       [READ_NAMES, this.#loaded.names] as const,
       [READ_PRICES, this.#loaded.priceLists] as const,
     ]) {
-      if (pairs.size > 0) read(text, [numbers([...pairs.keys()])], (rows) => this.#prove(pairs, rows));
+      if (pairs.length > 0) read(text, [numbers(pairs.map(([id]) => id))], (rows) => this.#prove(pairs, rows));
     }
     if (keys.size > 0) read(READ_KEYS, [numbers([...keys])], (rows) => this.#loadKeys(rows));
     if (members.size > 0) read(READ_MEMBERS, idsOf(members).map(numbers), (rows) => this.#loadMembers(rows));
@@ -186,9 +186,9 @@ export class BatchRows implements LedgerRows {
   }
 
   /** Every name and price list must be in the database under the number that would be written. */
-  #prove(pairs: ReadonlyMap<bigint, string>, rows: Rows<[id: bigint, text: string]>): void {
-    const isSame = rows.length === pairs.size && rows.every(([id, text]) => pairs.get(id) === text);
-    if (!isSame) this.whyOlder ??= RENUMBERED;
+  #prove(pairs: readonly Numbered[], rows: Rows<[id: bigint, text: string]>): void {
+    const stored = new Map(rows);
+    if (pairs.some(([id, text]) => stored.get(id) !== text)) this.whyOlder ??= RENUMBERED;
   }
 
   #loadAccounts(rows: Rows<[bigint, bigint, bigint, bigint, bigint, bigint, bigint, bigint, bigint]>): void {

@@ -9,12 +9,15 @@ import { storable, texts } from './values.ts';
 export interface Loaded {
   /** The number of a name; only for names of the operations that were loaded. */
   readonly nameId: NameId;
-  /** The names of the batch by their number, for the batch to prove. */
-  readonly names: ReadonlyMap<bigint, string>;
+  /** The names of the batch with their numbers, for the batch to prove. */
+  readonly names: readonly Numbered[];
   readonly prices: NumberedLists;
-  /** The versions of the batch's price lists by their id in the database. */
-  readonly priceLists: ReadonlyMap<bigint, string>;
+  /** The versions of the batch's price lists with their ids in the database. */
+  readonly priceLists: readonly Numbered[];
 }
+
+/** A text and its number in the database. Two texts have the same number if one was read before the database was put back. */
+export type Numbered = readonly [id: bigint, text: string];
 
 export type NameId = (text: string) => bigint;
 
@@ -55,9 +58,9 @@ export class Dictionary {
     const prices = await this.#prices.load([...numbers]);
     return {
       nameId: (text) => idIn(known, text),
-      names: new Map([...names].map((name) => [idIn(known, name), name])),
+      names: [...names].map((name): Numbered => [idIn(known, name), name]),
       prices,
-      priceLists: new Map([...prices.values()].flatMap(pairOf)),
+      priceLists: [...prices.values()].flatMap(pairOf),
     };
   }
 
@@ -85,7 +88,7 @@ export class Dictionary {
   }
 }
 
-function pairOf({ id, version }: PriceList): (readonly [bigint, string])[] {
+function pairOf({ id, version }: PriceList): Numbered[] {
   return id === null ? [] : [[id, version]];
 }
 
