@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { aJob, aRelease, aReserve } from '../../../test/job-fixtures.ts';
 import { aCredit, aHold, aSettle, NOON_MS } from '../../../test/store-fixtures.ts';
 import type { LedgerOperation } from '../store.ts';
 import { AccountReader } from './accounts.ts';
@@ -114,6 +115,16 @@ describe('a batch', () => {
     expect(sums.length).toBeLessThanOrEqual(1);
     expect(balanceAndHeld()).toEqual([995n, 50n]);
     expect(verbs.heldDrift(NOON_MS)).toEqual([]);
+  });
+
+  it('leaves no more to spend after a release that fails, because nothing is reserved', () => {
+    verbs.changeJobs('stage', [[aJob(10n, 60n)], []]);
+    expect(apply(aCredit(1n, 100n), aReserve(10n, 60n))).toMatchObject([{ kind: 'credited' }, { kind: 'reserved' }]);
+    database.exec('UPDATE balance SET reserved = 0');
+    verbs = writerVerbs(database);
+    const failed = { kind: 'operation_failed', message: expect.stringContaining('nothing reserved') };
+    expect(apply(aRelease(10n), aHold(11n, 101n))).toEqual([failed, expect.objectContaining({ reason: 'balance' })]);
+    expect(apply(aHold(12n, 100n))).toEqual([0]);
   });
 
   it('writes a hold before the batch needs its row, and refuses a second hold with its id', () => {

@@ -228,8 +228,9 @@ export class RowCache {
 
   /** Reserves an amount for a job, or frees it if it is negative. */
   reserve(balance: BalanceRow, { window, personWindow }: Windows, amount: bigint): void {
-    balance.reserved += amount;
-    if (balance.reserved < 0n) throw new Error(`Account ${balance.accountId} has nothing reserved.`);
+    const reserved = balance.reserved + amount;
+    if (reserved < 0n) throw new Error(`Account ${balance.accountId} has nothing reserved.`);
+    balance.reserved = reserved;
     this.touchBalance(balance);
     if (window !== null) this.#windows.reserve(window, amount);
     if (personWindow !== null) this.#personWindows.reserve(personWindow, amount);
