@@ -66,6 +66,15 @@ export function jobContentsContract(name: string, open: OpenStore): void {
       expect((await subject.store.findReceipt(20n, 1n))?.costNanousd).toBe(4n);
     });
 
+    it('keeps no answer that comes after request and result of its job were deleted', async () => {
+      await accept(10n);
+      await subject.store.apply([aRelease(10n)]);
+      await jobs().dropContent(10n, 1n, NOON_MS);
+      await jobs().putChunks([aChunk(10n, { attempt: 1, digest: 'late' })]);
+      await jobs().putChunks([aChunk(11n, { attempt: 1, digest: 'of no job' })]);
+      expect(await jobs().chunksAfter(null, 10)).toEqual([]);
+    });
+
     it('deletes what was staged and not accepted in time, and nothing else', async () => {
       await jobs().createGroup(aGroup(50n));
       await jobs().stage([aJob(51n, 1n, { groupId: 50n, line: 1 })], [aChunk(51n)]);

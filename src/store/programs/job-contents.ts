@@ -6,10 +6,15 @@ import { insertRows, type Program, query, rowOf, rowsOf } from './program.ts';
 
 const FINAL = FINAL_JOB_STATES.map((state) => JOB_STATE.of[state]);
 
-/** Answers of earlier attempts, which no settlement named, are deleted. */
+/**
+ * Answers of earlier attempts, which no settlement named, are deleted. A process that others declared dead may come with
+ * an answer after the content of its job was deleted: nobody would delete that one.
+ */
 export function* putChunks(chunks: readonly JobChunk[]): Program<void> {
   const [first] = chunks;
   if (first === undefined) return;
+  const job = yield* rowOf('SELECT id FROM job WHERE id = ? AND content_gone_ms IS NULL', first.jobId);
+  if (job === null) return;
   yield query('DELETE FROM job_chunk WHERE job_id = ? AND attempt > 0 AND attempt < ?', first.jobId, first.attempt);
   yield insertRows(
     'job_chunk',
