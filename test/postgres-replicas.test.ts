@@ -129,6 +129,17 @@ describe('several processes on one PostgreSQL', () => {
     expect(await two.store.verify()).toMatchObject({ openHolds: 1, violations: [] });
   });
 
+  it('free nothing of a hold that cannot be voided, because its window is gone', async () => {
+    const one = await begin();
+    await one.store.createKey(aKey(7n, 1n));
+    await one.store.apply([aHold(1n, 100n, { epoch: one.life.epoch, keyId: 7n })]);
+    await one.store.close();
+    await runSql(url, 'DELETE FROM key_window');
+    const two = await begin();
+    expect(await two.store.findAccount(1n)).toMatchObject({ balanceNanousd: 1_000n, heldNanousd: 100n });
+    expect(await kinds(two.store, aHold(2n, 901n, { epoch: two.life.epoch }))).toEqual(['balance']);
+  });
+
   it('begin a life whatever keeps them from clearing up after the one before', async () => {
     const [one, two] = [await begin(), await begin()];
     await one.store.apply([aHold(1n, 100n, { epoch: one.life.epoch })]);

@@ -22,7 +22,7 @@ import {
   whyNotStarted,
 } from './job-rules.ts';
 import { addOpenCall } from './open-call.ts';
-import { isActive, type LedgerRows, nameOfPersonWindow, nameOfWindow, type Spend } from './rows.ts';
+import { isActive, type LedgerRows, nameOfPersonWindow, nameOfWindow, type Spend, spendsIn } from './rows.ts';
 
 /** A job or a group that is to be accepted. */
 type Staged = { readonly job: JobRow } | { readonly group: GroupRow };
@@ -78,8 +78,9 @@ export class JobMoney {
     }
 
     const { windowName, personWindowName } = windowNames(parts.job);
+    const spends = this.#spendsOf(parts.job);
     addOpenCall(this.#rows, hold, windowName, personWindowName);
-    for (const spend of this.#spendsOf(parts.job)) {
+    for (const spend of spends) {
       spend.reservedNanousd -= amountNanousd;
       spend.heldNanousd += amountNanousd;
     }
@@ -112,12 +113,16 @@ export class JobMoney {
     this.#rows.jobEvents.push(...endAttempt(parts, ending, nowMs));
   }
 
-  /** After the hold of a call was voided, which may be the attempt of a job. */
-  lose(callId: bigint): void {
+  /** The job whose attempt this call is; null for any other call. */
+  attempted(callId: bigint): JobParts | null {
     const job = this.#rows.jobOfCall(callId);
-    if (job === undefined || !isUnderWay(job)) return;
-    const { isBack, events } = loseAttempt(this.#partsOf(job), this.#clock.nowMs());
-    if (isBack) this.#reserveAgain(job);
+    return job === undefined || !isUnderWay(job) ? null : this.#partsOf(job);
+  }
+
+  /** After the hold of its attempt was voided. */
+  lose(parts: JobParts): void {
+    const { isBack, events } = loseAttempt(parts, this.#clock.nowMs());
+    if (isBack) this.#reserveAgain(parts.job);
     this.#rows.jobEvents.push(...events);
   }
 
@@ -153,12 +158,8 @@ export class JobMoney {
 
   /** The account and the windows in which the job's reservation counts. */
   #spendsOf(job: JobRow): Spend[] {
-    const { accounts, windows, personWindows } = this.#rows;
     const { windowName, personWindowName } = windowNames(job);
-    const spends: Spend[] = [accounts.get(job.accountId)!];
-    if (windowName !== null) spends.push(windows.get(windowName)!);
-    if (personWindowName !== null) spends.push(personWindows.get(personWindowName)!);
-    return spends;
+    return spendsIn(this.#rows, job.accountId, windowName, personWindowName);
   }
 }
 

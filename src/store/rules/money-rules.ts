@@ -25,6 +25,7 @@ import {
   memberName,
   personWindowNameOf,
   type Spend,
+  spendsIn,
   windowNameOf,
 } from './rows.ts';
 
@@ -194,9 +195,9 @@ export class MoneyRules {
     if (loss === 'too_much') return { kind: 'settle_refused', reason: 'loss_allowance' };
     const job = operation.job === undefined ? null : this.#jobs.running(operation.job, id);
 
+    this.#endHold(call, cost);
     if (loss !== null) Object.assign(this.#rows.accounts.get(call.receipt.accountId)!, loss);
     else if (accountLossNanousd !== null) this.#noteLoss(call, accountLossNanousd);
-    this.#endHold(call, cost);
     const isFree = freesKey(cost, isAnswered(settlement), kept);
     this.#endKey(call.receipt, isFree ? null : { state: 'finished', kept });
     Object.assign(call.receipt, settlement, { state: 'settled', endedMs });
@@ -219,6 +220,7 @@ export class MoneyRules {
   void(id: bigint, reason: string): LedgerOutcome {
     const call = this.#rows.calls.get(id);
     if (call?.receipt.state !== 'open') return { kind: 'void_not_open' };
+    const job = this.#jobs.attempted(id);
 
     this.#endHold(call, 0n);
     this.#endKey(call.receipt, { state: 'unknown', kept: null });
@@ -227,21 +229,16 @@ export class MoneyRules {
     call.receipt.endedMs = this.#clock.nowMs();
     call.receipt.lossNanousd = call.receipt.heldNanousd;
     call.receipt.lossReason = reason;
-    this.#jobs.lose(id);
+    if (job !== null) this.#jobs.lose(job);
     return { kind: 'voided' };
   }
 
   #endHold({ receipt, windowName, personWindowName }: Call, cost: bigint): void {
-    const { accounts, windows, personWindows } = this.#rows;
-    const account = accounts.get(receipt.accountId)!;
-    account.balanceNanousd -= cost;
-    const ofKey = windowName === null ? null : windows.get(windowName)!;
-    const ofPerson = personWindowName === null ? null : personWindows.get(personWindowName)!;
-    for (const spend of [account, ofKey, ofPerson]) {
-      if (spend === null) continue;
+    for (const spend of spendsIn(this.#rows, receipt.accountId, windowName, personWindowName)) {
       spend.heldNanousd -= receipt.heldNanousd;
       spend.spentNanousd += cost;
     }
+    this.#rows.accounts.get(receipt.accountId)!.balanceNanousd -= cost;
   }
 
   #credit(credit: CreditOperation): LedgerOutcome {

@@ -112,3 +112,17 @@ export function isActive(key: KeyRule, account: Pick<AccountRow, 'id'>, nowMs: n
   if (key.disabledMs !== null || key.personDisabledMs !== null) return false;
   return key.expiresMs === null || key.expiresMs > nowMs;
 }
+
+/** Where an amount counts. Throws if a row is missing, which must not show when some of them have changed already. */
+export function spendsIn(
+  { accounts, windows, personWindows }: Pick<LedgerRows, 'accounts' | 'windows' | 'personWindows'>,
+  accountId: bigint,
+  windowName: string | null,
+  personWindowName: string | null,
+): Spend[] {
+  const spends: (Spend | undefined)[] = [accounts.get(accountId)];
+  if (windowName !== null) spends.push(windows.get(windowName));
+  if (personWindowName !== null) spends.push(personWindows.get(personWindowName));
+  if (spends.every((spend) => spend !== undefined)) return spends;
+  throw new Error(`Account ${accountId} or one of its windows has no row.`);
+}
