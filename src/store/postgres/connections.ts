@@ -179,6 +179,7 @@ export class Connections {
       return await this.#openLine();
     } catch (error) {
       if (error instanceof ConnectionLost) this.#lose(error);
+      this.#serveWaiter();
       throw asUnavailable(error);
     }
   }
@@ -212,7 +213,7 @@ export class Connections {
     else waiter.resolve(line);
   }
 
-  /** A connection ended and may be replaced. */
+  /** A connection ended, or was not opened, and may be replaced. */
   #serveWaiter(): void {
     const waiter = this.#waiting.shift();
     if (waiter !== undefined) this.#takeLine().then(waiter.resolve, waiter.reject);

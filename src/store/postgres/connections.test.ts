@@ -1,0 +1,31 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { expect, test } from 'vitest';
+import { systemClock } from '../../kit/clock.ts';
+import { Connections } from './connections.ts';
+
+/** A field of an error message, which ends with a zero byte. */
+const field = (kind: string, text: string) => Buffer.from(`${kind}${text}\0`);
+
+/** The answer to a client for which the server has no connection left. */
+function noneLeft(): Buffer {
+  const fields = [field('S', 'FATAL'), field('C', '53300'), field('M', 'too many connections'), Buffer.from('\0')];
+  const body = Buffer.concat(fields);
+  const head = Buffer.from('E....');
+  head.writeInt32BE(body.length + 4, 1);
+  return Buffer.concat([head, body]);
+}
+
+test('work that waits for a connection fails too when none can be opened', async () => {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.end(noneLeft()));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const connections = new Connections(`postgres://tollgate@127.0.0.1:${port}/books`, systemClock, 1);
+  const work = Array.from({ length: 4 }, () => connections.withLine(async () => 'done').catch(String));
+  expect(await Promise.all(work)).toEqual(work.map(() => expect.stringContaining('too many connections')));
+  await connections.close();
+  server.close();
+});
