@@ -1,6 +1,6 @@
 import { GatewayError } from '../canonical/errors.ts';
 import { PREFIXES, readDeploymentPath } from './path-aliases.ts';
-import { withoutTrailingSlash } from './router.ts';
+import { paramOf, withoutTrailingSlash } from './router.ts';
 import { type Route, refusedRoute } from './routes.ts';
 
 /** The error for a path or method without a route: why, and what to use instead. */
@@ -29,16 +29,22 @@ export function errorOfUnknownRoute(
   });
 }
 
-/** The methods that have a route at this path. */
+/** The methods at this path. Of several routes that fit, the exact or the longest one is meant. */
 export function methodsAt({ url = '' }: { readonly url?: string | undefined }, routes: readonly Route[]): string[] {
   const requested = url.split('?', 1)[0]!;
   const path = readDeploymentPath(requested)?.path ?? requested;
-  return routes.filter((route) => reaches(route, path)).map((route) => route.method);
+  const found = routes.filter((route) => reaches(route, path));
+  const closest = Math.max(...found.map(closeness));
+  return found.filter((route) => closeness(route) === closest).map((route) => route.method);
+}
+
+function closeness({ path }: Route): number {
+  return path.includes('*') ? path.length : Number.POSITIVE_INFINITY;
 }
 
 function reaches(route: Route, path: string): boolean {
   return PREFIXES.some((prefix) => {
     const full = prefix + route.path;
-    return full.endsWith('/*') ? path.startsWith(full.slice(0, -1)) : withoutTrailingSlash(path) === full;
+    return full.includes('/*') ? paramOf(full, path) !== null : withoutTrailingSlash(path) === full;
   });
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { methodsAt } from './errors.ts';
 import { PREFIXES } from './path-aliases.ts';
 import { pathOf, Router } from './router.ts';
 import type { Route } from './routes.ts';
@@ -91,4 +92,27 @@ test.each([
   ['?', ''],
 ])('the path of %s is %s', (target, path) => {
   expect(pathOf(target)).toBe(path);
+});
+
+describe('the methods that a 405 names', () => {
+  const routes = [
+    route('POST', '/jobs'),
+    route('POST', '/jobs/groups'),
+    route('GET', '/jobs/groups'),
+    route('GET', '/jobs/groups/*'),
+    route('POST', '/jobs/*/cancel'),
+    route('GET', '/jobs/*'),
+    route('DELETE', '/jobs/*'),
+  ];
+
+  test.each([
+    ['/v1/jobs/groups', ['POST', 'GET']],
+    ['/v1/jobs/groups/group_1', ['GET']],
+    ['/v1/jobs/job_1/cancel?now', ['POST']],
+    ['/v1/jobs/job_1', ['GET', 'DELETE']],
+    ['/v1/jobs/', ['POST']],
+    ['/v1/elsewhere', []],
+  ])('at %s are those of the route that is meant', (url, methods) => {
+    expect(methodsAt({ url }, routes)).toEqual(methods);
+  });
 });

@@ -40,12 +40,8 @@ export class Router {
     const exact = ofMethod?.get(path) ?? ofMethod?.get(withoutTrailingSlash(path));
     if (exact !== undefined) return exact;
     for (const { route, pattern } of this.#open) {
-      if (route.method !== method) continue;
-      const beginning = pattern.indexOf('*');
-      const rest = pattern.slice(beginning + 1);
-      if (!path.startsWith(pattern.slice(0, beginning)) || !path.endsWith(rest)) continue;
-      if (path.length < beginning + rest.length) continue;
-      return { route, pattern, param: path.slice(beginning, path.length - rest.length) };
+      const param = route.method === method ? paramOf(pattern, path) : null;
+      if (param !== null) return { route, pattern, param };
     }
     return this.#findDeployment(method, path);
   }
@@ -57,6 +53,14 @@ export class Router {
     const { pattern, model } = deployment;
     return { ...found, pattern, model };
   }
+}
+
+/** What a path has in the place of the pattern's star; null if it does not fit. */
+export function paramOf(pattern: string, path: string): string | null {
+  const beginning = pattern.indexOf('*');
+  const rest = pattern.slice(beginning + 1);
+  if (!path.startsWith(pattern.slice(0, beginning)) || !path.endsWith(rest)) return null;
+  return path.length < beginning + rest.length ? null : path.slice(beginning, path.length - rest.length);
 }
 
 export function withoutTrailingSlash(path: string): string {
