@@ -1,5 +1,4 @@
 import {
-  constants,
   copyFileSync,
   existsSync,
   linkSync,
@@ -111,8 +110,11 @@ function linkOrCopy(file: string, to: string): void {
   try {
     linkSync(file, to);
   } catch {
-    copyFileSync(file, to, constants.COPYFILE_EXCL);
-    syncPath(to);
+    // Under its own name only when it is whole: what is there counts as kept when an interrupted replacement is finished.
+    const part = `${to}.part`;
+    copyFileSync(file, part);
+    syncPath(part);
+    renameSync(part, to);
   }
 }
 
