@@ -90,3 +90,12 @@ test('a number never comes to mean another list, however many lists came before 
   const numbers = [...before.keys()];
   for (const [number, { version }] of await lists.load(numbers)) expect(version).toBe(before.get(number));
 });
+
+test('a batch gets all of its lists, although those that cannot be forgotten leave no room for them', async () => {
+  const table = new Table();
+  const lists = table.open();
+  for (let at = 0; at < LIMITS.storePriceListsMax; at++) await lists.register(`version ${at}`, '{}');
+  lists.forgetIds();
+  const later = [await lists.register('later 1', '{}'), await lists.register('later 2', '{}')];
+  expect([...(await lists.load(later)).values()].map(({ version }) => version)).toEqual(['later 1', 'later 2']);
+});

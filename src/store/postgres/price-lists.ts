@@ -58,8 +58,8 @@ export class PriceLists {
     const loaded = new Map<number, PriceList>();
     const unknown = wanted.filter((number) => !lists.has(number) && Number.isInteger(number));
     if (unknown.length > 0) await this.#readById(unknown, lists);
-    for (const number of wanted) {
-      const known = lists.get(number);
+    // Taken together, because using one list may forget another one that is wanted too.
+    for (const [number, known] of wanted.map((each) => [each, lists.get(each)] as const)) {
       const list = known?.id === null ? await this.#findAgain(known) : known;
       if (list === undefined) continue;
       this.#use(lists, number, list);
