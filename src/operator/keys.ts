@@ -13,7 +13,7 @@ import { OperatorError } from './error.ts';
 import type * as inputs from './input.ts';
 import { toMs } from './input.ts';
 import { keyChangeOf } from './key-change.ts';
-import { accountNamed, afterId, keyNamed, personNamed, unknownAccount, unknownKey } from './lookup.ts';
+import { accountNamed, afterId, findPerson, keyNamed, personIn, unknownAccount, unknownKey } from './lookup.ts';
 import { actsAsMember, fixedTerms, refuseBeyond } from './owner-terms.ts';
 import type { OperatorServices } from './services.ts';
 import { type KeyView, keySpendingView, keyView, type ListView, listView, type ShownKeyView } from './view.ts';
@@ -27,7 +27,7 @@ export async function mint(
   if (account.status === 'closed') throw accountIsClosed(account);
   refusePast(services, input.expires_at);
   const models = resolveModels(services, input.models);
-  const person = input.person === null ? null : await personNamed(services, input.person);
+  const person = input.person === null ? null : await personIn(services, input.person, account);
   const terms = {
     accountId: account.id,
     personId: person?.id ?? null,
@@ -70,8 +70,11 @@ export async function listKeys(
 ): Promise<ListView<ShownKeyView>> {
   const account = input.account === null ? null : await accountNamed(services, input.account);
   const page = { limit: input.limit, after: afterId(KEY_PREFIX, input.after) };
-  const person = input.person === null ? null : await personNamed(services, input.person);
-  const keys = await keysOf(services, account, person, page);
+  const person = input.person === null ? null : await findPerson(services, input.person);
+  const keys = input.person !== null && person === null ? [] : await keysOf(services, account, person, page);
+  // Somebody who has left the account may still have keys; others who are not in it are the same as nobody.
+  if (input.person !== null && page.after === null && keys.length === 0)
+    await personIn(services, input.person, account);
   return listView(await shownKeys(services, keys), input.limit);
 }
 

@@ -59,7 +59,7 @@ export async function personNamed(books: Books, idOrEmail: string): Promise<Pers
   return person;
 }
 
-function findPerson({ store }: Books, idOrEmail: string): Promise<Person | null> {
+export function findPerson({ store }: Books, idOrEmail: string): Promise<Person | null> {
   const id = parseId(PERSON_PREFIX, idOrEmail);
   return id === null ? store.directory.findPersonByEmail(idOrEmail) : store.directory.findPerson(id);
 }
@@ -79,8 +79,13 @@ export function unknownPerson(idOrEmail: string): OperatorError {
 
 /** The id that a page starts after; null for the first page. */
 export function afterId(prefix: string, text: string | null): bigint | null {
+  return optionalId(prefix, text, 'after');
+}
+
+/** The id that this member of the input names; null if it is absent. */
+export function optionalId(prefix: string, text: string | null, member: string): bigint | null {
   if (text === null) return null;
   const id = parseId(prefix, text);
-  if (id === null) throw new OperatorError('invalid_input', `after must be an id, like ${prefix}….`);
+  if (id === null) throw new OperatorError('invalid_input', `${member} must be an id, like ${prefix}….`);
   return id;
 }

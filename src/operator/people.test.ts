@@ -133,6 +133,26 @@ describe('a person', () => {
     expect((await audited()).filter((action) => action === 'person.disable')).toHaveLength(1);
   });
 
+  test('who is not in an account is the same there as somebody who does not exist', async () => {
+    await enrol('stranger@example.com');
+    const told = async (name: 'keys.list' | 'keys.mint' | 'members.remove', person: string) =>
+      run(name, { account: 'ada', person }).then(JSON.stringify, ({ code, message }) => `${code} ${message}`);
+    for (const name of ['keys.list', 'keys.mint', 'members.remove'] as const) {
+      const nobody = await told(name, 'nobody@example.com');
+      expect(nobody).toBe('not_found There is no person "nobody@example.com" in this account.');
+      expect((await told(name, 'stranger@example.com')).replace('stranger', 'nobody')).toBe(nobody);
+    }
+  });
+
+  test('who has left an account still has keys there, which can be listed', async () => {
+    await enrol('left@example.com');
+    await run('members.put', { account: 'ada', person: 'left@example.com', role: 'member' });
+    const { id } = await run('keys.mint', { account: 'ada', person: 'left@example.com' });
+    await run('members.remove', { account: 'ada', person: 'left@example.com' });
+    const { data } = await run('keys.list', { account: 'ada', person: 'left@example.com' });
+    expect(data.map((key) => key.id)).toEqual([id]);
+  });
+
   test('gets, changes and loses a role in an account', async () => {
     const person = await enrol('a@example.com');
     const member = { account: 'ada', person, role: 'member' } as const;
@@ -181,4 +201,9 @@ test('every change of accounts and keys is in the audit with what changed, and n
     after: { spend_cap_nanousd: 5, permissions: ['calls', 'account_read'] },
   });
   expect(Object.keys(change!.after as object)).toHaveLength(2);
+});
+
+test('the error about an invalid id names its member', async () => {
+  await expect(run('refusals.list', { request: 'last one' })).rejects.toThrow('request must be an id, like req_….');
+  await expect(run('refusals.list', { after: 'last one' })).rejects.toThrow('after must be an id, like req_….');
 });

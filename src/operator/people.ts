@@ -7,7 +7,7 @@ import { CAP_WINDOWS } from '../store/store.ts';
 import { type ActingServices, auditRow } from './actor.ts';
 import { OperatorError } from './error.ts';
 import { cap, idOrName, name, page } from './input.ts';
-import { accountNamed, afterId, personNamed, unknownPerson } from './lookup.ts';
+import { accountNamed, afterId, personIn, personNamed, unknownPerson } from './lookup.ts';
 import {
   type MemberSpendingView,
   type MemberView,
@@ -207,7 +207,7 @@ export async function removeMember(
   input: z.output<typeof memberChoice>,
 ): Promise<{ object: 'member'; account: string; person: string; status: 'removed' }> {
   const account = await accountNamed(services, input.account);
-  const person = await personNamed(services, input.person);
+  const person = await personIn(services, input.person, account);
   const subject = formatId(PERSON_PREFIX, person.id);
   const audit = auditRow(services, { action: 'member.remove', subject, accountId: account.id });
   if (!(await services.store.directory.removeMembership(account.id, person.id, audit)))

@@ -4,7 +4,7 @@ import { formatId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
 import type { Refusal } from '../store/refusals.ts';
 import { idOrName, page, seconds, toMs } from './input.ts';
-import { accountNamed, afterId, keyNamed, personIn } from './lookup.ts';
+import { accountNamed, afterId, keyNamed, optionalId, personIn } from './lookup.ts';
 import type { OperatorServices } from './services.ts';
 import { type ListView, listView } from './view.ts';
 
@@ -54,7 +54,7 @@ export async function listRefusals(
   const key = input.key === null ? null : await keyNamed(services, input.key);
   const person = input.person === null ? null : await personIn(services, input.person, account);
   const filter = {
-    id: afterId(REQUEST_PREFIX, input.request),
+    id: optionalId(REQUEST_PREFIX, input.request, 'request'),
     accountId: account?.id ?? null,
     keyId: key?.id ?? null,
     personId: person?.id ?? null,
