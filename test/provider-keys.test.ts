@@ -53,6 +53,21 @@ describe('a stored key', () => {
     expect(await (await custody.keys('GET', '')).json()).toEqual({ object: 'list', data: [] });
   });
 
+  test('is in the audit when it is stored and when it is removed, with the gateway key that did it', async () => {
+    await custody.putKey();
+    await custody.keys('DELETE');
+    expect((await custody.keys('DELETE')).status).toBe(404);
+    const { store } = custody.harness.running.books;
+    const { accountId, keyId: actorId } = custody.minted;
+    const any = { actorId: null, action: null, subject: null, sinceMs: null, untilMs: null };
+    const rows = await store.directory.listAudit({ ...any, accountId }, { before: null, limit: 2 });
+    expect(rows).toMatchObject([
+      { action: 'provider_key.remove', actorKind: 'gateway_key', actorId },
+      { action: 'provider_key.put', actorKind: 'gateway_key', actorId },
+    ]);
+    expect(JSON.stringify(rows.map(({ after }) => after))).not.toContain(API_KEY);
+  });
+
   test('can be replaced, and keeps the time at which the first one was stored', async () => {
     const first = (await (await custody.putKey()).json()) as { created_at: number };
     custody.resource.key = 'another-key-of-the-caller-new9';

@@ -5,16 +5,22 @@ import { stringifyJson } from '../json/stringify.ts';
 import { Secret } from '../kit/secret.ts';
 import { LIMITS } from '../limits.ts';
 import { providerKeyView } from '../operator/provider-keys.ts';
+import { type AuditTerms, auditOfCaller } from './caller-audit.ts';
 import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
 
+export interface KeyRouteServices extends AuditTerms {
+  readonly custody: Custody;
+}
+
 /** Routes for callers' own provider keys. A stored key is never returned. */
-export function keyRoutes(custody: Custody): Route[] {
+export function keyRoutes(services: KeyRouteServices): Route[] {
+  const { custody } = services;
   const changesKeys = { access: 'key', permission: 'provider_keys' } as const;
   return [
     { method: 'GET', path: '/keys', access: 'key', answer: (request) => listKeys(custody, request) },
     { method: 'GET', path: '/keys/*', access: 'key', answer: (request) => showKey(custody, request) },
-    { method: 'PUT', path: '/keys/*', ...changesKeys, answer: (request) => putKey(custody, request) },
-    { method: 'DELETE', path: '/keys/*', ...changesKeys, answer: (request) => deleteKey(custody, request) },
+    { method: 'PUT', path: '/keys/*', ...changesKeys, answer: (request) => putKey(services, request) },
+    { method: 'DELETE', path: '/keys/*', ...changesKeys, answer: (request) => deleteKey(services, request) },
   ];
 }
 
@@ -27,13 +33,18 @@ async function showKey(custody: Custody, { caller, param }: PlainRequest): Promi
   return ok(providerKeyView(await custody.find(caller!.accountId, param)));
 }
 
-async function putKey(custody: Custody, { caller, param, body }: PlainRequest): Promise<PlainAnswer> {
+async function putKey(services: KeyRouteServices, { caller, param, body }: PlainRequest): Promise<PlainAnswer> {
   const { key, baseUrl } = readKeyBody(body);
-  return ok(providerKeyView(await custody.put(caller!.accountId, param, key, baseUrl)));
+  const audit = auditOfCaller(services, caller!);
+  const stored = await services.custody.put(caller!.accountId, param, key, baseUrl, (row) =>
+    audit('provider_key.put', param, { base_url: row.baseUrl, last_four: row.lastFour }),
+  );
+  return ok(providerKeyView(stored));
 }
 
-async function deleteKey(custody: Custody, { caller, param }: PlainRequest): Promise<PlainAnswer> {
-  await custody.remove(caller!.accountId, param);
+async function deleteKey(services: KeyRouteServices, { caller, param }: PlainRequest): Promise<PlainAnswer> {
+  const audit = auditOfCaller(services, caller!);
+  await services.custody.remove(caller!.accountId, param, audit('provider_key.remove', param, null));
   return ok({ object: 'provider_key', provider: param, status: 'removed', deleted: true });
 }
 

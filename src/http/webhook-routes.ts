@@ -1,25 +1,21 @@
 import { z } from 'zod';
-import type { Caller } from '../accounts/authenticate.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { EVENT_PREFIX } from '../canonical/id-prefixes.ts';
 import { readBody } from '../gateway/read-call.ts';
 import { describeIssue, issuePath } from '../json/describe-issue.ts';
 import { formatPath } from '../json/error.ts';
 import { stringifyJson } from '../json/stringify.ts';
-import type { Clock } from '../kit/clock.ts';
 import { parseId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
-import { auditRow } from '../operator/actor.ts';
 import { listView } from '../operator/view.ts';
 import { deliveryView, webhookInput, webhookRotation, webhookView } from '../operator/webhooks.ts';
-import type { WebhookAudit, WebhookTargets } from '../webhooks/targets.ts';
+import type { WebhookTargets } from '../webhooks/targets.ts';
+import { type AuditTerms, auditOfCaller } from './caller-audit.ts';
 import { routesOver } from './route-list.ts';
 import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
 
-export interface WebhookRouteServices {
+export interface WebhookRouteServices extends AuditTerms {
   readonly targets: WebhookTargets;
-  readonly clock: Clock;
-  readonly ids: { next(): bigint };
 }
 
 const PUT_BODY = webhookInput.omit({ account: true, name: true });
@@ -51,21 +47,21 @@ async function show({ targets }: WebhookRouteServices, { caller, param }: PlainR
 
 async function put(services: WebhookRouteServices, { caller, param, body }: PlainRequest): Promise<PlainAnswer> {
   const terms = { name: param, ...readFields(PUT_BODY, body) };
-  const { secret, ...shown } = await services.targets.put(caller!.accountId, terms, auditOf(services, caller!));
+  const { secret, ...shown } = await services.targets.put(caller!.accountId, terms, auditOfCaller(services, caller!));
   const view = { ...webhookView(shown), secret: secret?.reveal() ?? null };
   return { ...ok(view), status: secret === null ? 200 : 201 };
 }
 
 async function rotate(services: WebhookRouteServices, { caller, param, body }: PlainRequest): Promise<PlainAnswer> {
   const { grace_seconds } = readFields(ROTATE_BODY, body);
-  const audit = auditOf(services, caller!);
+  const audit = auditOfCaller(services, caller!);
   const { secret, ...shown } = await services.targets.rotate(caller!.accountId, param, grace_seconds * 1000, audit);
   return ok({ ...webhookView(shown), secret: secret.reveal() });
 }
 
 async function test(services: WebhookRouteServices, { caller, param, body }: PlainRequest): Promise<PlainAnswer> {
   readFields(z.strictObject({}), body);
-  const delivery = await services.targets.test(caller!.accountId, param, auditOf(services, caller!));
+  const delivery = await services.targets.test(caller!.accountId, param, auditOfCaller(services, caller!));
   return { ...ok(deliveryView(delivery)), status: 202 };
 }
 
@@ -78,13 +74,8 @@ async function deliveries({ targets }: WebhookRouteServices, request: PlainReque
 }
 
 async function remove(services: WebhookRouteServices, { caller, param }: PlainRequest): Promise<PlainAnswer> {
-  await services.targets.remove(caller!.accountId, param, auditOf(services, caller!));
+  await services.targets.remove(caller!.accountId, param, auditOfCaller(services, caller!));
   return ok({ object: 'webhook', name: param, status: 'removed', deleted: true });
-}
-
-function auditOf({ clock, ids }: WebhookRouteServices, { accountId, key }: Caller): WebhookAudit {
-  const actor = { kind: 'gateway_key', id: key?.id ?? null, name: key?.name ?? 'local', address: null } as const;
-  return (action, subject, after) => auditRow({ actor, clock, ids }, { action, subject, accountId, after });
 }
 
 function readLimit(text: string | null): number {

@@ -23,13 +23,13 @@ export function routeTable(
   webhooks: WebhookRouteServices,
   jobs: Jobs,
 ): Route[] {
-  const { prices, custody, clock, usage } = gateway;
+  const { prices, custody, clock, ids, usage } = gateway;
   const messages = { wire: WIRES.messages, checkVersion: readVersion };
   return [
     ...callRoutes(),
     ...plainRoutes({ ledger, prices, hangups: (account) => hangupFacts(gateway, account), messages, clock, usage }),
     ...receiptRoutes({ ledger, signer, clock }),
-    ...keyRoutes(custody),
+    ...keyRoutes({ custody, clock, ids }),
     ...webhookRoutes(webhooks),
     ...jobRoutes({
       jobs,
