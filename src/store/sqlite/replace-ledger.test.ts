@@ -1,27 +1,32 @@
-import * as fs from 'node:fs';
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { databaseFile } from './database.ts';
 import { migrate } from './migrate.ts';
 import { draftPath, finishReplacement, raiseGeneration, replaceLedger } from './replace-ledger.ts';
 
-const copies = vi.hoisted(() => ({ isCut: false }));
-
-/** A file system without links, on which a copy can be cut in the middle. */
-vi.mock('node:fs', async (load) => {
-  const real = await load<typeof fs>();
-  const linkSync = () => {
+/** A file system without links, on which every copy is cut in the middle. Other tests of this process get the real one back. */
+function cutCopies(): void {
+  const { readFileSync, writeFileSync } = fs;
+  vi.spyOn(fs, 'linkSync').mockImplementation(() => {
     throw new Error('EPERM');
-  };
-  const copyFileSync = (from: string, to: string, mode?: number) => {
-    if (!copies.isCut) return real.copyFileSync(from, to, mode);
-    real.writeFileSync(to, real.readFileSync(from).subarray(0, 100));
+  });
+  vi.spyOn(fs, 'copyFileSync').mockImplementation((from, to) => {
+    writeFileSync(to, readFileSync(from).subarray(0, 100));
     throw new Error('The power is gone.');
-  };
-  return { ...real, linkSync, copyFileSync };
-});
+  });
+  syncBuiltinESMExports();
+}
+
+function cutNothing(): void {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+}
+
+afterEach(cutNothing);
 
 function makeLedger(file: string, finish: (database: DatabaseSync) => void): void {
   const database = new DatabaseSync(file, { readBigInts: true });
@@ -38,9 +43,9 @@ test('keeps the whole old ledger although its copy was interrupted', () => {
   makeLedger(draftPath(folder), (database) => {
     generation = raiseGeneration(database, folder);
   });
-  copies.isCut = true;
+  cutCopies();
   expect(() => replaceLedger(folder, generation, 'kept')).toThrow('The power is gone.');
-  copies.isCut = false;
+  cutNothing();
   finishReplacement(folder);
   expect(fs.readFileSync(databaseFile(join(folder, 'kept'))).equals(before)).toBe(true);
   fs.rmSync(folder, { recursive: true });
