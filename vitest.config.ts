@@ -16,7 +16,7 @@ const quick = quickTestFiles();
 // By default one core stays idle, which is half of a small machine, and every file gets a process of its own, which is half of
 // what most of them cost: they share nothing but modules.
 const shared = {
-  ...{ testTimeout: 30_000, hookTimeout: 30_000 },
+  ...{ testTimeout: 30_000, hookTimeout: 30_000, expect: { poll: { timeout: 20_000 } } },
   ...{ pool: 'forks', maxWorkers: '100%', isolate: false },
 } as const;
 

@@ -7,6 +7,10 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // A page that is slow to draw on a busy machine is not a fault, and vitest waits only a second by itself.
+    expect: { poll: { timeout: 30_000 } },
+    // A browser can lose a page to a busy machine. What fails twice is a fault, and a second try is printed.
+    retry: 1,
     pool: 'forks',
     maxWorkers: 2,
     globalSetup: ['test/build-setup.ts'],

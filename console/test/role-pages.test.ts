@@ -21,9 +21,8 @@ test.each(PAGES_OF)(
   async (name, labels) => {
     const page = await openAs(name, '/');
     const links = page.getByRole('navigation', { name: 'Pages' }).first().getByRole('link');
-    await links.first().waitFor();
-    const shown = (await links.allTextContents()).map((text) => text.replace(/\d.*$/, ''));
-    expect(shown).toEqual(labels);
+    const shown = async () => (await links.allTextContents()).map((text) => text.replace(/\d.*$/, ''));
+    await expect.poll(shown).toEqual(labels);
     for (const label of labels) {
       await page
         .getByRole('link', { name: new RegExp(`^${label}`) })
