@@ -379,6 +379,8 @@ function load(): string {
 
 if (onAllCores && (workerCounts !== null || values.tracing || values.noise || values.against.length > 0))
   throw new Error('--all-cores cannot be combined with --workers, --tracing, --noise or --against.');
+if (new Set(values.against.map((checkout) => basename(resolve(checkout)))).size < values.against.length)
+  throw new Error('--against: each folder needs a name of its own, because stores and rows are named after it.');
 if (!canPin && !onAllCores)
   say('cores      there is no taskset or only one core: nothing is pinned, and the figures mean little');
 await main();
