@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CliFixture, type CliRun } from '../../test/cli-fixture.ts';
@@ -154,6 +163,44 @@ describe('tollgate setup', () => {
     const { out } = await setup('aider');
     expect(out).toContain('- openai-api-key: ***\n');
     expect(out).not.toContain('sk-secret-of-mine');
+  });
+
+  test('does not show a key that --undo puts back', async () => {
+    give('.aider.conf.yml', FILES[2]!.own);
+    await setup('aider');
+    const { out } = await setup('aider', '--undo');
+    expect(out).toContain('+ openai-api-key: ***\n');
+    expect(out).not.toContain('sk-secret-of-mine');
+    expect(read('.aider.conf.yml')).toBe(FILES[2]!.own);
+  });
+
+  test('shows no key of a file that is one line', async () => {
+    give('.qwen/settings.json', '{"mcp":{"GITHUB_TOKEN":"ghp_mine"},"security":{"auth":{"apiKey":"sk-mine"}}}\n');
+    const { out } = await setup('qwen');
+    const { out: undone } = await setup('qwen', '--undo');
+    expect(out + undone).not.toMatch(/ghp_mine|sk-mine/);
+    expect(out + undone).toContain('"GITHUB_TOKEN":"***"');
+  });
+
+  test('edits the file that a symbolic link leads to, and leaves the link', async () => {
+    give('dotfiles/codex.toml', FILES[0]!.own);
+    mkdirSync(place('.codex'));
+    symlinkSync('../dotfiles/codex.toml', place('.codex/config.toml'));
+    await setup('codex');
+    expect(lstatSync(place('.codex/config.toml')).isSymbolicLink()).toBe(true);
+    expect(read('dotfiles/codex.toml')).toContain('http://127.0.0.1:8080/v1');
+    await setup('codex', '--undo');
+    expect(lstatSync(place('.codex/config.toml')).isSymbolicLink()).toBe(true);
+    expect(read('dotfiles/codex.toml')).toBe(FILES[0]!.own);
+  });
+
+  test('takes an empty variable for one that is not set', async () => {
+    const empty = { HOME: home, XDG_CONFIG_HOME: '', CODEX_HOME: '', CLINE_DIR: '', CLINE_DATA_DIR: '' };
+    const files = ['.codex/config.toml', '.config/opencode/opencode.json', '.cline/data/settings/providers.json'];
+    for (const [at, client] of ['codex', 'opencode', 'cline'].entries()) {
+      const { out } = await cli.run(['setup', client, '--dry-run'], empty);
+      expect(out.split('\n')[0]).toBe(place(files[at]!));
+    }
   });
 
   test('prints one line of JSON if asked', async () => {

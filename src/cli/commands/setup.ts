@@ -84,7 +84,9 @@ function outcome({ file, before }: FileChange, changes: number, { dryRun, undo: 
     : `Written. ${backupOf(file)} is a copy of the file from before.`;
 }
 
-function placesOf(env: Environment): Places {
+function placesOf(given: Environment): Places {
+  // An empty variable would lead to a file in the current folder.
+  const env = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
   const home = env.HOME ?? homedir();
   const configHome = env.XDG_CONFIG_HOME ?? join(home, '.config');
   return { env, home, configHome, isMac: process.platform === 'darwin', exists: existsSync };

@@ -1,3 +1,5 @@
+import { NO_KEY } from './client.ts';
+
 /** Lines of a file that change: `- old` and `+ new`, in order. Lines that stay are left out: they may hold secrets. */
 export function changedLines(before: string, after: string): string[] {
   const old = linesOf(before);
@@ -10,9 +12,9 @@ export function changedLines(before: string, after: string): string[] {
       at++;
       to++;
     } else if (to >= next.length || (at < old.length && kept(at + 1, to) >= kept(at, to + 1))) {
-      changes.push(`- ${hideSecret(old[at++]!)}`);
+      changes.push(`- ${hideSecrets(old[at++]!)}`);
     } else {
-      changes.push(`+ ${next[to++]!}`);
+      changes.push(`+ ${hideSecrets(next[to++]!)}`);
     }
   }
   return changes;
@@ -37,9 +39,11 @@ function keptCounts(old: readonly string[], next: readonly string[]): (at: numbe
   return (at, to) => counts[at * width + to] ?? 0;
 }
 
-const SECRET = /((?:key|token|secret|password)["']?\s*[:=]\s*["']?)[^"'\s,][^"',]*/i;
+const SECRET = /((?<!env_)(?:key|token|secret|password|authorization)["']?\s*[:=]\s*["']?)([^"'\s,][^"',]*)/gi;
+/** What setup itself writes: no key, or where the client finds it. */
+const NO_SECRET = new RegExp(`^(?:${NO_KEY}|\\$\\w+|\\$?\\{.*)$`);
 
-/** A setting that is replaced may hold somebody's key. */
-function hideSecret(line: string): string {
-  return line.replace(SECRET, '$1***');
+/** A setting that is replaced or put back may hold somebody's key, as may the other settings on its line. */
+function hideSecrets(line: string): string {
+  return line.replace(SECRET, (found, name: string, value: string) => (NO_SECRET.test(value) ? found : `${name}***`));
 }

@@ -1,4 +1,14 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { LIMITS } from '../../limits.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -78,16 +88,20 @@ function restoreOne(text: string, backup: string, format: SettingsFormat, path: 
   return edited;
 }
 
-/** Writes the file in one step, with the permissions it had; a new file is for its owner only. */
+/**
+ * Writes the file in one step, with the permissions it had; a new file is for its owner only. A symbolic link stays, since
+ * people keep such files in a repository.
+ */
 export function carryOut({ file, after }: FileChange): void {
   attempting(file, () => {
     if (after === null) return rmSync(file, { force: true });
     mkdirSync(dirname(file), { recursive: true });
-    const mode = existsSync(file) ? statSync(file).mode : 0o600;
-    const draft = `${file}.tollgate-new`;
+    const target = existsSync(file) ? realpathSync(file) : file;
+    const mode = existsSync(target) ? statSync(target).mode : 0o600;
+    const draft = `${target}.tollgate-new`;
     writeFileSync(draft, after, { mode });
     chmodSync(draft, mode);
-    renameSync(draft, file);
+    renameSync(draft, target);
   });
 }
 
