@@ -150,7 +150,7 @@ export const HOST_MUTANTS: readonly Mutant[] = [
     'src/gateway/understand.ts',
     '  refuseForeignHeaders(call.headers);\n',
     '',
-    'test/refusals.test.ts',
+    'src/gateway/understand.test.ts',
   ),
   mutant(
     'a price list of served models only',
