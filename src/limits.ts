@@ -116,10 +116,11 @@ export const LIMITS = {
   postgresCollisionsMax: 5,
   /** Timeout of a heartbeat in the database, shorter than the wait of the process that sent it. */
   postgresPulseMs: 2_500,
-  /** How often a process sends a heartbeat, the silence after which it stops admitting, and the silence after which it is dead. */
+  /** How often a process sends a heartbeat, and the silence after which it stops admitting, is dead, and leaves no row if it holds nothing. */
   instanceHeartbeatMs: 1_000,
   instanceSilentMs: 3_000,
   instanceDeadMs: 5_000,
+  instanceForgottenMs: 90 * 24 * 3_600_000,
   /** Bursts that a key may owe, when several processes each admitted one before they learned of the others'. */
   rateDebtBursts: 8,
   /** How often processes share their request counts, how long a count is kept, and how many exchanges pass between sweeps. */
@@ -340,9 +341,7 @@ export const LIMITS = {
   unreadRequestBytesMax: 64 * 1024,
   /** Chunks up to this size are joined with their framing, so that they leave in one write. */
   responseJoinedBytesMax: 16 * 1024,
-  /**
-   * File descriptors reserved for the store, the log, threads, look-ups and the operations port; how many are assumed if the system does not say; and the fewest connections of callers, however low that limit is.
-   */
+  /** File descriptors reserved for the store, the log, threads, look-ups and the operations port; how many are assumed if the system does not say; and the fewest connections of callers, however low that limit is. */
   descriptorsReserved: 96,
   descriptorsAssumed: 1_024,
   connectionsMin: 16,

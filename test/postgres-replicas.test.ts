@@ -163,6 +163,27 @@ describe('several processes on one PostgreSQL', () => {
     expect(await kinds(hasty, aHold(3n, 900n, { epoch: again.epoch }))).toEqual(['held']);
   });
 
+  it('delete the rows of those that ended long ago and hold nothing, and no others', async () => {
+    const [long, lately, stuck, live] = [await begin(), await begin(), await begin(), await begin()];
+    for (const [at, { store, life }] of [long, lately, stuck, live].entries())
+      expect(await kinds(store, aHold(BigInt(at) + 1n, 10n, { epoch: life.epoch }))).toEqual(['held']);
+    await long.store.close();
+    await lately.store.close();
+    await begin();
+    const age = `UPDATE instance SET started_at = started_at - interval '91 days', beat_at = beat_at - interval '91 days'`;
+    await runSql(url, `${age} WHERE epoch = ANY($1)`, [[long.life.epoch, stuck.life.epoch]]);
+    await runSql(url, 'UPDATE instance SET state = 2 WHERE epoch = $1', [stuck.life.epoch]);
+    const last = await begin();
+    const { rows } = await runSql(url, 'SELECT epoch::int8 FROM instance ORDER BY epoch');
+    expect(rows.map(({ epoch }) => BigInt(epoch))).not.toContain(long.life.epoch);
+    const kept = [lately, stuck, live, last].map(({ life }) => life.epoch);
+    expect(rows.map(({ epoch }) => BigInt(epoch))).toEqual(expect.arrayContaining(kept));
+    const orphans = 'SELECT 1 FROM instance_commit WHERE token NOT IN (SELECT token FROM instance)';
+    expect((await runSql(url, orphans)).rows).toEqual([]);
+    expect(await live.store.heartbeat(live.life.epoch)).not.toBeNull();
+    expect(last.life.epoch).toBeGreaterThan(live.life.epoch);
+  });
+
   it('let the silent live until they have themselves been heard for as long', async () => {
     const [one, two] = [await begin(), await begin()];
     await one.store.apply([aHold(1n, 100n, { epoch: one.life.epoch })]);

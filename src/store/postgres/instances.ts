@@ -30,6 +30,16 @@ const ago = (ms: number) => `clock_timestamp() - ${ms} * interval '1 millisecond
 const DEAD = ago(LIMITS.instanceDeadMs);
 
 /**
+ * A process that finds no row of its own takes that for an older state, so rows stay for much longer than any process is
+ * suspended. The last epoch stays, because the row that was just inserted has it.
+ */
+const FORGET_BURIED = `
+  WITH gone AS (
+    DELETE FROM instance WHERE state = ${BURIED} AND greatest(started_at, beat_at) < ${ago(LIMITS.instanceForgottenMs)}
+    RETURNING token)
+  DELETE FROM instance_commit WHERE token IN (SELECT token FROM gone)`;
+
+/**
  * Registration of processes that share the database. Each sends heartbeats, timed by the database's clock. One that is
  * silent too long is fenced first, which waits for its running batches; then its open holds are voided at no cost to
  * the callers.
@@ -76,6 +86,7 @@ export class Instances {
          VALUES ($1, $2, $3, ${ALIVE}, clock_timestamp(), clock_timestamp(), clock_timestamp())`,
         [epoch, number, token],
       );
+      await sql(FORGET_BURIED);
       const began = await readFacts(sql, `SELECT name, value FROM meta ${this.#serverFacts}`);
       await pauseRestoredJobs(sql, began);
       return { epoch, number, lastCallId: await lastCallId(sql), replaced, began };
