@@ -34,6 +34,8 @@ export class HostHealth {
   #keyRefused = false;
   #epoch = 0;
   #outUntilMs = 0;
+  /** Until when another thread's probe is waited for. Not longer: news of it may be older than a decision here. */
+  #probedElsewhereUntilMs = 0;
   #timesOut = 0;
   #backSinceMs = Number.NEGATIVE_INFINITY;
   #consecutive = 0;
@@ -67,7 +69,7 @@ export class HostHealth {
 
   availability(model: string, nowMs: number): Availability {
     if (this.#state === 'well') return this.#isAside(model, nowMs) ? 'aside' : 'open';
-    if (this.#state === 'out' && nowMs >= this.#outUntilMs) return 'probe';
+    if (this.#isDue(nowMs)) return 'probe';
     return this.#keyRefused ? 'closed' : 'aside';
   }
 
@@ -78,6 +80,7 @@ export class HostHealth {
 
   state(nowMs: number): HostState {
     if (this.#state === 'probing') return 'probing';
+    if (this.#state === 'out' && this.#isProbedElsewhere(nowMs)) return 'probing';
     if (this.#state === 'out') return this.#keyRefused ? 'key_refused' : 'ejected';
     return nowMs < this.#limitedUntilMs ? 'limited' : 'well';
   }
@@ -94,16 +97,20 @@ export class HostHealth {
 
   /** A call is about to use this host. If its ejection is over, this call is the probe. */
   enter(nowMs: number): number {
-    if (this.#state === 'out' && nowMs >= this.#outUntilMs) {
-      this.#beginProbe();
+    if (this.#isDue(nowMs)) {
+      this.#state = 'probing';
+      this.#epoch++;
       this.#tell({ kind: 'probed', host: this.host });
     }
     return this.#epoch;
   }
 
-  #beginProbe(): void {
-    this.#state = 'probing';
-    this.#epoch++;
+  #isDue(nowMs: number): boolean {
+    return this.#state === 'out' && nowMs >= this.#outUntilMs && nowMs >= this.#probedElsewhereUntilMs;
+  }
+
+  #isProbedElsewhere(nowMs: number): boolean {
+    return nowMs >= this.#outUntilMs && nowMs < this.#probedElsewhereUntilMs;
   }
 
   /**
@@ -156,10 +163,10 @@ export class HostHealth {
         this.#keyRefused = true;
         return;
       case 'probed':
-        this.#beginProbe();
+        this.#probedElsewhereUntilMs = nowMs + this.#settings.ejectionMs;
         return;
       case 'unprobed':
-        if (this.#state === 'probing') this.#state = 'out';
+        this.#probedElsewhereUntilMs = 0;
         return;
       case 'returned':
         this.#putBack(nowMs);
