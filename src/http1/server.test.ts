@@ -140,6 +140,22 @@ describe.each(SERVERS)('requests to the %s server', (_, create) => {
     expect(statusesOf(await say([head, body.slice(0, 10), body.slice(10), LAST]))).toEqual(['200', '200']);
   });
 
+  test('answered before their body has arrived do not become another request, also behind one that is answered at its last byte', async () => {
+    const { dial } = await serve(create, (request, response) => {
+      const end = (): void => answerWhole(response, request.url);
+      if (request.url === '/read') request.read({ data: () => {}, end, failed: () => {} });
+      else end();
+    });
+    const socket = dial();
+    const text = textOf(socket);
+    socket.write(`POST /read ${HEAD}content-length: 2\r\n\r\n1`);
+    await manyTurns();
+    socket.write(`2POST /early ${HEAD}content-length: ${GET.length + 1}\r\n\r\n1`);
+    await manyTurns();
+    socket.write(GET + LAST);
+    expect((await text).match(/\/[a-z]+(?=HTTP|$)/g)).toEqual(['/read', '/early', '/last']);
+  });
+
   test('with an unread body beyond the limit lose the connection', async () => {
     const { dial, server } = await serve(create, (_, response) => answerWhole(response, ''));
     const socket = dial();

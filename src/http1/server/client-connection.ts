@@ -196,7 +196,8 @@ export class ClientConnection {
     // A body that arrived with its head ends before the request is handed on.
     if (this.#response !== null) this.#terms.connections.enter('working', this.#slot);
     request.finish();
-    if (this.#response === null) this.#next();
+    // Its reader may have answered it, and the next request may have begun by now.
+    if (this.#response === null && this.#request === request) this.#next();
   }
 
   /** Drops the rest of a body whose request was already answered. */
