@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ACCOUNT_PREFIX, KEY_PREFIX, PERSON_PREFIX } from '../src/canonical/id-prefixes.ts';
 import { formatId } from '../src/kit/ids.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
+import { submitJobs } from './job-caller.ts';
 import { enrol, openSession, PUBLIC_URL } from './people.ts';
 
 /** What owners and members may do after signing in, beyond the matrix of routes. */
@@ -128,6 +129,23 @@ test('a member has keys of their own, and sees and changes no others', async () 
   expect((await call('member', 'GET', `/receipts/${another}`)).status).toBe(404);
   expect((await call('colleague', 'GET', `/receipts/${receipt}`)).status).toBe(404);
   expect((await call('member', 'POST', `/keys/${mine}/revoke`, {})).body.status).toBe('revoked');
+});
+
+test('a member sees and cancels their own jobs and groups of jobs, and no others', async () => {
+  const { body } = await call('member', 'POST', '/keys', { account, name: 'for jobs' });
+  const own = await submitJobs(harness, String(body.secret));
+  const others = await submitJobs(harness, shared.secret);
+  const pathsOf = ({ job, job_group }: typeof own) => [`/jobs/${job}`, `/job-groups/${job_group}`];
+  for (const path of pathsOf(own)) {
+    expect((await call('colleague', 'POST', `${path}/cancel`, {})).status).toBe(404);
+    expect((await call('member', 'GET', path)).status).toBe(200);
+    expect((await call('member', 'POST', `${path}/cancel`, {})).status).toBe(200);
+  }
+  for (const path of pathsOf(others)) {
+    expect((await call('member', 'GET', path)).status).toBe(404);
+    expect((await call('member', 'POST', `${path}/cancel`, {})).status).toBe(404);
+    expect((await call('owner', 'POST', `${path}/cancel`, {})).status).toBe(200);
+  }
 });
 
 test('a member tightens what an owner set for one of their keys, and loosens nothing of it', async () => {

@@ -100,9 +100,16 @@ export const JOB_ROUTE_MUTANTS: readonly Mutant[] = [
   mutant(
     'a member who sees the jobs of others',
     'src/manage/authorize.ts',
+    '  if ((await ownedBy(membersOwn, input, store))',
+    "  if (!membersOwn.startsWith('job') && (await ownedBy(membersOwn, input, store))",
+    'test/roles.test.ts',
+  ),
+  mutant(
+    'a member who does not see their own jobs',
+    'src/manage/authorize.ts',
     "  if (membersOwn === 'job' || membersOwn === 'job_group') return jobIn(membersOwn, input, store);\n",
     "  if (membersOwn === 'job' || membersOwn === 'job_group') return { personId: null };\n",
-    'test/manage-access.test.ts',
+    'test/roles.test.ts',
   ),
   mutant(
     'a file of results that begins again',

@@ -193,7 +193,7 @@ test('stores a large request alone, and in several commits', async () => {
   const body = Buffer.from(`${' '.repeat(2_500_000)}${large!.body}`);
   await intake.add([small!, { ...large!, body }, last!]);
   const { accepted: group } = await intake.accept(HASH);
-  expect(commits).toEqual(expect.arrayContaining(['1 jobs, 1 parts', '1 parts', '1 parts']));
+  expect(commits.filter((commit) => commit.includes('jobs'))).toEqual(Array(3).fill('1 jobs, 1 parts'));
   const { request } = (await fixture.jobs.list(ANY_READER, { groupId: group.id }, { after: null, limit: 3 }))[1]!;
   expect(request.chunks).toBe(3);
 });

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { ManualClock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 import type { Job } from '../store/jobs.ts';
@@ -110,12 +110,15 @@ test('shares free places between accounts, and keeps each within its own limit',
   expect([ofAccount(1n), ofAccount(2n), ofAccount(3n)]).toEqual([3, 2, 1]);
 });
 
-test('starts nothing while calls need all there is', async () => {
+test('starts nothing while calls need all there is, and asks the store for nothing', async () => {
+  const asked = vi.spyOn(store, 'accountsWithDueJobs');
   waiting = [job(1, 1)];
   isBusy = true;
   startWorker(2, 2);
   await turn();
   expect(ids()).toEqual([]);
+  expect(asked).not.toHaveBeenCalled();
+  asked.mockRestore();
   isBusy = false;
   await turn(LIMITS.jobWorkerPollMs);
   expect(ids()).toEqual([1]);
