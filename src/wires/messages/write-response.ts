@@ -34,7 +34,7 @@ function writeBlock({ head, text, opaque }: AnswerBlock): string {
       return JSON.stringify({
         type: 'thinking',
         thinking: text,
-        signature: opaque === null ? '' : writeSignature(opaque),
+        signature: writeSignature(opaque),
       });
     case 'tool-call': {
       const { id, name } = head;

@@ -76,7 +76,7 @@ class MessageWriter implements StreamWriter {
     if (opaque !== null && isOwnRedacted(opaque) && !this.#opened) {
       return blockStart(index, JSON.stringify({ type: 'redacted_thinking', data: opaque.data })) + blockStop(index);
     }
-    const signature = opaque === null ? '' : signatureDelta(index, writeSignature(opaque));
+    const signature = this.#head.kind === 'reasoning' ? signatureDelta(index, writeSignature(opaque)) : '';
     return this.#open() + signature + blockStop(index);
   }
 }
