@@ -11,7 +11,7 @@ export type FieldNames = Readonly<Record<string, string>>;
  */
 export class Adjustments {
   readonly #mayDrop: boolean;
-  readonly #names: FieldNames;
+  #names: FieldNames;
   readonly #dropped: string[];
   /** Fields beyond those that are named. */
   #others: number;
@@ -26,6 +26,11 @@ export class Adjustments {
   /** A copy of the notes so far, for one of several translations of a request that was read once. */
   copy(): Adjustments {
     return new Adjustments(this.#mayDrop, this.#names, this);
+  }
+
+  /** The caller wrote this field in another place. */
+  rename(param: string, written: string): void {
+    this.#names = { ...this.#names, [param]: written };
   }
 
   /** This field cannot be translated. */

@@ -54,12 +54,21 @@ function given(name: string, value: unknown): Members {
 function writeMessage({ role, blocks }: CanonicalMessage): Members[] {
   if (role === 'assistant') return [writeAssistant(blocks)];
   const results = blocks.filter((block): block is ToolResultBlock => block.kind === 'tool-result').map(writeToolResult);
-  const parts = blocks.filter((block): block is ShownBlock => ['text', 'image', 'document'].includes(block.kind));
+  const parts = blocks.flatMap(asShown);
   if (parts.length === 0 && results.length > 0) return results;
   return [...results, { role, content: writeContent(parts) }];
 }
 
+/** Only the model can refuse on this wire, so a refusal in another message is text. */
+function asShown(block: Block): ShownBlock[] {
+  if (block.kind === 'refusal') return [{ kind: 'text', text: block.text }];
+  return block.kind === 'text' || block.kind === 'image' || block.kind === 'document' ? [block] : [];
+}
+
 function writeAssistant(blocks: readonly Block[]): Members {
+  if (blocks.some(({ kind }) => kind === 'image' || kind === 'document')) {
+    throw untranslatable('messages', 'turns of the assistant must be text for this model');
+  }
   const text = textOf(blocks, 'text');
   const refusal = textOf(blocks, 'refusal');
   const calls = blocks.flatMap((block) => (block.kind === 'tool-call' ? [block] : []));

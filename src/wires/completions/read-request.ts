@@ -2,6 +2,7 @@ import type { CanonicalRequest } from '../../canonical/request.ts';
 import type { JsonText } from '../../json/json.ts';
 import { refusing } from '../adjustments.ts';
 import type { Members } from '../fields/members.ts';
+import { noteStreamOptions } from '../fields/other-members.ts';
 import { translateReasoning } from '../fields/read-reasoning.ts';
 import { untranslatable } from '../fields/request-errors.ts';
 import { readResponseFormat } from '../fields/response-format.ts';
@@ -23,6 +24,7 @@ export function readRequest(text: JsonText, peek: Peek, adjustments = refusing()
     if (CARRIED.has(name) || isWithheld(name, []) || hasNoEffect(name, body[name])) continue;
     adjustments.dropUnknown(name, body[name]);
   }
+  noteStreamOptions(body, adjustments);
   if (body.max_tokens === 0) throw untranslatable('max_tokens', 'send at least 1');
   return {
     messages: [{ role: 'user', blocks: [{ kind: 'text', text: readPrompt(body.prompt) }] }],

@@ -32,6 +32,9 @@ export function documentSize(mediaType: string, base64Chars: number): DocumentSi
 /** Members of a file that are measured, or that no model reads. */
 export const FILE_MEMBERS: ReadonlySet<string> = new Set(['file_data']);
 
+/** Members of a file that are translated. */
+export const FILE_PART_MEMBERS: ReadonlySet<string> = new Set(['file_data', 'filename']);
+
 /** Reads a checked file. */
 export function readFile({ file_data: data, filename }: Members): DocumentBlock {
   const url = String(data);

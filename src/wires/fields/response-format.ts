@@ -1,11 +1,13 @@
 import type { AnswerFormat } from '../../canonical/request.ts';
 import type { Adjustments } from '../adjustments.ts';
-import { isAbsent, isObject } from './members.ts';
+import { isAbsent, isObject, type Members } from './members.ts';
+import { noteOthers, optionalFlag, optionalSchema, optionalText } from './other-members.ts';
 
 /** Reads `response_format`, a field of several wires, into the common language. */
 export function readResponseFormat(format: unknown, adjustments: Adjustments): AnswerFormat | null {
   if (isAbsent(format)) return null;
   const type = isObject(format) ? format.type : undefined;
+  if (isObject(format)) noteOthers(format, 'response_format', FORMAT_MEMBERS, adjustments);
   if (type === 'text') return { kind: 'text' };
   if (type === 'json_object') return { kind: 'json' };
   const schema = isObject(format) && type === 'json_schema' ? format.json_schema : undefined;
@@ -13,12 +15,25 @@ export function readResponseFormat(format: unknown, adjustments: Adjustments): A
     adjustments.drop('response_format', 'send text, json_object or json_schema');
     return null;
   }
+  noteOthers(schema, SCHEMA_FIELD, SCHEMA_MEMBERS, adjustments);
+  return readSchemaFormat(schema, SCHEMA_FIELD);
+}
+
+const SCHEMA_FIELD = 'response_format.json_schema';
+const FORMAT_MEMBERS: ReadonlySet<string> = new Set(['type', 'json_schema']);
+const SCHEMA_MEMBERS: ReadonlySet<string> = new Set(['name', 'description', 'schema', 'strict']);
+
+/** The name of the description in errors and notes about the host's wire. */
+export const FORMAT_DESCRIPTION = `${SCHEMA_FIELD}.description`;
+
+/** Reads the members that describe a schema, which wires have in different places. */
+export function readSchemaFormat({ name, description, schema, strict }: Members, path: string): AnswerFormat {
   return {
     kind: 'schema',
-    name: String(schema.name ?? 'answer'),
-    description: typeof schema.description === 'string' ? schema.description : null,
-    schema: isObject(schema.schema) ? schema.schema : {},
-    strict: typeof schema.strict === 'boolean' ? schema.strict : null,
+    name: optionalText(name, `${path}.name`) ?? 'answer',
+    description: optionalText(description, `${path}.description`),
+    schema: optionalSchema(schema, `${path}.schema`) ?? {},
+    strict: optionalFlag(strict, `${path}.strict`),
   };
 }
 

@@ -1,5 +1,7 @@
 import type { Sampling } from '../../canonical/request.ts';
 import type { Members } from './members.ts';
+import { mustBe } from './request-errors.ts';
+import { isEmpty } from './without-effect.ts';
 
 /** Reads the sampling fields that several wires share. */
 export function readSampling(body: Members): Sampling {
@@ -8,11 +10,17 @@ export function readSampling(body: Members): Sampling {
   return {
     temperature: number('temperature'),
     topP: number('top_p'),
-    // Zero is the documented default, which considers every token.
-    topK: number('top_k') || null,
+    topK: readTopK(body.top_k),
     frequencyPenalty: number('frequency_penalty'),
     presencePenalty: number('presence_penalty'),
     seed: number('seed'),
     stop: typeof stop === 'string' ? [stop] : Array.isArray(stop) ? stop.map(String) : [],
   };
+}
+
+/** Zero is the documented default, which considers every token. */
+export function readTopK(value: unknown): number | null {
+  if (typeof value === 'number') return value || null;
+  if (isEmpty(value)) return null;
+  throw mustBe('top_k', 'an integer');
 }

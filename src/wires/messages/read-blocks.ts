@@ -4,6 +4,7 @@ import type { JsonPath, JsonText } from '../../json/json.ts';
 import type { Adjustments } from '../adjustments.ts';
 import { readCacheMark } from '../fields/cache-mark.ts';
 import { isAbsent, isObject, isText, type Members } from '../fields/members.ts';
+import { noteOthers, optionalFlag } from '../fields/other-members.ts';
 import { untranslatable } from '../fields/request-errors.ts';
 import { hasNoEffect } from '../fields/without-effect.ts';
 import { readSignature, redactedOpaque } from './opaque-reasoning.ts';
@@ -17,12 +18,14 @@ export function readContent(content: unknown, path: JsonPath, text: JsonText, ad
 function readBlock(block: Members, path: JsonPath, text: JsonText, adjustments: Adjustments): Block {
   switch (block.type) {
     case 'thinking':
+      noteOthers(block, formatPath(path), THINKING_MEMBERS, adjustments);
       return {
         kind: 'reasoning',
         text: block.thinking as string,
         opaque: readSignature(String(block.signature ?? '')),
       };
     case 'redacted_thinking':
+      noteOthers(block, formatPath(path), REDACTED_MEMBERS, adjustments);
       return { kind: 'reasoning', text: '', opaque: redactedOpaque(block.data as string) };
     case 'tool_use':
       dropMembers(block, formatPath(path), ['type', 'id', 'name', 'input', 'cache_control', 'caller'], adjustments);
@@ -40,6 +43,10 @@ function readBlock(block: Members, path: JsonPath, text: JsonText, adjustments: 
   }
 }
 
+/** A cache mark is only a hint. */
+const THINKING_MEMBERS: ReadonlySet<string> = new Set(['type', 'thinking', 'signature', 'cache_control']);
+const REDACTED_MEMBERS: ReadonlySet<string> = new Set(['type', 'data', 'cache_control']);
+
 /** The arguments as written: parsing would change long numbers. */
 function textAt(text: JsonText, path: JsonPath): string {
   const { start, end } = text.locate(path)!;
@@ -51,13 +58,17 @@ function dropOtherCallers(caller: unknown, path: JsonPath, adjustments: Adjustme
   adjustments.drop(formatPath([...path, 'caller']));
 }
 
+/** Hosts of other wires take no flag for a failed tool, so only the text can say so. */
 function readToolResult(block: Members, path: JsonPath, adjustments: Adjustments): Block {
+  const flag = formatPath([...path, 'is_error']);
+  const isError = optionalFlag(block.is_error, flag) === true;
+  if (isError) adjustments.note(flag);
   dropMembers(block, formatPath(path), ['type', 'tool_use_id', 'content', 'is_error', 'cache_control'], adjustments);
   return {
     kind: 'tool-result',
     callId: block.tool_use_id as string,
     content: readResultContent(block.content, [...path, 'content'], adjustments),
-    isError: block.is_error === true,
+    isError,
     ...readCacheMark(block.cache_control),
   };
 }
@@ -78,14 +89,19 @@ function readShown(block: Members, path: JsonPath, adjustments: Adjustments): Sh
   if (block.type === 'document') return { ...readDocument(block, path, adjustments), ...mark };
   if (block.type !== 'image') throw untranslatable(formatPath([...path, 'type']), 'send its text');
   dropMembers(block, formatPath(path), ['type', 'source', 'cache_control'], adjustments);
+  noteOthers(block.source as Members, formatPath([...path, 'source']), IMAGE_SOURCE, adjustments);
   return { kind: 'image', source: readSource(block.source as Members), detail: null, ...mark };
 }
+
+const IMAGE_SOURCE: ReadonlySet<string> = new Set(['type', 'media_type', 'data', 'url']);
+const DOCUMENT_SOURCE: ReadonlySet<string> = new Set(['type', 'media_type', 'data']);
 
 /** Documents of text have no counterpart on other wires. */
 function readDocument(block: Members, path: JsonPath, adjustments: Adjustments): DocumentBlock {
   const { type, media_type: mediaType, data } = block.source as Members;
   if (type !== 'base64') throw untranslatable(formatPath([...path, 'source', 'type']), 'send its text in a text block');
   dropMembers(block, formatPath(path), ['type', 'source', 'title', 'cache_control'], adjustments);
+  noteOthers(block.source as Members, formatPath([...path, 'source']), DOCUMENT_SOURCE, adjustments);
   const filename = isText(block.title) ? block.title : null;
   return { kind: 'document', mediaType: String(mediaType ?? 'application/pdf'), base64: String(data), filename };
 }

@@ -11,9 +11,11 @@ import type { JsonText } from '../../json/json.ts';
 import { type Adjustments, refusing } from '../adjustments.ts';
 import { readCacheMark } from '../fields/cache-mark.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
-import { isAbsent, isObject, isText, type Members } from '../fields/members.ts';
+import { isAbsent, isObject, type Members } from '../fields/members.ts';
+import { noteOthers, optionalFlag, optionalText } from '../fields/other-members.ts';
 import { disablesThinking } from '../fields/read-reasoning.ts';
 import { mustBe } from '../fields/request-errors.ts';
+import { readTopK } from '../fields/sampling.ts';
 import { hasNoEffect } from '../fields/without-effect.ts';
 import type { Peek } from '../peek.ts';
 import { isVendorDefined } from './check-tools.ts';
@@ -24,7 +26,7 @@ import { dropMembers, readContent } from './read-blocks.ts';
 export function readRequest(text: JsonText, peek: Peek, adjustments = refusing(FIELD_NAMES)): CanonicalRequest {
   const body = text.value as Members;
   dropUntranslatable(body, adjustments);
-  const { toolChoice, parallelToolCalls } = readToolChoice(body.tool_choice);
+  const { toolChoice, parallelToolCalls } = readToolChoice(body.tool_choice, adjustments);
   return {
     messages: readMessages(text, body, adjustments),
     tools: Array.isArray(body.tools) ? body.tools.map((tool, index) => readTool(tool, index, adjustments)) : [],
@@ -33,13 +35,13 @@ export function readRequest(text: JsonText, peek: Peek, adjustments = refusing(F
     sampling: {
       temperature: numberOrNull(body.temperature),
       topP: numberOrNull(body.top_p),
-      topK: numberOrNull(body.top_k),
+      topK: readTopK(body.top_k),
       frequencyPenalty: null,
       presencePenalty: null,
       seed: null,
       stop: Array.isArray(body.stop_sequences) ? (body.stop_sequences as string[]) : [],
     },
-    answerFormat: readAnswerFormat(body),
+    answerFormat: readAnswerFormat(body, adjustments),
     reasoning: readReasoning(body, peek, adjustments),
     verbosity: null,
   };
@@ -71,12 +73,14 @@ function readMessages(text: JsonText, body: Members, adjustments: Adjustments): 
     if (blocks.length > 0) messages.push({ role, blocks });
   };
   if (!isAbsent(body.system)) add('system', body.system, ['system']);
-  (body.messages as Members[]).forEach(({ role, content, name }, index) => {
-    if (isText(name)) adjustments.note(`messages[${index}].name`);
-    add(role as Role, content, ['messages', index, 'content']);
+  (body.messages as Members[]).forEach((message, index) => {
+    noteOthers(message, `messages[${index}]`, MESSAGE_MEMBERS, adjustments);
+    add(message.role as Role, message.content, ['messages', index, 'content']);
   });
   return messages;
 }
+
+const MESSAGE_MEMBERS: ReadonlySet<string> = new Set(['role', 'content']);
 
 /** Members of a tool that are translated or can be dropped. */
 const TOOL_MEMBERS = [
@@ -98,9 +102,9 @@ function readTool(tool: Members, index: number, adjustments: Adjustments): Canon
   dropMembers(tool, `tools[${index}]`, TOOL_MEMBERS, adjustments);
   return {
     name: tool.name as string,
-    description: typeof tool.description === 'string' ? tool.description : null,
+    description: optionalText(tool.description, `tools[${index}].description`),
     schema: tool.input_schema as Members,
-    strict: typeof tool.strict === 'boolean' ? tool.strict : null,
+    strict: optionalFlag(tool.strict, `tools[${index}].strict`),
     ...readCacheMark(tool.cache_control),
   };
 }
@@ -113,12 +117,13 @@ const CHOICES = new Map<unknown, 'auto' | 'required' | 'none'>([
 
 type Choice = Pick<CanonicalRequest, 'toolChoice' | 'parallelToolCalls'>;
 
-function readToolChoice(choice: unknown): Choice {
+const CHOICE_MEMBERS: ReadonlySet<string> = new Set(['type', 'name', 'disable_parallel_tool_use']);
+
+function readToolChoice(choice: unknown, adjustments: Adjustments): Choice {
   if (!isObject(choice)) return { toolChoice: null, parallelToolCalls: null };
-  return {
-    toolChoice: readChosen(choice),
-    parallelToolCalls: choice.disable_parallel_tool_use === true ? false : null,
-  };
+  noteOthers(choice, 'tool_choice', CHOICE_MEMBERS, adjustments);
+  const isSingle = optionalFlag(choice.disable_parallel_tool_use, 'tool_choice.disable_parallel_tool_use');
+  return { toolChoice: readChosen(choice), parallelToolCalls: isSingle === true ? false : null };
 }
 
 function readChosen({ type, name }: Members): ToolChoice {
@@ -129,17 +134,22 @@ function readChosen({ type, name }: Members): ToolChoice {
 }
 
 /** Formats of this wire have no name and are always strict. */
-function readAnswerFormat(body: Members): AnswerFormat | null {
+function readAnswerFormat(body: Members, adjustments: Adjustments): AnswerFormat | null {
   const config = isObject(body.output_config) ? body.output_config : {};
   const format = isAbsent(config.format) ? body.output_format : config.format;
   if (isAbsent(format)) return null;
   if (!isObject(format) || format.type !== 'json_schema' || !isObject(format.schema)) {
     throw mustBe('output_config.format', 'of type "json_schema" with a schema');
   }
+  noteOthers(format, 'output_config.format', FORMAT_MEMBERS, adjustments);
   return { kind: 'schema', name: 'answer', description: null, schema: format.schema, strict: true };
 }
 
+const FORMAT_MEMBERS: ReadonlySet<string> = new Set(['type', 'schema', 'name']);
+const THINKING_MEMBERS: ReadonlySet<string> = new Set(['type', 'budget_tokens', 'display']);
+
 function readReasoning(body: Members, { reasoning }: Peek, adjustments: Adjustments): CanonicalReasoning | null {
+  if (isObject(body.thinking)) noteOthers(body.thinking, 'thinking', THINKING_MEMBERS, adjustments);
   if (isObject(body.thinking) && body.thinking.type === 'between_tools') adjustments.drop('thinking.type');
   if (reasoning === null) return disablesThinking(body) ? { effort: 'none', budgetTokens: null } : null;
   return { effort: reasoning.effort, budgetTokens: reasoning.budgetTokens };

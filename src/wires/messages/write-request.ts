@@ -1,5 +1,6 @@
 import type {
   AnswerFormat,
+  Block,
   CanonicalMessage,
   CanonicalRequest,
   CanonicalTool,
@@ -7,8 +8,10 @@ import type {
 } from '../../canonical/request.ts';
 import { type Adjustments, refusing } from '../adjustments.ts';
 import { writeCacheMark } from '../fields/cache-mark.ts';
-import type { Members } from '../fields/members.ts';
+import { IMAGE_DETAIL } from '../fields/image-url.ts';
+import { isText, type Members } from '../fields/members.ts';
 import { mustBe, untranslatable } from '../fields/request-errors.ts';
+import { FORMAT_DESCRIPTION } from '../fields/response-format.ts';
 import type { HubRequestTerms } from '../hub.ts';
 import { strictSchema } from './strict-schema.ts';
 import { writeBlock } from './write-blocks.ts';
@@ -20,6 +23,7 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
   const { system, messages } = writeMessages(request.messages);
   const adjustments = terms.adjustments ?? refusing();
   if (request.verbosity !== null) adjustments.drop('verbosity');
+  noteLeftOut(request, adjustments);
   const fields = JSON.stringify({
     model: terms.hostModel,
     max_tokens: terms.outputLimit,
@@ -33,6 +37,19 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
   return Buffer.from(
     `${fields.slice(0, -1)}${system.length === 0 ? '' : `,"system":[${system.join(',')}]`},${prompt}}`,
   );
+}
+
+/** What this wire lacks and nobody would want a refusal for. */
+function noteLeftOut({ answerFormat, messages }: CanonicalRequest, adjustments: Adjustments): void {
+  if (answerFormat?.kind === 'json') adjustments.note('response_format');
+  if (answerFormat?.kind === 'schema' && isText(answerFormat.description)) adjustments.note(FORMAT_DESCRIPTION);
+  if (messages.some(({ blocks }) => blocks.some(asksForDetail))) adjustments.note(IMAGE_DETAIL);
+}
+
+/** `auto` leaves the detail to the host. */
+function asksForDetail(block: Block): boolean {
+  if (block.kind === 'tool-result') return block.content.some(asksForDetail);
+  return block.kind === 'image' && block.detail !== null && block.detail !== 'auto';
 }
 
 /** The blocks of one turn; a user turn begins with the tool results. */

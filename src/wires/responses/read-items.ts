@@ -2,6 +2,7 @@ import type {
   Block,
   CanonicalMessage,
   ReasoningBlock,
+  RefusalBlock,
   Role,
   ShownBlock,
   ToolResultBlock,
@@ -87,12 +88,19 @@ function results(messages: Gathering[]): Block[] {
   return blocks;
 }
 
-function readContent(content: unknown, path: string): Block[] {
+/** A tool cannot refuse, so a refusal in its result is text. */
+function asShown(block: ContentBlock): ShownBlock {
+  return block.kind === 'refusal' ? { kind: 'text', text: block.text } : block;
+}
+
+type ContentBlock = ShownBlock | RefusalBlock;
+
+function readContent(content: unknown, path: string): ContentBlock[] {
   if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }];
   return objectsIn(content).map((part, index) => readPart(part, `${path}[${index}]`));
 }
 
-function readPart(part: Members, path: string): Block {
+function readPart(part: Members, path: string): ContentBlock {
   if (part.type === 'refusal') return { kind: 'refusal', text: part.refusal as string };
   const mark = isObject(part.prompt_cache_breakpoint) ? { cache: { lifetime: null } } : {};
   if (part.type === 'input_file') return { ...readFile(part), ...mark };
@@ -101,9 +109,7 @@ function readPart(part: Members, path: string): Block {
 }
 
 function readResult(item: Members, path: string): ToolResultBlock {
-  const content = readContent(item.output, `${path}.output`).filter(
-    (block): block is ShownBlock => block.kind !== 'refusal',
-  );
+  const content = readContent(item.output, `${path}.output`).map(asShown);
   return { kind: 'tool-result', callId: item.call_id as string, content, isError: false };
 }
 

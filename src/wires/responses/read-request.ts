@@ -7,17 +7,19 @@ import type {
 } from '../../canonical/request.ts';
 import type { JsonText } from '../../json/json.ts';
 import { type Adjustments, refusing } from '../adjustments.ts';
+import { IMAGE_DETAIL } from '../fields/image-url.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
-import { isAbsent, isObject, isText, type Members, objectsIn } from '../fields/members.ts';
+import { isAbsent, isObject, type Members, objectsIn } from '../fields/members.ts';
+import { noteOthers, noteStreamOptions } from '../fields/other-members.ts';
 import { translateReasoning } from '../fields/read-reasoning.ts';
 import { mustBe } from '../fields/request-errors.ts';
-import { readResponseFormat } from '../fields/response-format.ts';
+import { FORMAT_DESCRIPTION, readResponseFormat, readSchemaFormat } from '../fields/response-format.ts';
 import { readVerbosity } from '../fields/verbosity.ts';
-import { hasNoEffect } from '../fields/without-effect.ts';
+import { hasNoEffect, isEmpty } from '../fields/without-effect.ts';
 import type { Peek } from '../peek.ts';
 import { isRefusedField, LOGPROBS } from './fields.ts';
 import { flattenChoice, flattenTools } from './flatten-tools.ts';
-import { itemType } from './measure.ts';
+import { noteItems, noteTools } from './left-out.ts';
 import { readItems } from './read-items.ts';
 import { offeredTools, ToolNames } from './tool-names.ts';
 
@@ -25,6 +27,7 @@ import { offeredTools, ToolNames } from './tool-names.ts';
 export function readRequest(text: JsonText, peek: Peek, adjustments = refusing(FIELD_NAMES)): CanonicalRequest {
   const body = text.value as Members;
   dropUntranslatable(body, adjustments);
+  noteTools(body.tools, 'tools', adjustments);
   const names = new ToolNames(offeredTools(body));
   const choice = isObject(body.tool_choice) ? flattenChoice(body.tool_choice, names) : body.tool_choice;
   const allowed = readAllowed(choice);
@@ -49,7 +52,7 @@ export function readRequest(text: JsonText, peek: Peek, adjustments = refusing(F
   };
 }
 
-export const FIELD_NAMES = { verbosity: 'text.verbosity' };
+export const FIELD_NAMES = { verbosity: 'text.verbosity', [IMAGE_DETAIL]: 'input_image.detail' };
 
 /** Fields that can be translated, or that hosts do not need. */
 const CARRIED: ReadonlySet<string> = new Set([
@@ -87,6 +90,7 @@ function dropUntranslatable(body: Members, adjustments: Adjustments): void {
     if (CARRIED.has(name) || isRefusedField(name) || hasNoEffect(name, body[name])) continue;
     adjustments.dropUnknown(name, body[name]);
   }
+  noteStreamOptions(body, adjustments);
   const include = Array.isArray(body.include) ? body.include : [];
   const logprobsAt = include.indexOf(LOGPROBS);
   if (logprobsAt !== -1) adjustments.drop(`include[${logprobsAt}]`);
@@ -99,16 +103,9 @@ function readMessages(
   adjustments: Adjustments,
 ): CanonicalMessage[] {
   const messages = readItems(input as string | readonly unknown[], names);
-  if (Array.isArray(input)) noteNames(input, adjustments);
+  if (Array.isArray(input)) noteItems(input, adjustments);
   if (typeof instructions !== 'string' || instructions === '') return messages;
   return [{ role: 'system', blocks: [{ kind: 'text', text: instructions }] }, ...messages];
-}
-
-/** The names of calls are translated; those of messages are not. */
-function noteNames(input: readonly unknown[], adjustments: Adjustments): void {
-  input.forEach((item, index) => {
-    if (isObject(item) && isText(item.name) && itemType(item) === 'message') adjustments.note(`input[${index}].name`);
-  });
 }
 
 function readTool(tool: Members): CanonicalTool {
@@ -140,24 +137,25 @@ function readAllowed(choice: unknown): { choice: ToolChoice; names: readonly unk
 
 /** The output format in `text.format`, or in `response_format` as on other wires. */
 function readFormat({ text, response_format: other }: Members, adjustments: Adjustments): AnswerFormat | null {
+  if (isObject(text)) noteOthers(text, 'text', TEXT_MEMBERS, adjustments);
   const format = isObject(text) ? text.format : null;
-  if (!isObject(format)) return readResponseFormat(other, adjustments);
-  const { type, name, description, schema, strict } = format;
-  if (type === 'text') return { kind: 'text' };
-  if (type === 'json_object') return { kind: 'json' };
-  if (type !== 'json_schema') {
+  if (isEmpty(format)) return readResponseFormat(other, adjustments);
+  if (!isObject(format)) throw mustBe('text.format', 'an object');
+  adjustments.rename('response_format', 'text.format');
+  adjustments.rename(FORMAT_DESCRIPTION, 'text.format.description');
+  noteOthers(format, 'text.format', FORMAT_MEMBERS, adjustments);
+  if (format.type === 'text') return { kind: 'text' };
+  if (format.type === 'json_object') return { kind: 'json' };
+  if (format.type !== 'json_schema') {
     adjustments.drop('text.format.type', 'use text, json_object or json_schema');
     return null;
   }
-  if (!isObject(schema)) throw mustBe('text.format.schema', 'a JSON schema');
-  return {
-    kind: 'schema',
-    name: typeof name === 'string' ? name : 'answer',
-    description: typeof description === 'string' ? description : null,
-    schema,
-    strict: typeof strict === 'boolean' ? strict : null,
-  };
+  if (!isObject(format.schema)) throw mustBe('text.format.schema', 'a JSON schema');
+  return readSchemaFormat(format, 'text.format');
 }
+
+const TEXT_MEMBERS: ReadonlySet<string> = new Set(['format', 'verbosity']);
+const FORMAT_MEMBERS: ReadonlySet<string> = new Set(['type', 'name', 'description', 'schema', 'strict']);
 
 function readNumber(value: unknown): number | null {
   return typeof value === 'number' ? value : null;

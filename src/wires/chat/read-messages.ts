@@ -1,0 +1,148 @@
+import type {
+  Block,
+  CanonicalMessage,
+  ImageBlock,
+  RefusalBlock,
+  ShownBlock,
+  ToolResultBlock,
+} from '../../canonical/request.ts';
+import type { Adjustments } from '../adjustments.ts';
+import { readCacheMark } from '../fields/cache-mark.ts';
+import { noteUnknownDetail, readImageUrl } from '../fields/image-url.ts';
+import { FILE_PART_MEMBERS, readFile } from '../fields/inline-file.ts';
+import { isAbsent, isObject, type Members, objectsIn } from '../fields/members.ts';
+import { noteOthers } from '../fields/other-members.ts';
+import { untranslatable } from '../fields/request-errors.ts';
+import { readReasoningDetails } from './reasoning-details.ts';
+
+/** Members of each role's messages that are translated; a cache mark is only a hint. */
+const READ_MEMBERS: ReadonlySet<string> = new Set(['role', 'content', 'cache_control', 'prompt_cache_breakpoint']);
+const ASSISTANT_MEMBERS: ReadonlySet<string> = new Set([
+  ...READ_MEMBERS,
+  ...['refusal', 'reasoning', 'reasoning_content', 'reasoning_details', 'tool_calls', 'function_call'],
+]);
+/** The name in a tool result repeats the name of its call, which is translated. */
+const TOOL_MEMBERS: ReadonlySet<string> = new Set([...READ_MEMBERS, 'tool_call_id', 'name']);
+
+function membersOf(role: unknown): ReadonlySet<string> {
+  if (role === 'assistant') return ASSISTANT_MEMBERS;
+  return role === 'tool' ? TOOL_MEMBERS : READ_MEMBERS;
+}
+
+/** Consecutive tool messages belong to one turn, so they become one user message. */
+export function readMessages(messages: readonly Members[], adjustments: Adjustments): CanonicalMessage[] {
+  const read: CanonicalMessage[] = [];
+  let results: ToolResultBlock[] | null = null;
+  messages.forEach((message, index) => {
+    const path = `messages[${index}]`;
+    noteOthers(message, path, membersOf(message.role), adjustments);
+    if (message.role === 'tool') {
+      if (results === null) {
+        results = [];
+        read.push({ role: 'user', blocks: results });
+      }
+      results.push(readToolResult(message, path, adjustments));
+      return;
+    }
+    results = null;
+    read.push(readMessage(message, path, adjustments));
+  });
+  return read;
+}
+
+function readMessage(message: Members, path: string, adjustments: Adjustments): CanonicalMessage {
+  switch (message.role) {
+    case 'system':
+    case 'developer':
+      return { role: 'system', blocks: readParts(message.content, `${path}.content`, adjustments) };
+    case 'user':
+      return { role: 'user', blocks: readParts(message.content, `${path}.content`, adjustments) };
+    case 'assistant':
+      return { role: 'assistant', blocks: readAssistant(message, path, adjustments) };
+    default:
+      throw untranslatable(`${path}.role`, 'send tool results with the role "tool"');
+  }
+}
+
+/** An assistant turn in its original order: reasoning, text, tool calls. */
+function readAssistant(message: Members, path: string, adjustments: Adjustments): Block[] {
+  if (!isAbsent(message.function_call)) throw untranslatable(`${path}.function_call`, 'send `tool_calls`');
+  const blocks: Block[] = [
+    ...readReasoningDetails(message),
+    ...readParts(message.content, `${path}.content`, adjustments),
+  ];
+  if (typeof message.refusal === 'string' && message.refusal !== '') {
+    blocks.push({ kind: 'refusal', text: message.refusal });
+  }
+  objectsIn(message.tool_calls).forEach((call, index) => {
+    blocks.push(readCall(call, `${path}.tool_calls[${index}]`, adjustments));
+  });
+  return blocks;
+}
+
+const CALL_MEMBERS: ReadonlySet<string> = new Set(['id', 'type', 'index', 'function']);
+const CALLED_MEMBERS: ReadonlySet<string> = new Set(['name', 'arguments']);
+
+function readCall(call: Members, path: string, adjustments: Adjustments): Block {
+  if (!isObject(call.function)) throw untranslatable(`${path}.type`, 'use function tools');
+  noteOthers(call, path, CALL_MEMBERS, adjustments);
+  noteOthers(call.function, `${path}.function`, CALLED_MEMBERS, adjustments);
+  const { name, arguments: argumentsJson } = call.function;
+  return {
+    kind: 'tool-call',
+    id: String(call.id ?? ''),
+    name: String(name ?? ''),
+    argumentsJson: typeof argumentsJson === 'string' ? argumentsJson : '',
+  };
+}
+
+/** A tool cannot refuse, so a refusal in its result is text. */
+function readToolResult(message: Members, path: string, adjustments: Adjustments): ToolResultBlock {
+  const content = readParts(message.content, `${path}.content`, adjustments).map(asShown);
+  return { kind: 'tool-result', callId: String(message.tool_call_id ?? ''), content, isError: false };
+}
+
+function asShown(block: ContentBlock): ShownBlock {
+  return block.kind === 'refusal' ? { kind: 'text', text: block.text } : block;
+}
+
+type ContentBlock = ShownBlock | RefusalBlock;
+
+function readParts(content: unknown, path: string, adjustments: Adjustments): ContentBlock[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }];
+  return objectsIn(content).map((part, index) => readPart(part, `${path}[${index}]`, adjustments));
+}
+
+const PART_MEMBERS: ReadonlySet<string> = new Set(['type', 'cache_control', 'prompt_cache_breakpoint']);
+const TEXT_MEMBERS: ReadonlySet<string> = new Set([...PART_MEMBERS, 'text']);
+const REFUSAL_MEMBERS: ReadonlySet<string> = new Set([...PART_MEMBERS, 'refusal']);
+const IMAGE_MEMBERS: ReadonlySet<string> = new Set([...PART_MEMBERS, 'image_url']);
+const FILE_MEMBERS: ReadonlySet<string> = new Set([...PART_MEMBERS, 'file']);
+
+function readPart(part: Members, path: string, adjustments: Adjustments): ContentBlock {
+  const cache = readCacheMark(part.cache_control);
+  switch (part.type) {
+    case 'image_url':
+      noteOthers(part, path, IMAGE_MEMBERS, adjustments);
+      return { ...readImage(part.image_url, `${path}.image_url`, adjustments), ...cache };
+    case 'file':
+      noteOthers(part, path, FILE_MEMBERS, adjustments);
+      noteOthers(part.file as Members, `${path}.file`, FILE_PART_MEMBERS, adjustments);
+      return { ...readFile(part.file as Members), ...cache };
+    case 'refusal':
+      noteOthers(part, path, REFUSAL_MEMBERS, adjustments);
+      return { kind: 'refusal', text: String(part.refusal) };
+    default:
+      noteOthers(part, path, TEXT_MEMBERS, adjustments);
+      return { kind: 'text', text: String(part.text), ...cache };
+  }
+}
+
+const ADDRESS_MEMBERS: ReadonlySet<string> = new Set(['url', 'detail']);
+
+function readImage(image: unknown, path: string, adjustments: Adjustments): ImageBlock {
+  if (!isObject(image)) return readImageUrl(String(image), null, `${path}.url`);
+  noteOthers(image, path, ADDRESS_MEMBERS, adjustments);
+  noteUnknownDetail(image.detail, `${path}.detail`, adjustments);
+  return readImageUrl(String(image.url), image.detail, `${path}.url`);
+}
