@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import pg from 'pg';
 import { inject } from 'vitest';
@@ -38,26 +38,41 @@ export async function emptySchema(): Promise<EmptySchema> {
   if (used !== undefined) return used;
   const url = await freshSchema();
   await migrate(url);
-  const emptying = await emptyingOf(url);
+  const empty = await emptierOf(url);
   const schema: EmptySchema = {
     url,
     giveBack: async () => {
-      await runSql(url, emptying);
+      await empty();
       emptySchemas.push(schema);
     },
   };
   return schema;
 }
 
-/** The statements that leave a schema as the migrations did, which write to no table but `meta`. */
-async function emptyingOf(url: string): Promise<string> {
-  const tables = await runSql(url, 'SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema');
-  const references = await runSql(
-    url,
+/**
+ * Leaves a schema as the migrations did, which write to no table but `meta`. On one connection for all tests, which plans
+ * its statements once: PostgreSQL would need longer to start a process and to plan them than for most tests.
+ */
+async function emptierOf(url: string): Promise<() => Promise<unknown>> {
+  const client = new pg.Client({ connectionString: url });
+  // The server may stop before this process does.
+  client.on('error', () => undefined);
+  await client.connect();
+  (client.connection.stream as Socket).unref();
+  const body = await emptyingOf(client);
+  await client.query(
+    `CREATE FUNCTION pg_temp.empty_tables() RETURNS void LANGUAGE plpgsql AS $$ BEGIN ${body}; END $$`,
+  );
+  return () => client.query('SELECT pg_temp.empty_tables()');
+}
+
+async function emptyingOf(client: pg.Client): Promise<string> {
+  const tables = await client.query('SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema');
+  const references = await client.query(
     `SELECT conrelid::regclass::text AS referring, confrelid::regclass::text AS referred
      FROM pg_constraint WHERE contype = 'f' AND connamespace = current_schema::regnamespace`,
   );
-  const meta = await runSql(url, 'SELECT name, value FROM meta');
+  const meta = await client.query('SELECT name, value FROM meta');
   const names = referringFirst(
     tables.rows.map(({ name }) => name),
     references.rows,
