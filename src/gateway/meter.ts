@@ -101,8 +101,12 @@ function isCharged({ outcome, stream }: MeterInput): boolean {
       return outcome.contentLeft;
     case 'client_gone':
     case 'stalled':
-      return outcome.contentLeft || outcome.drained || (!stream && outcome.attempts > 0);
+      return outcome.contentLeft || outcome.drained || (!stream && wasAsked(outcome));
   }
+}
+
+function wasAsked({ attempts, turnedAway }: Outcome): boolean {
+  return attempts > 0 && turnedAway !== true;
 }
 
 function chargeFor(input: MeterInput, reading: UsageReading): Charge {

@@ -125,6 +125,11 @@ export function isUnreached(control: RequestControl | null): boolean {
   return control === null || control.unreached === true;
 }
 
+/** Whether the request has reached no host, not even on a connection that closed: a client that leaves now owes nothing. */
+export function isUnsent(control: RequestControl | null): boolean {
+  return isUnreached(control) && repeatsOf(control) === 0;
+}
+
 /** The connection failed. If the request did not reach the host, the host did not work and bills nothing. */
 export function connectionFault(
   error: Error,

@@ -19,6 +19,7 @@ import {
   hostFailed,
   isEncoded,
   isUnreached,
+  isUnsent,
   NOTHING_LEARNED,
   readHostFailure,
   repeatsOf,
@@ -166,11 +167,14 @@ class BufferedRelay implements AnswerReceiver {
 
   /**
    * The host keeps generating and billing. Read it to the end for its usage, unless its row says that it can be
-   * cancelled.
+   * cancelled, or the request has not been sent.
    */
   #clientGone(): void {
     if (this.#over || this.#drainLimit !== null) return;
-    if (this.#terms.onClientGone === 'cancel') this.#leaveHost();
+    if (isUnsent(this.#control)) {
+      this.#control?.cancel();
+      this.#finish({ ...this.#nothing('client_gone', null, null), turnedAway: true });
+    } else if (this.#terms.onClientGone === 'cancel') this.#leaveHost();
     else this.#drainLimit = this.#terms.clock.after(this.#terms.limits.drainMs, () => this.#leaveHost());
   }
 

@@ -18,6 +18,7 @@ import {
   hostFailed,
   isEncoded,
   isUnreached,
+  isUnsent,
   NOTHING_LEARNED,
   readHostFailure,
   repeatsOf,
@@ -295,6 +296,11 @@ class StreamedRelay implements AnswerReceiver {
     this.#times.clientLost();
     this.#relayedAtLoss = this.#stream.relayedBytes;
     const { onClientGone, clock, limits } = this.#terms;
+    if (isUnsent(this.#control)) {
+      this.#control?.cancel();
+      this.#finish({ ...this.#cancelled(how), turnedAway: true });
+      return;
+    }
     if (onClientGone === 'cancel' || this.#relayedAtLoss === 0) {
       this.#leaveHost(how);
       return;
@@ -308,7 +314,7 @@ class StreamedRelay implements AnswerReceiver {
    * the call's own limits.
    */
   #leaveHost(how: 'client_gone' | 'stalled'): void {
-    const cancelled = { ...this.#result(how, null, null), drained: false, sign: NOTHING_LEARNED };
+    const cancelled = this.#cancelled(how);
     this.#readToEnd = true;
     this.#resume();
     const cancel = (result: AttemptResult): void => {
@@ -318,6 +324,10 @@ class StreamedRelay implements AnswerReceiver {
     this.#decision.ask(cancelled, cancel, (result) => {
       if (result !== null) this.#finish(result);
     });
+  }
+
+  #cancelled(how: 'client_gone' | 'stalled'): AttemptResult {
+    return { ...this.#result(how, null, null), drained: false, sign: NOTHING_LEARNED };
   }
 
   #result(ended: Exclude<Ended, 'died'>, error: GatewayError | null, fault: HostFault | null): AttemptResult {

@@ -1,0 +1,60 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ManualClock } from '../src/kit/clock.ts';
+import { type Harness, startHarness } from './harness.ts';
+import { StreamClient } from './stream-client.ts';
+import { TRANSPORTS } from './transports.ts';
+import { manyTurns, until } from './until.ts';
+
+/** Calls that wait because their host has as many as it may have. */
+
+const ASK = { model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }], max_tokens: 100 };
+const HOSTS = TRANSPORTS.flatMap((transport) => [['drain', transport] as const, ['cancel', transport] as const]);
+
+describe.each(HOSTS)('a call that waits for a host to %s, over the %s transport', (onClientGone, transport) => {
+  let clock: ManualClock;
+  let harness: Harness;
+
+  beforeAll(async () => {
+    clock = new ManualClock(Date.UTC(2026, 10, 15));
+    harness = await startHarness({ clock, transport, row: { onClientGone }, limits: { callsPerHost: 1 } });
+  });
+  beforeEach(() => harness.sim.reset());
+  afterEach(async () => {
+    await harness.settled();
+    await harness.expectCleanBooks();
+    expect(harness.running.gateway.shutdown.callsUnderWay).toBe(0);
+  });
+  afterAll(() => harness.stop());
+
+  const newestId = async () => (await harness.newestReceipt()).id;
+
+  /** A call that its host answers, and behind it one that waits. */
+  async function twoCalls(ask: object): Promise<{ first: StreamClient; second: StreamClient }> {
+    harness.sim.script({ words: 1, gateHead: 'head' });
+    const first = new StreamClient(harness.url, ASK);
+    await harness.sim.waitForGate('head', 1);
+    const id = await newestId();
+    const second = new StreamClient(harness.url, ask);
+    await until(async () => (await newestId()) !== id, 'the second call is held');
+    await manyTurns();
+    return { first, second };
+  }
+
+  test.each([ASK, { ...ASK, stream: true }])('is free if its client leaves, and no host hears of it', async (ask) => {
+    const { first, second } = await twoCalls(ask);
+    second.leave();
+    await until(() => harness.running.books.ledger.openHolds === 1, 'the second call is settled');
+    expect(await harness.newestReceipt()).toMatchObject({
+      state: 'settled',
+      ended: 'client_gone',
+      httpStatus: 499,
+      attempts: 1,
+      costNanousd: 0n,
+      lossNanousd: 0n,
+    });
+    harness.sim.release('head', 1);
+    await first.end();
+    await manyTurns();
+    expect(harness.sim.calls).toHaveLength(1);
+  });
+});
