@@ -29,6 +29,8 @@ export class HostExchange implements RequestControl {
   readonly bytes: Buffer;
   readonly receiver: AnswerReceiver;
   #connection: HostConnection | null = null;
+  /** Where it has waited for a connection, if it had to. */
+  #queue: HostExchange[] | null = null;
   #paused = false;
   over = false;
   arrived = false;
@@ -41,6 +43,11 @@ export class HostExchange implements RequestControl {
 
   get unreached(): boolean {
     return this.#connection?.wasReady !== true;
+  }
+
+  waitIn(queue: HostExchange[]): void {
+    this.#queue = queue;
+    queue.push(this);
   }
 
   takenBy(connection: HostConnection): void {
@@ -62,6 +69,13 @@ export class HostExchange implements RequestControl {
     if (this.over) return;
     this.over = true;
     this.#connection?.drop();
+    this.#leaveQueue();
+  }
+
+  /** A queue may be long and slow, and the bytes of a cancelled request are counted nowhere. */
+  #leaveQueue(): void {
+    const at = this.#queue?.indexOf(this) ?? -1;
+    if (at !== -1) this.#queue!.splice(at, 1);
   }
 
   end(): void {

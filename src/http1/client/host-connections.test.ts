@@ -174,6 +174,23 @@ describe('a connection', () => {
     expect([host.sockets.length, host.requests.length]).toEqual([1, 2]);
   });
 
+  it('is no longer waited for by a request that was cancelled, whose bytes are free then', async () => {
+    await start({ connectionsMax: 1 });
+    const held = Promise.withResolvers<Socket>();
+    host.answer = held.resolve;
+    const [first, last] = [new Notes(), new Notes()];
+    ask(first);
+    const [second] = [ask(new Notes()), ask(last)];
+    second.cancel();
+    second.cancel();
+    expect(connections.waiting).toBe(1);
+    const socket = await held.promise;
+    host.answer = (again) => again.write(OK);
+    socket.write(OK);
+    await last.over.promise;
+    expect([last.seen.at(-1), connections.waiting]).toEqual(['end', 0]);
+  });
+
   it('makes room for a waiting request when it breaks', async () => {
     await start({ connectionsMax: 1 });
     host.answer = (socket) => {

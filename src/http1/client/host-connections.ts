@@ -138,7 +138,7 @@ class HostPool implements ConnectionTerms {
 
   send(exchange: HostExchange): void {
     const connection = this.#takeIdle() ?? this.#openNew();
-    if (connection === null) this.#waiting.push(exchange);
+    if (connection === null) exchange.waitIn(this.#waiting);
     else connection.carry(exchange);
   }
 
@@ -147,7 +147,7 @@ class HostPool implements ConnectionTerms {
       connection.drop();
       return;
     }
-    const next = this.#nextWaiting();
+    const next = this.#waiting.shift();
     if (next !== undefined) {
       connection.carry(next);
       return;
@@ -164,7 +164,7 @@ class HostPool implements ConnectionTerms {
     this.#all.delete(connection);
     const at = this.#idle.indexOf(connection);
     if (at !== -1) this.#idle.splice(at, 1);
-    const next = this.#nextWaiting();
+    const next = this.#waiting.shift();
     if (next !== undefined) this.send(next);
     this.#leaveIfDeserted();
   }
@@ -214,14 +214,6 @@ class HostPool implements ConnectionTerms {
     const connection = new HostConnection(this);
     this.#all.add(connection);
     return connection;
-  }
-
-  /** Skips requests that were cancelled while they waited. */
-  #nextWaiting(): HostExchange | undefined {
-    for (;;) {
-      const next = this.#waiting.shift();
-      if (next === undefined || !next.over) return next;
-    }
   }
 
   #sweepLater(): void {
