@@ -57,4 +57,15 @@ describe.each(HOSTS)('a call that waits for a host to %s, over the %s transport'
     await manyTurns();
     expect(harness.sim.calls).toHaveLength(1);
   });
+
+  test.each([ASK, { ...ASK, stream: true }])('costs the operator nothing if it waits too long', async (ask) => {
+    const { second } = await twoCalls(ask);
+    const { bufferedMs, firstFrameMs } = harness.config.limits;
+    clock.advance(Math.max(bufferedMs, firstFrameMs));
+    await second.end();
+    expect(second.status).toBe(504);
+    await harness.settled();
+    expect(await harness.newestReceipt()).toMatchObject({ ended: 'timeout', costNanousd: 0n, lossNanousd: 0n });
+    expect(harness.sim.calls).toHaveLength(1);
+  });
 });

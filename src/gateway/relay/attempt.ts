@@ -130,6 +130,12 @@ export function isUnsent(control: RequestControl | null): boolean {
   return isUnreached(control) && repeatsOf(control) === 0;
 }
 
+/** Nothing came from the host in time. A request that was never sent says nothing about it. */
+export function silenceFault(words: string, control: RequestControl | null): HostFault {
+  const turnedAway = isUnsent(control);
+  return { words, retryable: false, turnedAway, sign: turnedAway ? NOTHING_LEARNED : HOST_FAILED };
+}
+
 /** The connection failed. If the request did not reach the host, the host did not work and bills nothing. */
 export function connectionFault(
   error: Error,

@@ -24,6 +24,7 @@ import {
   readHostFailure,
   repeatsOf,
   retryAfterMsOf,
+  silenceFault,
 } from './attempt.ts';
 import { CancelDecision } from './cancel-decision.ts';
 
@@ -153,7 +154,7 @@ class BufferedRelay implements AnswerReceiver {
     }
     const waited = `within ${this.#terms.limits.bufferedMs / 1000} seconds`;
     const message = `The model did not answer ${waited}; nothing was charged. Stream long answers.`;
-    const fault = { words: `no answer ${waited}`, retryable: false, sign: HOST_FAILED };
+    const fault = silenceFault(`no answer ${waited}`, this.#control);
     this.#finish(this.#nothing('timeout', new GatewayError('host_timeout', { message }), fault));
   }
 

@@ -23,6 +23,7 @@ import {
   readHostFailure,
   repeatsOf,
   retryAfterMsOf,
+  silenceFault,
 } from './attempt.ts';
 import { CancelDecision } from './cancel-decision.ts';
 import { StreamOutlet } from './stream-outlet.ts';
@@ -264,7 +265,7 @@ class StreamedRelay implements AnswerReceiver {
   #silent(limitMs: number): void {
     if (this.#outlet.waiting) return;
     const silence = `nothing for ${limitMs / 1000} seconds`;
-    this.#timedOut(`The model sent ${silence}.`, { words: silence, retryable: false, sign: HOST_FAILED });
+    this.#timedOut(`The model sent ${silence}.`, silenceFault(silence, this.#control));
   }
 
   #ranTooLong(): void {
