@@ -1,3 +1,4 @@
+import { invalidKey } from '../accounts/authenticate.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { MISSING_USAGE, ZERO_USAGE } from '../canonical/usage.ts';
 import type { CatalogModel } from '../catalog/model.ts';
@@ -12,6 +13,7 @@ import type { Call } from './call.ts';
 import type { ClientSink } from './client-sink.ts';
 import { openRecord } from './exchange-record.ts';
 import type { Gateway } from './gateway.ts';
+import { inactiveAccount } from './hold-refusal.ts';
 import type { HostCall } from './host-call.ts';
 import { readCallBody, readModelName } from './read-call.ts';
 import { FREE_LINES } from './receipt-headers.ts';
@@ -32,6 +34,7 @@ export async function countPrompt(gateway: Gateway, call: Call, sink: ClientSink
     const model = modelToCount(gateway, call, peek);
     record.effectiveModel = model.id;
     checkNeeds(model, peek.needs);
+    await checkAccount(gateway, call);
     const hostCall = countingHostCall(call, text, peek.hostHeaders, findHost(gateway, call, model));
     record.host = hostCall.candidate.host.row.name;
     const lines = identityLines(call.requestId, peek.model, model.id);
@@ -45,6 +48,13 @@ export async function countPrompt(gateway: Gateway, call: Call, sink: ClientSink
   }
   record.totalMs = gateway.clock.monotonicMs() - call.startedMs;
   gateway.observe(record);
+}
+
+/** What a hold does for other calls: an account that may make no calls does not use the operator's hosts. */
+async function checkAccount({ ledger }: Gateway, { caller: { accountId, key } }: Call): Promise<void> {
+  const status = (await ledger.balance(accountId, key))?.account.status;
+  if (status === undefined) throw invalidKey();
+  if (status !== 'active') throw inactiveAccount(`account_${status}`);
 }
 
 /** For "auto" or "default", chooses the model with the lowest input price among those that serve this route. */

@@ -62,13 +62,8 @@ export function refusalOfHold(
     case 'no_account':
       return invalidKey();
     case 'account_suspended':
-      return new GatewayError('account_suspended', {
-        message: 'This account is suspended. Nothing was charged. Ask the operator of this gateway to resume it.',
-      });
     case 'account_closed':
-      return new GatewayError('account_suspended', {
-        message: 'This account is closed for good. Nothing was charged. Use a key of another account.',
-      });
+      return inactiveAccount(reason);
     case 'loss_allowance':
     case 'stale_epoch':
       return new GatewayError('store_unavailable', {
@@ -76,6 +71,14 @@ export function refusalOfHold(
         retryAfterS: 1,
       });
   }
+}
+
+export function inactiveAccount(reason: 'account_suspended' | 'account_closed'): GatewayError {
+  const message =
+    reason === 'account_suspended'
+      ? 'This account is suspended. Nothing was charged. Ask the operator of this gateway to resume it.'
+      : 'This account is closed for good. Nothing was charged. Use a key of another account.';
+  return new GatewayError('account_suspended', { message });
 }
 
 const BY_BYTES =
