@@ -2,10 +2,10 @@ import { type Answer, type CallOptions, keyed, type Transport } from './transpor
 import type { Job, JobGroup, JobList, JobRequest } from './types.ts';
 
 export interface JobQuery {
-  readonly status?: string;
-  readonly group?: string;
-  readonly after?: string;
-  readonly limit?: number;
+  readonly status?: string | undefined;
+  readonly group?: string | undefined;
+  readonly after?: string | undefined;
+  readonly limit?: number | undefined;
 }
 
 /** Deferred jobs: calls that are accepted and reserved now, and made later. */
@@ -48,6 +48,7 @@ export function jobsOf(transport: Transport): Jobs {
 }
 
 function queryText(query: JobQuery): string {
-  const texts = Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]);
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  const texts = given.map(([name, value]): [string, string] => [name, String(value)]);
   return String(new URLSearchParams(texts));
 }

@@ -76,3 +76,9 @@ test('a result has the receipt of its call', async () => {
   const { client } = clientOf({ id: 'x' }, headers);
   expect(await client.jobs.result('job_1')).toMatchObject({ data: { id: 'x' }, receipt: { costNanousd: 7n } });
 });
+
+test('leaves out members of a query that are undefined, as the cursor of a first page is', async () => {
+  const { client, sent } = clientOf({});
+  await client.jobs.list({ after: undefined, status: 'queued' });
+  expect(sent[0]).toMatchObject({ method: 'GET', path: '/v1/jobs?status=queued' });
+});
