@@ -94,6 +94,14 @@ test('is accepted once under an idempotency key', async () => {
   expect(await fixture.account()).toMatchObject({ reservedNanousd: first.accepted.reservedNanousd });
 });
 
+test('is not accepted again under a key that is kept for longer than its row', async () => {
+  const headers = { 'idempotency-key': 'one' };
+  const first = await accepted(headers, ask());
+  Object.assign(fixture.services.store, { findGroup: async () => null });
+  await expect(accepted(headers, ask())).rejects.toMatchObject({ status: 409, kind: 'idempotency_finished' });
+  expect(await fixture.account()).toMatchObject({ reservedNanousd: first.accepted.reservedNanousd });
+});
+
 test('gives its results in the order of its lines, with the responses that were stored', async () => {
   const { accepted: group } = await accepted({}, ask({ model: 'raft' }), ask());
   const first = await fixture.begin();

@@ -12,7 +12,7 @@ import type { JobChunk, JobGroup, NewJob } from '../store/jobs.ts';
 import { admitJob, newJob, withoutHeaders } from './admit-job.ts';
 import type { JobServices } from './job.ts';
 import { unlimitedBodies } from './job-call.ts';
-import { asHoldRefused, noGroup } from './refusals.ts';
+import { asHoldRefused, forgottenRepeat, noGroup } from './refusals.ts';
 import { NO_HASH, readMark, readRepeat } from './repeats.ts';
 import type { Accepted, GroupIntake, GroupRequest, JobTerms, Submission } from './service.ts';
 
@@ -125,7 +125,7 @@ class StagedGroup implements GroupIntake {
     const id = isRepeat ? readRepeat(taken) : this.#id;
     if (!isRepeat) await activate(services, id);
     const accepted = await services.store.findGroup(id, accountId);
-    if (accepted === null) throw noGroup();
+    if (accepted === null) throw isRepeat ? forgottenRepeat() : noGroup();
     return { accepted, replayed: isRepeat };
   }
 

@@ -63,6 +63,19 @@ describe('a submitted job', () => {
     await expect(fixture.submit(ask({ max_tokens: 7 }), {}, headers)).rejects.toMatchObject({ status: 422 });
   });
 
+  test('is not accepted again under a key that is kept for longer than its row, and the refusal says why', async () => {
+    const headers = { 'idempotency-key': 'one' };
+    const { accepted } = await fixture.submit(ask(), {}, headers);
+    // Rows are deleted 30 days after their content, which callers may delete at once.
+    Object.assign(fixture.services.store, { find: async () => null });
+    await expect(fixture.submit(ask(), {}, headers)).rejects.toMatchObject({
+      status: 409,
+      kind: 'idempotency_finished',
+      message: expect.stringContaining('Use a new key'),
+    });
+    expect(await fixture.account()).toMatchObject({ reservedNanousd: accepted.reservedNanousd });
+  });
+
   test('is answered as the first time under its idempotency key, even if its model is gone', async () => {
     const headers = { 'idempotency-key': 'one' };
     const first = await fixture.submit(ask(), {}, headers);

@@ -23,7 +23,7 @@ import type { JobContents } from './contents.ts';
 import { callOf, errorAnswer, gatewayFor } from './job-call.ts';
 import type { JobSink } from './job-sink.ts';
 import type { PinnedPrices } from './pinned-prices.ts';
-import { asHoldRefused, noJob } from './refusals.ts';
+import { asHoldRefused, forgottenRepeat, noJob } from './refusals.ts';
 import { readMark, readRepeat } from './repeats.ts';
 import { isPassing, retryDelayMs } from './retry.ts';
 import type { Accepted, JobRequest, JobTerms, SingleSubmission } from './service.ts';
@@ -69,7 +69,7 @@ export async function submit(
   const { taken } = await takeWorstCase(gateway, admitted, (hold) => reserve(services, job, chunks, hold, mark));
   const isRepeat = taken.kind === 'idempotent';
   const accepted = await store.find(isRepeat ? readRepeat(taken) : id, job.accountId);
-  if (accepted === null) throw noJob();
+  if (accepted === null) throw isRepeat ? forgottenRepeat() : noJob();
   return { accepted, replayed: isRepeat };
 }
 

@@ -1,4 +1,5 @@
 import { GatewayError } from '../canonical/errors.ts';
+import { IDEMPOTENCY_HEADER } from '../gateway/idempotency.ts';
 import type { HoldRefused } from '../gateway/take-money.ts';
 import type { ReserveResult } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
@@ -32,5 +33,14 @@ export function noJob(): GatewayError {
 export function noGroup(): GatewayError {
   return new GatewayError('job_group_not_found', {
     message: 'There is no group of jobs with this id that this key may see.',
+  });
+}
+
+/** The key of a submission is kept until its results would have expired; its row may be deleted before that. */
+export function forgottenRepeat(): GatewayError {
+  return new GatewayError('idempotency_finished', {
+    param: IDEMPOTENCY_HEADER,
+    message:
+      'What was submitted with this key has ended, and its row was deleted; nothing more was reserved. Use a new key to submit it again.',
   });
 }
