@@ -1,6 +1,6 @@
 import type { GatewayError } from '../canonical/errors.ts';
 import { inOrder } from '../canonical/event-order.ts';
-import type { CanonicalEvent } from '../canonical/events.ts';
+import type { AnswerBlock, CanonicalEvent } from '../canonical/events.ts';
 import { AnswerFold } from '../canonical/fold.ts';
 import type { HostError } from '../canonical/host-error.ts';
 import { MISSING_USAGE, type UsageReading } from '../canonical/usage.ts';
@@ -88,6 +88,12 @@ function modelBytes(event: CanonicalEvent): number {
   return 0;
 }
 
+/** The same for a block of a complete response. */
+function blockBytes({ head, text, opaque }: AnswerBlock): number {
+  const name = head.kind === 'tool-call' ? head.name : '';
+  return Buffer.byteLength(name) + Buffer.byteLength(text) + Buffer.byteLength(opaque?.data ?? '');
+}
+
 /** Translates a complete response from one wire to another. */
 export function translateAnswer(
   body: Buffer,
@@ -101,7 +107,7 @@ export function translateAnswer(
   const whole = fold.answer();
   if (whole === null) throw new HostAnswerBroken('The response of the host is incomplete.');
   const blocks = terms.hideReasoning ? whole.blocks.filter(({ head }) => head.kind !== 'reasoning') : whole.blocks;
-  const relayedBytes = blocks.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+  const relayedBytes = blocks.reduce((sum, block) => sum + blockBytes(block), 0);
   return {
     usage: whole.usage,
     relayedBytes,

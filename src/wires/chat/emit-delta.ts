@@ -1,6 +1,6 @@
 import type { EventSink, FinishReason } from '../../canonical/events.ts';
 import type { OpaqueReasoning } from '../../canonical/request.ts';
-import { type Members, objectsIn } from '../fields/members.ts';
+import { isText, type Members, objectsIn } from '../fields/members.ts';
 import { readOpaque } from './reasoning-details.ts';
 
 /** The host mixed the fragments of two tool calls; the common language cannot express that. */
@@ -13,6 +13,8 @@ export class DeltaEmitter {
   readonly #emit: EventSink;
   #open: 'text' | 'refusal' | 'reasoning' | number | null = null;
   #opaque: OpaqueReasoning | null = null;
+  /** The id of an open call that has no name yet: some hosts send the name in a later fragment. */
+  #unnamedId: string | null = null;
 
   constructor(emit: EventSink) {
     this.#emit = emit;
@@ -58,15 +60,24 @@ export class DeltaEmitter {
       if (typeof call.id !== 'string') throw new CallsInterleaved('The host mixed the fragments of two tool calls.');
       this.#close();
       this.#open = index;
-      this.#emit({ kind: 'block-start', block: { kind: 'tool-call', id: call.id, name: String(called?.name ?? '') } });
+      this.#unnamedId = call.id;
     }
-    if (typeof called?.arguments === 'string' && called.arguments !== '') {
-      this.#emit({ kind: 'block-delta', text: called.arguments });
-    }
+    if (isText(called?.name)) this.#beginCall(called.name);
+    if (!isText(called?.arguments)) return;
+    this.#beginCall('');
+    this.#emit({ kind: 'block-delta', text: called.arguments });
+  }
+
+  #beginCall(name: string): void {
+    const id = this.#unnamedId;
+    if (id === null) return;
+    this.#unnamedId = null;
+    this.#emit({ kind: 'block-start', block: { kind: 'tool-call', id, name } });
   }
 
   #close(): void {
     if (this.#open === null) return;
+    this.#beginCall('');
     this.#emit({ kind: 'block-end', opaque: this.#open === 'reasoning' ? this.#opaque : null });
     this.#opaque = null;
     this.#open = null;

@@ -1,6 +1,7 @@
+import { readErrorMember } from '../errors/read-host-error.ts';
 import { CHOICE_MEMBERS, isUsableId } from '../fields/host-members.ts';
 import { isAbsent, isObject, type Members, objectsIn, removeMembers } from '../fields/members.ts';
-import type { RelayTerms } from '../wire.ts';
+import { HostAnswerBroken, type RelayTerms } from '../wire.ts';
 import { mendFinishReason } from './finish-reason.ts';
 import { mendText } from './mend-text.ts';
 import { completeCall } from './mend-tool-calls.ts';
@@ -19,6 +20,13 @@ export function answersIn(choices: unknown): AnswerChoice[] {
 
 function isWithheld({ message, finish_reason: reason }: Members): boolean {
   return isAbsent(message) && mendFinishReason(reason, false) === 'content_filter';
+}
+
+/** Some hosts report an error with status 200. */
+export function brokenAnswer(answer: unknown): HostAnswerBroken {
+  const error = isObject(answer) ? answer.error : null;
+  const hostError = error ? readErrorMember(error) : null;
+  return new HostAnswerBroken("The host's response is not a chat completion.", hostError);
 }
 
 /** Repairs a buffered response in place; true if anything changed. */

@@ -1,14 +1,13 @@
 import type { EventSink } from '../../canonical/events.ts';
 import { tryParseJson } from '../../json/json.ts';
 import { randomBase62 } from '../../kit/ids.ts';
-import { readErrorMember } from '../errors/read-host-error.ts';
 import { isObject } from '../fields/members.ts';
 import type { HostQuirks } from '../quirks.ts';
 import { usageRule } from '../usage/inclusive-usage.ts';
 import { readPromptUsage } from '../usage/prompt-usage.ts';
-import { HostAnswerBroken } from '../wire.ts';
 import { DeltaEmitter, finishReasonOf } from './emit-delta.ts';
-import { answersIn } from './mend-answer.ts';
+import { isFailure } from './finish-reason.ts';
+import { answersIn, brokenAnswer } from './mend-answer.ts';
 import { mendChoice, newChoice } from './mend-choice.ts';
 import { findUsage } from './quirks.ts';
 
@@ -16,10 +15,8 @@ import { findUsage } from './quirks.ts';
 export function readResponse(body: Buffer, quirks: HostQuirks, emit: EventSink): void {
   const answer = tryParseJson(body.toString('utf8'));
   const choice = isObject(answer) ? answersIn(answer.choices)[0] : undefined;
-  if (!isObject(answer) || choice === undefined) {
-    const error = isObject(answer) && answer.error ? readErrorMember(answer.error) : null;
-    throw new HostAnswerBroken("The host's response is not a chat completion.", error);
-  }
+  if (!isObject(answer) || choice === undefined || isObject(answer.error)) throw brokenAnswer(answer);
+  if (isFailure(choice.finish_reason)) throw brokenAnswer(choice);
   const { id, created } = answer;
   emit({
     kind: 'start',

@@ -8,6 +8,7 @@ import type { HostQuirks } from '../quirks.ts';
 import { DeltaEmitter, finishReasonOf } from './emit-delta.ts';
 import { isFailure } from './finish-reason.ts';
 import { mendChoice } from './mend-choice.ts';
+import { modelBytes } from './mend-text.ts';
 import { StreamState } from './stream-state.ts';
 
 /** Reads a host's chat stream into events: each chunk is repaired as for a client of this wire, then translated. */
@@ -79,8 +80,10 @@ class ChatStreamReader extends StreamState implements StreamReader {
       this.#emit({ kind: 'start', id: typeof id === 'string' && id !== '' ? id : null, createdS });
     }
     mendChoice(choice, this.choiceAt(0), false, () => `call_${randomBase62(24)}`);
-    this.#deltas.delta(choice.delta as Members);
-    this.noteWords(0);
+    const delta = choice.delta as Members;
+    this.#deltas.delta(delta);
+    const bytes = modelBytes(delta);
+    if (bytes > 0) this.noteWords(bytes);
     if (typeof choice.finish_reason === 'string') this.#reason = choice.finish_reason;
   }
 

@@ -1,5 +1,4 @@
 import { type JsonText, readJson, tryParseJson } from '../../json/json.ts';
-import { readErrorMember } from '../errors/read-host-error.ts';
 import { isObject, type Members } from '../fields/members.ts';
 import { writeAnswer } from '../frames/answer-memory.ts';
 import { usageRule } from '../usage/inclusive-usage.ts';
@@ -8,7 +7,7 @@ import { type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.
 import { extraOfDelta } from './extra-content.ts';
 import { isFailure } from './finish-reason.ts';
 import { findKnownAnswer, type KnownAnswer, learnAnswer } from './known-answer.ts';
-import { type AnswerChoice, answersIn, mendAnswer } from './mend-answer.ts';
+import { type AnswerChoice, answersIn, brokenAnswer, mendAnswer } from './mend-answer.ts';
 import { modelBytes } from './mend-text.ts';
 import { findUsage } from './quirks.ts';
 
@@ -56,13 +55,6 @@ function parse(body: Buffer): JsonText {
   } catch {
     throw new HostAnswerBroken("The host's response is not valid JSON.");
   }
-}
-
-/** Some hosts report an error with status 200. */
-function brokenAnswer(answer: unknown): HostAnswerBroken {
-  const error = isObject(answer) ? answer.error : null;
-  const hostError = error ? readErrorMember(error) : null;
-  return new HostAnswerBroken("The host's response is not a chat completion.", hostError);
 }
 
 /** The last step, once the bill is known. Everything that can fail was done before anything was billed. */

@@ -1,8 +1,9 @@
 import type { BlockHead, EventSink } from '../../canonical/events.ts';
 import { tryParseJson } from '../../json/json.ts';
+import { randomBase62 } from '../../kit/ids.ts';
 import type { SseFrame } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
-import { isObject, type Members } from '../fields/members.ts';
+import { isObject, isText, type Members } from '../fields/members.ts';
 import type { StreamReader } from '../hub.ts';
 import type { HostQuirks } from '../quirks.ts';
 import { type DeltaShape, deltaShape } from './delta-shape.ts';
@@ -197,7 +198,11 @@ export function readHead(block: Members): BlockHead | null {
     case 'redacted_thinking':
       return { kind: 'reasoning' };
     case 'tool_use':
-      return { kind: 'tool-call', id: String(block.id ?? ''), name: String(block.name ?? '') };
+      return {
+        kind: 'tool-call',
+        id: isText(block.id) ? block.id : `toolu_${randomBase62(24)}`,
+        name: String(block.name ?? ''),
+      };
     default:
       return null;
   }
@@ -206,6 +211,7 @@ export function readHead(block: Members): BlockHead | null {
 /** Content that a host put into the head of a block instead of its deltas. */
 function wholeText({ type, text, thinking, input }: Members): unknown {
   if (type !== 'tool_use') return text ?? thinking;
+  if (typeof input === 'string') return input;
   return isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : '';
 }
 

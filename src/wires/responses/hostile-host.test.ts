@@ -81,3 +81,12 @@ test('items that are kept for the end are bounded together', () => {
   }
   expect(relay.error?.message).toContain('too large');
 });
+
+test('text that waits in many items is limited for all of them together', () => {
+  const reader = openReader();
+  const half = 'x'.repeat(LIMITS.streamWordBytesMax / 2);
+  for (let index = 0; index < 3; index++) reader.frame(frame(added(index)));
+  reader.frame(frame(words(1, 0, half)));
+  reader.frame(frame(words(2, 0, half)));
+  expect(() => reader.frame(frame(words(2, 0, 'x')))).toThrow("the host's response is too long");
+});

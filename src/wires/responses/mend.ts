@@ -2,12 +2,13 @@ import { tryParseJson } from '../../json/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Bill } from '../bill.ts';
-import { beyondMetadata, contentBytes } from '../fields/extra-bytes.ts';
+import { contentBytes } from '../fields/extra-bytes.ts';
 import { isAbsent, isObject, type Members, objectsIn } from '../fields/members.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
 import { completeItem, completePart, partOf, removeReasoningText, setMembers } from './complete-item.ts';
 import { wrapEncrypted } from './encrypted-reasoning.ts';
 import { eventText } from './event-numbers.ts';
+import { encryptedBytes, foreignItemBytes, nameBytes } from './item-bytes.ts';
 import { type CallKind, callKindOf, type EventRole, eventRole, type PartKind, partKindOf } from './item-kinds.ts';
 import { hasEnded, matchItems } from './match-output.ts';
 import { type Item, identityOf, isWholeAnswer, itemSoFar, OutputItems, type Part } from './output-items.ts';
@@ -295,21 +296,6 @@ function mendPlaceInItem(event: Members, { act }: EventRole, { kind, index }: Pa
 
 function wordsOf(part: unknown, { words }: PartKind): unknown {
   return isObject(part) ? part[words] : null;
-}
-
-/** The name of a call is text of the model and counts as content. */
-function nameBytes({ name }: Members): number {
-  return typeof name === 'string' ? Buffer.byteLength(name) : 0;
-}
-
-function encryptedBytes({ encrypted_content: encrypted }: Members): number {
-  return typeof encrypted === 'string' ? Buffer.byteLength(encrypted) : 0;
-}
-
-/** Text of an item of another kind, such as a generated image; the words of known kinds are counted by their events. */
-function foreignItemBytes(item: Members): number {
-  const isKnown = item.type === 'message' || item.type === 'reasoning' || callKindOf(item.type) !== undefined;
-  return isKnown ? 0 : beyondMetadata(contentBytes(item));
 }
 
 export function mendStream(terms: RelayTerms): StreamRelay {

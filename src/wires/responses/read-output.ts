@@ -1,5 +1,6 @@
 import type { BlockHead, CanonicalEvent, EventSink } from '../../canonical/events.ts';
 import type { OpaqueReasoning } from '../../canonical/request.ts';
+import { randomBase62 } from '../../kit/ids.ts';
 import { LIMITS } from '../../limits.ts';
 import { isText, type Members, objectsIn } from '../fields/members.ts';
 import { readOpaque } from './encrypted-reasoning.ts';
@@ -24,6 +25,16 @@ interface ReadPart {
   isWhole: boolean;
 }
 
+/** Limits the text that waits in all items of a response together: each item alone could hold as much as a response. */
+export class WaitingRoom {
+  #chars = 0;
+
+  take(chars: number): void {
+    this.#chars += chars;
+    if (this.#chars > LIMITS.streamWordBytesMax) throw new RangeError("the host's response is too long");
+  }
+}
+
 /** Reads one output item into events; they wait until the items before it have ended. */
 export class ItemReader implements HostNames {
   readonly type: unknown;
@@ -31,9 +42,9 @@ export class ItemReader implements HostNames {
   readonly hostIndex: unknown;
   /** The vendor of the host's encrypted reasoning. */
   readonly #vendor: string;
+  readonly #room: WaitingRoom;
   #item: Members;
   #waiting: CanonicalEvent[] | null = [];
-  #waitingChars = 0;
   #emit: EventSink = (event) => this.#wait(event);
   /** The current part, and all parts with text so far. */
   #open: ReadPart | null = null;
@@ -42,8 +53,9 @@ export class ItemReader implements HostNames {
   #reasoningKind: Kind | null = null;
   isFinished = false;
 
-  constructor(item: Members, hostIndex: unknown, vendor: string) {
+  constructor(item: Members, hostIndex: unknown, vendor: string, room: WaitingRoom) {
     this.#vendor = vendor;
+    this.#room = room;
     this.#item = item;
     this.type = item.type;
     this.hostId = item.id;
@@ -89,8 +101,7 @@ export class ItemReader implements HostNames {
   }
 
   #wait(event: CanonicalEvent): void {
-    if (event.kind === 'block-delta') this.#waitingChars += event.text.length;
-    if (this.#waitingChars > LIMITS.streamWordBytesMax) throw new RangeError("the host's response is too long");
+    if (event.kind === 'block-delta') this.#room.take(event.text.length);
     this.#waiting?.push(event);
   }
 
@@ -147,7 +158,8 @@ export class ItemReader implements HostNames {
     if (kind === OUTPUT_TEXT) return { kind: 'text' };
     if (kind !== FUNCTION_CALL) return { kind: 'reasoning' };
     const { call_id: id, name } = this.#item;
-    return { kind: 'tool-call', id: String(id ?? this.hostId ?? ''), name: String(name ?? '') };
+    const known = [id, this.hostId].find(isText);
+    return { kind: 'tool-call', id: known ?? `call_${randomBase62(24)}`, name: String(name ?? '') };
   }
 
   #endBlock(opaque: OpaqueReasoning | null): void {

@@ -10,7 +10,7 @@ import { reasoningVendor } from './encrypted-reasoning.ts';
 import { readStreamError } from './errors.ts';
 import { callKindOf, type EventRole, eventRole } from './item-kinds.ts';
 import { findItem, matchItems } from './match-output.ts';
-import { ItemReader } from './read-output.ts';
+import { ItemReader, WaitingRoom } from './read-output.ts';
 import { readTwoLineFrame } from './two-line-frame.ts';
 import { readUsage } from './usage.ts';
 
@@ -23,6 +23,7 @@ export class ResponseReader implements StreamReader {
   readonly #usageRule: UsageRule;
   readonly #vendor: string;
   readonly #items: ItemReader[] = [];
+  readonly #room = new WaitingRoom();
   /** How many items have been emitted completely. */
   #emitted = 0;
   #started = false;
@@ -130,7 +131,7 @@ export class ResponseReader implements StreamReader {
 
   #add(item: Members, hostIndex: unknown): ItemReader {
     if (this.#items.length >= LIMITS.outputItemsMax) throw new RangeError('the host sent too many output items');
-    const added = new ItemReader(item, hostIndex, this.#vendor);
+    const added = new ItemReader(item, hostIndex, this.#vendor, this.#room);
     this.#items.push(added);
     if (this.#emitted === this.#items.length - 1) added.open(this.#emit);
     return added;

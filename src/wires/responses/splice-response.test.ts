@@ -35,7 +35,7 @@ describe('a conforming answer', () => {
     const body = JSON.stringify(answerOf('reasoning-parallel-tools'));
     const answer = spliceResponse(Buffer.from(body), TERMS);
     expect(answer.usage).toEqual({ state: 'reported', usage: BILL.usage });
-    expect(answer.relayedBytes).toBe(55);
+    expect(answer.relayedBytes).toBe(86);
     const written = answer.write(BILL);
     const [before, after] = body.split('"model":"host-model-2026-01-01"');
     expect(written.toString().startsWith(`${before}"model":"catalog-model"${after!.slice(0, 40)}`)).toBe(true);
@@ -93,7 +93,7 @@ describe('what a host left out', () => {
     const answer = spliceResponse(body, { ...TERMS, hideReasoning: true });
     const written = JSON.parse(answer.write(BILL).toString());
     expect(written.output[0]).toMatchObject({ summary: [], encrypted_content: 'enc-AAAA=' });
-    expect(answer.relayedBytes).toBe(33);
+    expect(answer.relayedBytes).toBe(64);
   });
 });
 

@@ -8,6 +8,7 @@ import { completeItem, identifyItem, removeReasoningText, setMembers } from './c
 import { wrapEncrypted } from './encrypted-reasoning.ts';
 import { readStreamError } from './errors.ts';
 import { EventNumbers } from './event-numbers.ts';
+import { encryptedBytes, foreignItemBytes, nameBytes } from './item-bytes.ts';
 import { callKindOf, partKindOf } from './item-kinds.ts';
 import { OutputItems } from './output-items.ts';
 import { UNWANTED_MEMBERS } from './quirks.ts';
@@ -76,10 +77,11 @@ function mendAnswer(answer: Members, terms: RelayTerms): boolean {
   return completeResponse(answer) || changed;
 }
 
-/** UTF-8 bytes that the model wrote in this item. */
+/** UTF-8 bytes that the model wrote in this item, and its opaque or unknown content; as in a stream. */
 function wordBytes(item: Members): number {
   const call = callKindOf(item.type);
-  let bytes = call === undefined ? 0 : Buffer.byteLength(String(item[call.words] ?? ''));
+  let bytes = nameBytes(item) + encryptedBytes(item) + foreignItemBytes(item);
+  if (call !== undefined) bytes += Buffer.byteLength(String(item[call.words] ?? ''));
   for (const part of [...objectsIn(item.content), ...objectsIn(item.summary)]) {
     const kind = partKindOf(part.type);
     if (kind !== undefined) bytes += Buffer.byteLength(String(part[kind.words] ?? ''));

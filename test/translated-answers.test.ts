@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest';
+import { TranslatedStream, translateAnswer } from '../src/gateway/translate.ts';
+import { SseFramer } from '../src/kit/sse.ts';
+import { WIRES } from '../src/wires/registry.ts';
+import { HostAnswerBroken } from '../src/wires/wire.ts';
+import { BILL, RELAY_TERMS } from './chat-wire.ts';
+
+/** What hosts get wrong in their responses, where they are translated for callers of another wire. */
+
+type HostWire = 'chat' | 'messages' | 'responses';
+const TERMS = { ...RELAY_TERMS, outputLimit: 100 };
+
+function streamed(host: HostWire, client: HostWire, frames: string): { stream: TranslatedStream; text: string } {
+  const stream = new TranslatedStream(WIRES[client].hub!.client!, WIRES[host].hub!.upstream!, TERMS, {});
+  let text = '';
+  new SseFramer(1_000_000).push(Buffer.from(frames), (frame) => {
+    text += stream.frame(frame) ?? '';
+  });
+  expect(stream.mayEndHere).toBe(true);
+  return { stream, text: text + stream.closing(BILL) };
+}
+
+function buffered(host: HostWire, client: HostWire, body: object) {
+  const json = Buffer.from(JSON.stringify(body));
+  return translateAnswer(json, WIRES[client].hub!.client!, WIRES[host].hub!.upstream!, TERMS, {});
+}
+
+const chunk = (delta: object, finish: string | null = null, usage?: object): string =>
+  `data: ${JSON.stringify({ id: 'c', created: 1, choices: [{ index: 0, delta, finish_reason: finish }], usage })}\n\n`;
+const message = (...events: { readonly type: string; readonly [member: string]: unknown }[]): string =>
+  events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+
+describe('a chat host', () => {
+  test('that names a tool call after its first fragment', () => {
+    const call = (fragment: object): object => ({ tool_calls: [{ index: 0, ...fragment }] });
+    const frames = [
+      chunk(call({ id: 'c1', type: 'function', function: { arguments: '' } })),
+      chunk(call({ function: { name: 'find' } })),
+      chunk(call({ function: { arguments: '{"a":1}' } }), 'tool_calls'),
+      'data: [DONE]\n\n',
+    ].join('');
+    const { text } = streamed('chat', 'messages', frames);
+    expect(text).toContain('"content_block":{"type":"tool_use","id":"c1","name":"find"');
+    expect(text).toContain('"partial_json":"{\\"a\\":1}"');
+  });
+
+  test('whose tool call never has a name', () => {
+    const call = { tool_calls: [{ index: 0, id: 'c1', type: 'function', function: { arguments: '' } }] };
+    const { text } = streamed('chat', 'messages', `${chunk(call)}${chunk({}, 'tool_calls')}data: [DONE]\n\n`);
+    expect(text).toContain('"content_block":{"type":"tool_use","id":"c1","name":""');
+  });
+
+  test('that sends an empty chunk after its final usage has still reported it', () => {
+    const usage = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 };
+    const frames = `${chunk({ content: 'Hi' })}${chunk({}, 'stop', usage)}${chunk({})}data: [DONE]\n\n`;
+    expect(streamed('chat', 'messages', frames).stream.usage.state).toBe('reported');
+    const late = `${chunk({ content: 'Hi' })}${chunk({}, 'stop', usage)}${chunk({ content: '!' })}data: [DONE]\n\n`;
+    expect(streamed('chat', 'messages', late).stream.usage.state).toBe('partial');
+  });
+
+  test.each([
+    {
+      choices: [
+        { message: { content: 'Hal' }, finish_reason: 'error', error: { message: 'Out of memory', code: 502 } },
+      ],
+    },
+    { error: { message: 'Out of memory', code: 502 }, choices: [{ message: { content: '' }, finish_reason: null }] },
+  ])('that failed inside a whole response has failed: %j', (body) => {
+    expect(() => buffered('chat', 'messages', body)).toThrow(HostAnswerBroken);
+    try {
+      buffered('chat', 'messages', body);
+    } catch (error) {
+      expect((error as HostAnswerBroken).hostError).toMatchObject({ message: 'Out of memory' });
+    }
+  });
+});
+
+describe('a tool call without an id gets one', () => {
+  const idIn = (text: string): string | undefined => /"tool_calls":\[\{(?:"index":0,)?"id":"([^"]*)"/.exec(text)?.[1];
+
+  test('from a messages host', () => {
+    const block = { type: 'tool_use', name: 'find', input: {} };
+    const frames = message(
+      { type: 'message_start', message: {} },
+      { type: 'content_block_start', index: 0, content_block: block },
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
+      { type: 'message_stop' },
+    );
+    expect(idIn(streamed('messages', 'chat', frames).text)).toMatch(/^toolu_\w{24}$/);
+    const whole = buffered('messages', 'chat', { content: [block], stop_reason: 'tool_use' });
+    expect(idIn(whole.write(BILL).toString())).toMatch(/^toolu_\w{24}$/);
+  });
+
+  test('from a responses host', () => {
+    const output = [{ type: 'function_call', name: 'find', arguments: '{}' }];
+    const whole = buffered('responses', 'chat', { status: 'completed', output });
+    expect(idIn(whole.write(BILL).toString())).toMatch(/^call_\w{24}$/);
+  });
+});
+
+test('arguments that a messages host puts as text into the head of a block are kept', () => {
+  const block = { type: 'tool_use', id: 't1', name: 'find', input: '{"a":1}' };
+  const frames = message(
+    { type: 'message_start', message: {} },
+    { type: 'content_block_start', index: 0, content_block: block },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
+    { type: 'message_stop' },
+  );
+  expect(streamed('messages', 'chat', frames).text).toContain('"arguments":"{\\"a\\":1}"');
+});
+
+describe('without counts of the host, everything that the model wrote is counted in a whole response as in a stream', () => {
+  test('the names of tool calls and opaque reasoning, translated', () => {
+    const content = [
+      { type: 'redacted_thinking', data: 'x'.repeat(400) },
+      { type: 'tool_use', id: 't1', name: 'find', input: {} },
+    ];
+    expect(buffered('messages', 'chat', { content, stop_reason: 'tool_use' }).relayedBytes).toBe(400 + 4 + 2);
+  });
+
+  test('the same, and items of other kinds, on the responses wire', () => {
+    const output = [
+      { type: 'reasoning', summary: [], encrypted_content: 'x'.repeat(400) },
+      { type: 'function_call', call_id: 'c1', name: 'find', arguments: '{}' },
+      { type: 'image_generation_call', result: 'y'.repeat(5000) },
+    ];
+    const body = Buffer.from(JSON.stringify({ status: 'completed', output }));
+    const { relayedBytes } = WIRES.responses.relay.spliceResponse(body, RELAY_TERMS);
+    expect(relayedBytes).toBeGreaterThanOrEqual(400 + 4 + 2 + 4000);
+  });
+});
