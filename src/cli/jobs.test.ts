@@ -211,3 +211,19 @@ test('without --url the gateway is asked that has the data folder, wherever it l
   expect((await fixture.run(['jobs', 'show', GROUP], env)).err).toContain('127.0.0.1:1');
   expect(asked).toHaveLength(2);
 });
+
+test('writes the results of a group to standard output unchanged, wherever their bytes were cut on the way', async () => {
+  const line = `{"id":"job_1","text":"${'é€😀'.repeat(10)}"}\n`;
+  const bytes = Buffer.from(line);
+  answer = ({ url: path = '' }, response) => {
+    if (!path.includes('/results')) return false;
+    let at = 0;
+    const next = (): void => {
+      if (at === bytes.length) response.end();
+      else response.write(bytes.subarray(at, ++at), () => setImmediate(next));
+    };
+    next();
+    return true;
+  };
+  expect((await fixture.run(['jobs', 'result', GROUP, '--url', url])).out).toBe(line);
+});

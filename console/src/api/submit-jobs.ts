@@ -19,10 +19,20 @@ export function submitJobs(
     request.upload.onload = () => onSent(1);
     request.onerror = () => reject(new ApiError(0, 'unreachable', 'The gateway cannot be reached.', null));
     request.onload = () => {
-      const body = JSON.parse(request.responseText || '{}') as SubmittedGroup & { error?: { message: string } };
-      if (request.status < 300) resolve(body);
-      else reject(new ApiError(request.status, 'refused', body.error?.message ?? 'The file was not accepted.', null));
+      const { id, error } = readAnswer(request.responseText);
+      const message = error?.message ?? `The file was not accepted (status ${request.status}).`;
+      if (request.status < 300 && id !== undefined) resolve({ id });
+      else reject(new ApiError(request.status, 'refused', message, null));
     };
     request.send(JSON.stringify({ requests }));
   });
+}
+
+/** Empty if the answer is not the gateway's: a proxy in front of it may have refused the file. */
+function readAnswer(text: string): { readonly id?: string; readonly error?: { readonly message: string } } {
+  try {
+    return JSON.parse(text) as object;
+  } catch {
+    return {};
+  }
 }

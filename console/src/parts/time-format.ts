@@ -37,9 +37,10 @@ export function formatFull(seconds: number, timeZone?: 'UTC'): string {
 /** `412 ms`, `1.2 s`, `3 min 20 s`. */
 export function formatDuration(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return '–';
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
-  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
+  if (Math.round(ms) < 1_000) return `${Math.round(ms)} ms`;
+  if (Math.round(ms / 100) < 600) return `${(ms / 1_000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1_000);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
 export function timeZoneName(): string {

@@ -85,7 +85,10 @@ function describeRefusal(body: Buffer, status: number): string {
 async function saveLines(session: Session, client: GatewayClient, id: string, out: string | null): Promise<void> {
   const path = `/jobs/groups/${id}/results`;
   if (out === null) {
-    for await (const piece of client.pieces(path)) session.composition.terminal.writeOut(piece.toString());
+    // A piece may end within a character.
+    const decoder = new TextDecoder();
+    for await (const piece of client.pieces(path))
+      session.composition.terminal.writeOut(decoder.decode(piece, { stream: true }));
     return;
   }
   const part = `${out}.${id}.part`;
