@@ -13,11 +13,14 @@ if (/--project[= ]quick/.test(process.argv.join(' '))) process.env[QUICK_VARIABL
 
 const FILL = ['test/compile-cache-setup.ts'];
 const quick = quickTestFiles();
+// Saves a tenth of the CPU time of long test files: with more room, more objects are garbage before they have to be copied.
+const LARGE_YOUNG_GENERATION = ['--max-semi-space-size=64'];
 // By default one core stays idle, which is half of a small machine, and every file gets a process of its own, which is half of
 // what most of them cost: they share nothing but modules.
 const shared = {
   ...{ testTimeout: 30_000, hookTimeout: 30_000, expect: { poll: { timeout: 20_000 } } },
   ...{ pool: 'forks', maxWorkers: '100%', isolate: false },
+  execArgv: LARGE_YOUNG_GENERATION,
 } as const;
 
 // Packages are tested from their sources, so that nothing needs to be built first.
