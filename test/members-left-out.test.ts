@@ -166,6 +166,9 @@ const NAMED: readonly [Caller, string, Fields, readonly string[]][] = [
   ],
   ['completions', 'sim-gpt', { stream: true, stream_options: { every_chunk: true } }, ['stream_options.every_chunk']],
   ['responses', 'sim-gpt', items({ ...USER, name: 'ada', weight: 2 }), ['input.0.name', 'input.0.weight']],
+  // Types that every object has as members.
+  ['responses', 'sim-gpt', items({ ...USER, tools: [{ type: 'constructor' }] }), ['input.0.tools']],
+  ['responses', 'sim-gpt', items({ ...USER, output: [{ type: 'toString' }] }), ['input.0.output']],
   [
     'responses',
     'sim-claude',

@@ -75,19 +75,23 @@ describe('a chat host', () => {
   });
 });
 
+/** The stream of a messages host that has only this block. */
+function onlyBlock(block: object): ReturnType<typeof message> {
+  return message(
+    { type: 'message_start', message: {} },
+    { type: 'content_block_start', index: 0, content_block: block },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
+    { type: 'message_stop' },
+  );
+}
+
 describe('a tool call without an id gets one', () => {
   const idIn = (text: string): string | undefined => /"tool_calls":\[\{(?:"index":0,)?"id":"([^"]*)"/.exec(text)?.[1];
 
   test('from a messages host', () => {
     const block = { type: 'tool_use', name: 'find', input: {} };
-    const frames = message(
-      { type: 'message_start', message: {} },
-      { type: 'content_block_start', index: 0, content_block: block },
-      { type: 'content_block_stop', index: 0 },
-      { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
-      { type: 'message_stop' },
-    );
-    expect(idIn(streamed('messages', 'chat', frames).text)).toMatch(/^toolu_\w{24}$/);
+    expect(idIn(streamed('messages', 'chat', onlyBlock(block)).text)).toMatch(/^toolu_\w{24}$/);
     const whole = buffered('messages', 'chat', { content: [block], stop_reason: 'tool_use' });
     expect(idIn(whole.write(BILL).toString())).toMatch(/^toolu_\w{24}$/);
   });
@@ -101,14 +105,7 @@ describe('a tool call without an id gets one', () => {
 
 test('arguments that a messages host puts as text into the head of a block are kept', () => {
   const block = { type: 'tool_use', id: 't1', name: 'find', input: '{"a":1}' };
-  const frames = message(
-    { type: 'message_start', message: {} },
-    { type: 'content_block_start', index: 0, content_block: block },
-    { type: 'content_block_stop', index: 0 },
-    { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
-    { type: 'message_stop' },
-  );
-  expect(streamed('messages', 'chat', frames).text).toContain('"arguments":"{\\"a\\":1}"');
+  expect(streamed('messages', 'chat', onlyBlock(block)).text).toContain('"arguments":"{\\"a\\":1}"');
 });
 
 describe('without counts of the host, everything that the model wrote is counted in a whole response as in a stream', () => {

@@ -31,7 +31,7 @@ export function submitJobs(
 /** Empty if the answer is not the gateway's: a proxy in front of it may have refused the file. */
 function readAnswer(text: string): { readonly id?: string; readonly error?: { readonly message: string } } {
   try {
-    return JSON.parse(text) as object;
+    return (JSON.parse(text) ?? {}) as object;
   } catch {
     return {};
   }

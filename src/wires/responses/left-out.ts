@@ -5,39 +5,40 @@ import { type Members, objectsIn } from '../fields/members.ts';
 import { noteOthers, optionalFlag, optionalText } from '../fields/other-members.ts';
 import { itemType } from './measure.ts';
 
-type MemberNames = Readonly<Record<string, ReadonlySet<string>>>;
+/** By the caller's `type`, so not an object: `constructor` must not be found in it. */
+type MemberNames = ReadonlyMap<unknown, ReadonlySet<string>>;
 
 function membersOf(...names: readonly string[]): ReadonlySet<string> {
   return new Set(['type', 'id', 'status', ...names]);
 }
 
 /** Members of items that are translated, or that no model reads, such as ids. */
-const ITEM_MEMBERS: MemberNames = {
-  message: membersOf('role', 'phase', 'content'),
-  reasoning: membersOf('summary', 'content', 'encrypted_content'),
-  function_call: membersOf('call_id', 'namespace', 'name', 'arguments'),
+const ITEM_MEMBERS: MemberNames = new Map([
+  ['message', membersOf('role', 'phase', 'content')],
+  ['reasoning', membersOf('summary', 'content', 'encrypted_content')],
+  ['function_call', membersOf('call_id', 'namespace', 'name', 'arguments')],
   // The name in a result repeats the name of its call, which is translated.
-  function_call_output: membersOf('call_id', 'name', 'output'),
-  custom_tool_call: membersOf('call_id', 'namespace', 'name', 'input'),
-  custom_tool_call_output: membersOf('call_id', 'name', 'output'),
-  additional_tools: membersOf('role', 'tools'),
-  tool_search_call: membersOf('call_id', 'execution', 'arguments'),
-  tool_search_output: membersOf('call_id', 'execution', 'tools'),
-};
+  ['function_call_output', membersOf('call_id', 'name', 'output')],
+  ['custom_tool_call', membersOf('call_id', 'namespace', 'name', 'input')],
+  ['custom_tool_call_output', membersOf('call_id', 'name', 'output')],
+  ['additional_tools', membersOf('role', 'tools')],
+  ['tool_search_call', membersOf('call_id', 'execution', 'arguments')],
+  ['tool_search_output', membersOf('call_id', 'execution', 'tools')],
+]);
 
 /** A mark for the cache is only a hint, and log probabilities repeat the words. */
 const TEXT_MEMBERS = new Set(['type', 'text', 'prompt_cache_breakpoint', 'logprobs']);
-const PART_MEMBERS: MemberNames = {
-  refusal: new Set(['type', 'refusal', 'prompt_cache_breakpoint']),
-  input_image: new Set(['type', 'image_url', 'detail', 'prompt_cache_breakpoint']),
-  input_file: new Set(['type', 'prompt_cache_breakpoint', ...FILE_PART_MEMBERS]),
-};
+const PART_MEMBERS: MemberNames = new Map([
+  ['refusal', new Set(['type', 'refusal', 'prompt_cache_breakpoint'])],
+  ['input_image', new Set(['type', 'image_url', 'detail', 'prompt_cache_breakpoint'])],
+  ['input_file', new Set(['type', 'prompt_cache_breakpoint', ...FILE_PART_MEMBERS])],
+]);
 
 /** Names the members of items and of their parts that are not translated. */
 export function noteItems(input: readonly unknown[], adjustments: Adjustments): void {
   objectsIn(input).forEach((item, index) => {
     const path = `input[${index}]`;
-    noteOthers(item, path, ITEM_MEMBERS[itemType(item) as string] ?? TEXT_MEMBERS, adjustments);
+    noteOthers(item, path, ITEM_MEMBERS.get(itemType(item)) ?? TEXT_MEMBERS, adjustments);
     for (const list of ['content', 'output']) {
       objectsIn(item[list]).forEach((part, at) => {
         notePart(part, `${path}.${list}[${at}]`, adjustments);
@@ -48,23 +49,23 @@ export function noteItems(input: readonly unknown[], adjustments: Adjustments): 
 }
 
 function notePart(part: Members, path: string, adjustments: Adjustments): void {
-  noteOthers(part, path, PART_MEMBERS[part.type as string] ?? TEXT_MEMBERS, adjustments);
+  noteOthers(part, path, PART_MEMBERS.get(part.type) ?? TEXT_MEMBERS, adjustments);
   if (part.type === 'input_image') noteUnknownDetail(part.detail, `${path}.detail`, adjustments);
 }
 
 /** Members of tools that are translated; deferred tools are offered at once. */
-const TOOL_MEMBERS: MemberNames = {
-  function: new Set(['type', 'name', 'description', 'parameters', 'strict', 'defer_loading']),
-  custom: new Set(['type', 'name', 'description', 'format', 'defer_loading']),
-  namespace: new Set(['type', 'name', 'description', 'tools']),
-  tool_search: new Set(['type', 'execution', 'description', 'parameters']),
-};
+const FUNCTION_MEMBERS = new Set(['type', 'name', 'description', 'parameters', 'strict', 'defer_loading']);
+const TOOL_MEMBERS: MemberNames = new Map([
+  ['custom', new Set(['type', 'name', 'description', 'format', 'defer_loading'])],
+  ['namespace', new Set(['type', 'name', 'description', 'tools'])],
+  ['tool_search', new Set(['type', 'execution', 'description', 'parameters'])],
+]);
 
 /** The same for tools; their texts and flags must have the right type, or they would get lost. */
 export function noteTools(tools: unknown, path: string, adjustments: Adjustments): void {
   objectsIn(tools).forEach((tool, index) => {
     const at = `${path}[${index}]`;
-    noteOthers(tool, at, TOOL_MEMBERS[tool.type as string] ?? TOOL_MEMBERS.function!, adjustments);
+    noteOthers(tool, at, TOOL_MEMBERS.get(tool.type) ?? FUNCTION_MEMBERS, adjustments);
     optionalText(tool.description, `${at}.description`);
     optionalFlag(tool.strict, `${at}.strict`);
     noteTools(tool.tools, `${at}.tools`, adjustments);
