@@ -2,25 +2,11 @@ import { createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { certify } from '../../test/egress/certificate.ts';
+import { CLIENTS, type Connections } from '../../test/http1-clients.ts';
 import { CHUNKED, chunk, Host, LAST_CHUNK, Notes, OK } from '../../test/http1-host.ts';
-import { HostConnections } from './client/host-connections.ts';
-import type { RequestControl, Sender } from './client.ts';
-import { UndiciClient } from './undici-client.ts';
+import type { RequestControl } from './client.ts';
 
-interface Connections extends Sender {
-  readonly openConnections: number;
-  readonly origins: number;
-  keepOnly(origins: ReadonlySet<string>): void;
-  close(): Promise<void>;
-}
-
-/** Both implementations of the seam to hosts; what a gateway relies on holds for either. */
-const IMPLEMENTATIONS: readonly [string, () => Connections][] = [
-  ['own', () => new HostConnections()],
-  ['undici', () => new UndiciClient({ resends: true })],
-];
-
-describe.each(IMPLEMENTATIONS)('the %s client', (_name, open) => {
+describe.each(CLIENTS)('the %s client', (_name, open) => {
   let host: Host;
   let connections: Connections;
 

@@ -92,6 +92,31 @@ describe('UndiciClient with a limit on its origins', () => {
   });
 });
 
+describe('UndiciClient behind a proxy', () => {
+  it('gives the connection of a request that the proxy refused to the next, without waiting for the whole refusal', async () => {
+    let answer = 'HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 9\r\n\r\n';
+    const { server, origin } = await listen((socket) => {
+      socket.write(answer);
+      answer = `${CHUNKED}${chunk('ok')}${LAST_CHUNK}`;
+    });
+    const egress = new UndiciClient({ connectionsMax: 1, proxy: { url: origin, name: 'the proxy' } });
+    const [refused, waiting] = [new Notes(), new Notes()];
+    const request = { origin: 'http://host.example', path: '/', headers: {}, body: Buffer.from('{}') };
+    const control = egress.send(request, refused);
+    egress.send(request, waiting);
+    expect(egress.waiting).toBe(1);
+    await waiting.over.promise;
+    expect([refused.seen.length, refused.seen[0], control.unreached]).toEqual([
+      1,
+      'failed: Through the proxy the proxy: Proxy Authentication Required (407)',
+      true,
+    ]);
+    expect(waiting.seen).toEqual(['head 200', 'ok', 'end']);
+    await egress.close();
+    server.close();
+  });
+});
+
 async function listen(answer: (socket: Socket) => void): Promise<{ server: Server; origin: string }> {
   const server = createServer((socket) => {
     socket.on('error', () => {});

@@ -1,10 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { buildConnector, Dispatcher, Pool, ProxyAgent } from 'undici';
+import type { buildConnector, Dispatcher, Pool } from 'undici';
 import { LIMITS } from '../limits.ts';
 import type { AnswerReceiver, OutgoingRequest, RequestControl, Sender } from './client.ts';
 import { type KeptConnection, trackConnections } from './kept-connection.ts';
 import { undici } from './load-undici.ts';
 import { proxyAgent } from './proxy-agent.ts';
+import { type OriginPool, type OriginRequest, UndiciOrigin } from './undici-origin.ts';
 
 /** A proxy for every request of a client. */
 export interface ClientProxy {
@@ -25,38 +26,23 @@ export interface UndiciClientTerms {
   readonly proxy?: ClientProxy;
 }
 
-/** The connections to one origin. */
-type OriginPool = Pool | ProxyAgent;
-
 /** The client seam over undici, for any number of origins. */
 export class UndiciClient implements Sender {
-  readonly #pools = new Map<string, OriginPool>();
-  /** Pools that were replaced and still have requests in flight. */
-  readonly #retired = new Set<OriginPool>();
+  readonly #origins = new Map<string, UndiciOrigin>();
+  /** Origins that are no longer used and still have requests. */
+  readonly #retired = new Set<UndiciOrigin>();
   readonly #terms: UndiciClientTerms;
   #openConnections = 0;
-  #closed = false;
 
   constructor(terms: UndiciClientTerms = {}) {
     this.#terms = terms;
   }
 
   send(request: OutgoingRequest, receiver: AnswerReceiver): RequestControl {
-    const { origin, path, method = 'POST', headers, body } = request;
-    let used: OriginPool | null = null;
-    const dispatch = (): void => {
-      used = this.#pool(origin);
-      used.dispatch({ origin, path, method, headers, body }, exchange);
-    };
-    const resend = (): boolean => {
-      if (this.#closed || this.#terms.resends !== true) return false;
-      // Several stale connections fail together: only the first of them replaces the pool.
-      if (this.#pools.get(origin) === used) this.#retirePool(origin);
-      dispatch();
-      return true;
-    };
-    const exchange = new UpstreamExchange(receiver, resend, this.#terms.proxy?.name ?? null);
-    dispatch();
+    const { proxy, resends = false } = this.#terms;
+    const origin = this.#origin(request.origin);
+    const exchange = new UpstreamExchange({ request, receiver, origin, resends, proxyName: proxy?.name ?? null });
+    origin.send(exchange);
     return exchange;
   }
 
@@ -65,47 +51,64 @@ export class UndiciClient implements Sender {
     return this.#openConnections;
   }
 
-  /** Origins that have connections. */
+  /** Requests that wait for a connection. */
+  get waiting(): number {
+    let waiting = 0;
+    for (const origin of this.#origins.values()) waiting += origin.waiting;
+    for (const origin of this.#retired) waiting += origin.waiting;
+    return waiting;
+  }
+
+  /** Origins that may have connections. */
   get origins(): number {
-    return this.#pools.size;
+    return this.#origins.size;
   }
 
   /** No origin has connections, and no request is under way. */
   get isUnused(): boolean {
-    return this.#pools.size === 0 && this.#retired.size === 0;
+    return this.#origins.size === 0 && this.#retired.size === 0;
   }
 
   /** Closes the connections to all other origins, each when its request has ended. */
   keepOnly(origins: ReadonlySet<string>): void {
-    for (const origin of this.#pools.keys()) if (!origins.has(origin)) this.#retirePool(origin);
+    for (const origin of this.#origins.keys()) if (!origins.has(origin)) this.#retire(origin);
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    await Promise.all([...this.#pools.values(), ...this.#retired].map((pool) => pool.destroy()));
-    this.#pools.clear();
+    const all = [...this.#origins.values(), ...this.#retired];
+    this.#origins.clear();
+    await Promise.all(all.map((origin) => origin.close()));
   }
 
-  #pool(origin: string): OriginPool {
-    let pool = this.#pools.get(origin);
-    if (pool === undefined) {
+  #origin(url: string): UndiciOrigin {
+    let origin = this.#origins.get(url);
+    if (origin === undefined) {
       this.#makeRoom();
-      const { proxy } = this.#terms;
-      pool =
-        proxy === undefined ? new (undici().Pool)(origin, this.#options()) : proxyAgent(proxy.url, this.#options());
-      this.#pools.set(origin, pool);
+      origin = this.#openOrigin(url);
+      this.#origins.set(url, origin);
     }
-    return pool;
+    return origin;
   }
 
-  #options(): Pool.Options {
+  #openOrigin(url: string): UndiciOrigin {
+    const { proxy, connectionsMax = LIMITS.hostConnectionsMax } = this.#terms;
+    const options = this.#options(connectionsMax);
+    const origin = new UndiciOrigin({
+      connectionsMax,
+      openPool: () => (proxy === undefined ? new (undici().Pool)(url, options) : proxyAgent(proxy.url, options)),
+      deserted: () => this.#retired.delete(origin),
+    });
+    return origin;
+  }
+
+  #options(connections: number): Pool.Options {
     return {
       ...(this.#terms.connect === undefined ? {} : { connect: this.#terms.connect }),
       factory: trackConnections({
         opened: () => this.#openConnections++,
         closed: () => this.#openConnections--,
       }),
-      connections: this.#terms.connectionsMax ?? LIMITS.hostConnectionsMax,
+      connections,
       connectTimeout: LIMITS.hostConnectMs,
       keepAliveTimeout: LIMITS.hostKeepAliveMs,
       maxHeaderSize: LIMITS.hostHeaderBytesMax,
@@ -116,37 +119,41 @@ export class UndiciClient implements Sender {
     };
   }
 
-  /** Retires an idle pool if there is one, else the oldest. */
+  /** Retires an idle origin if there is one, else the oldest. */
   #makeRoom(): void {
-    if (this.#pools.size < (this.#terms.originsMax ?? Number.POSITIVE_INFINITY)) return;
-    const { Pool } = undici();
-    const entries = [...this.#pools];
-    const [origin] = entries.find(([, pool]) => pool instanceof Pool && pool.stats.size === 0) ?? entries[0]!;
-    this.#retirePool(origin);
+    if (this.#origins.size < (this.#terms.originsMax ?? Number.POSITIVE_INFINITY)) return;
+    const entries = [...this.#origins];
+    const [origin] = entries.find(([, { isIdle }]) => isIdle) ?? entries[0]!;
+    this.#retire(origin);
   }
 
-  /** The pool takes no new requests and closes once those in flight have ended; the next request opens a new one. */
-  #retirePool(origin: string): void {
-    const pool = this.#pools.get(origin);
-    if (pool === undefined) return;
-    this.#pools.delete(origin);
-    this.#retired.add(pool);
-    pool
-      .close()
-      .catch(() => {})
-      .finally(() => this.#retired.delete(pool));
+  #retire(url: string): void {
+    const origin = this.#origins.get(url);
+    if (origin === undefined) return;
+    this.#origins.delete(url);
+    this.#retired.add(origin);
+    origin.retire();
   }
 }
 
 /** Undici's code when a proxy answers a request in absolute form with 407. */
 const PROXY_REFUSED = 'UND_ERR_INVALID_ARG';
 
+interface ExchangeTerms {
+  readonly request: OutgoingRequest;
+  readonly receiver: AnswerReceiver;
+  readonly origin: UndiciOrigin;
+  readonly resends: boolean;
+  readonly proxyName: string | null;
+}
+
 /** One request on its way through undici, which calls the `on…` methods. */
-class UpstreamExchange implements Dispatcher.DispatchHandler, RequestControl {
+class UpstreamExchange implements Dispatcher.DispatchHandler, OriginRequest, RequestControl {
+  readonly #terms: ExchangeTerms;
   readonly #receiver: AnswerReceiver;
-  /** Dispatches the request again on a new connection; false if that is not done here. */
-  readonly #resend: () => boolean;
   readonly #proxyName: string | null;
+  /** Where undici has it; null while it waits and after it has ended. */
+  #pool: OriginPool | null = null;
   #controller: Dispatcher.DispatchController | null = null;
   #connection: KeptConnection | null = null;
   /** Chunks of the current socket read; handed over together, because one by one each would cost as much as all. */
@@ -161,10 +168,22 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, RequestControl {
   #isProxyRefused = false;
   sentTwice = false;
 
-  constructor(receiver: AnswerReceiver, resend: () => boolean, proxyName: string | null) {
-    this.#receiver = receiver;
-    this.#resend = resend;
-    this.#proxyName = proxyName;
+  constructor(terms: ExchangeTerms) {
+    this.#terms = terms;
+    this.#receiver = terms.receiver;
+    this.#proxyName = terms.proxyName;
+  }
+
+  dispatchOn(pool: OriginPool): void {
+    const { origin, path, method = 'POST', headers, body } = this.#terms.request;
+    this.#pool = pool;
+    pool.dispatch({ origin, path, method, headers, body }, this);
+  }
+
+  fail(error: Error): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#receiver.failed(this.#proxyName === null ? error : throughProxy(error, this.#proxyName));
   }
 
   /** Undici hands the controller over once it has a connection on which to write the request. */
@@ -187,6 +206,7 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, RequestControl {
     this.#cancelled = true;
     this.#over = true;
     this.#controller?.abort(cancelled());
+    this.#terms.origin.forget(this);
   }
 
   /** Called with the connection that was chosen, before the request starts on it. */
@@ -225,6 +245,7 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, RequestControl {
   onResponseEnd(): void {
     this.#connection?.answered(this.#status);
     this.handOver();
+    this.#leavePool();
     if (this.#over) return;
     this.#over = true;
     this.#receiver.end();
@@ -232,26 +253,36 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, RequestControl {
 
   onResponseError(_controller: unknown, error: Error): void {
     this.handOver();
-    if (this.#over || this.#wasStale()) return;
-    this.#over = true;
+    if (!this.#over && this.#wasStale()) return;
+    this.#leavePool();
+    if (this.#over) return;
     const { code } = error as NodeJS.ErrnoException;
     this.#isProxyRefused = this.#proxyName !== null && code === PROXY_REFUSED;
-    this.#receiver.failed(this.#proxyName === null ? error : throughProxy(error, this.#proxyName));
+    this.fail(error);
+    // Undici would go on reading the rest of the proxy's answer.
+    if (this.#isProxyRefused) this.#controller?.abort(error);
   }
 
   /** True if the request is on its way again: the host had closed the kept connection. */
   #wasStale(): boolean {
-    if (!this.#reused || this.#answerBegun) return false;
+    if (!this.#reused || this.#answerBegun || !this.#terms.resends) return false;
     const controller = this.#controller;
     const wasSent = this.#sent;
     // Cleared first: undici may begin the second attempt before `resend` returns.
     this.#reused = false;
     this.#controller = null;
     this.#sent = false;
-    const isResent = this.#resend();
+    const isResent = this.#terms.origin.resend(this, this.#pool);
     if (isResent) this.sentTwice = wasSent;
     else this.#controller = controller;
     return isResent;
+  }
+
+  /** Undici may report an error and then the end of the same request. */
+  #leavePool(): void {
+    if (this.#pool === null) return;
+    this.#pool = null;
+    this.#terms.origin.ended();
   }
 
   handOver(): void {

@@ -7,8 +7,8 @@ import { UndiciClient } from '../http1/undici-client.ts';
 /** A sender with the connections it keeps. */
 interface KeepingSender extends Sender {
   readonly openConnections: number;
-  /** Requests that wait for a connection; absent if the client does not tell. */
-  readonly waiting?: number;
+  /** Requests that wait for a connection. */
+  readonly waiting: number;
   keepOnly(origins: ReadonlySet<string>): void;
   close(): Promise<void>;
 }
@@ -73,7 +73,7 @@ export class HostSenders {
 
   /** Requests that wait because a host has reached its limit of calls. */
   get waiting(): number {
-    return this.#all().reduce((sum, { waiting = 0 }) => sum + waiting, 0);
+    return this.#all().reduce((sum, { waiting }) => sum + waiting, 0);
   }
 
   async close(): Promise<void> {

@@ -6,6 +6,7 @@ import { LoopTurns } from '../../kit/loop-turns.ts';
 import { LIMITS } from '../../limits.ts';
 import type { AnswerReceiver, RequestControl } from '../client.ts';
 import { sharedReads } from '../shared-reads.ts';
+import type { WaitingRequests } from '../waiting-requests.ts';
 import { Http1Answer } from './answer.ts';
 import { hasUnreadInput } from './unread-input.ts';
 
@@ -30,7 +31,7 @@ export class HostExchange implements RequestControl {
   readonly receiver: AnswerReceiver;
   #connection: HostConnection | null = null;
   /** Where it has waited for a connection, if it had to. */
-  #queue: HostExchange[] | null = null;
+  #queue: WaitingRequests<HostExchange> | null = null;
   #paused = false;
   over = false;
   arrived = false;
@@ -45,9 +46,9 @@ export class HostExchange implements RequestControl {
     return this.#connection?.wasReady !== true;
   }
 
-  waitIn(queue: HostExchange[]): void {
+  waitIn(queue: WaitingRequests<HostExchange>): void {
     this.#queue = queue;
-    queue.push(this);
+    queue.add(this);
   }
 
   takenBy(connection: HostConnection): void {
@@ -69,13 +70,7 @@ export class HostExchange implements RequestControl {
     if (this.over) return;
     this.over = true;
     this.#connection?.drop();
-    this.#leaveQueue();
-  }
-
-  /** A queue may be long and slow, and the bytes of a cancelled request are counted nowhere. */
-  #leaveQueue(): void {
-    const at = this.#queue?.indexOf(this) ?? -1;
-    if (at !== -1) this.#queue!.splice(at, 1);
+    this.#queue?.forget(this);
   }
 
   end(): void {

@@ -1,6 +1,7 @@
 import { type Clock, systemClock, type Timer } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import type { AnswerReceiver, OutgoingRequest, RequestControl, Sender } from '../client.ts';
+import { stopping, WaitingRequests } from '../waiting-requests.ts';
 import { type ConnectionTerms, HostConnection, HostExchange } from './host-connection.ts';
 import { requestBytes } from './request.ts';
 
@@ -86,10 +87,6 @@ export class HostConnections implements Sender {
 /** Controls a request that could not be sent, for example because of an invalid header. */
 const NEVER_SENT: RequestControl = { pause: () => {}, resume: () => {}, cancel: () => {} };
 
-function stopping(): Error {
-  return new Error('The gateway is stopping.');
-}
-
 interface PoolTerms {
   readonly url: URL;
   readonly clock: Clock;
@@ -106,7 +103,7 @@ class HostPool implements ConnectionTerms {
   readonly #all = new Set<HostConnection>();
   /** The last one used is reused first, so that the others expire. */
   #idle: HostConnection[] = [];
-  readonly #waiting: HostExchange[] = [];
+  readonly #waiting = new WaitingRequests<HostExchange>();
   #sweep: Timer | null = null;
   #isRetired = false;
   #closed = false;
@@ -133,7 +130,7 @@ class HostPool implements ConnectionTerms {
   }
 
   get waiting(): number {
-    return this.#waiting.length;
+    return this.#waiting.size;
   }
 
   send(exchange: HostExchange): void {
@@ -143,11 +140,11 @@ class HostPool implements ConnectionTerms {
   }
 
   free(connection: HostConnection): void {
-    if (this.#waiting.length > 0 && !connection.reusable) {
+    if (this.#waiting.size > 0 && !connection.reusable) {
       connection.drop();
       return;
     }
-    const next = this.#waiting.shift();
+    const next = this.#waiting.next();
     if (next !== undefined) {
       connection.carry(next);
       return;
@@ -164,7 +161,7 @@ class HostPool implements ConnectionTerms {
     this.#all.delete(connection);
     const at = this.#idle.indexOf(connection);
     if (at !== -1) this.#idle.splice(at, 1);
-    const next = this.#waiting.shift();
+    const next = this.#waiting.next();
     if (next !== undefined) this.send(next);
     this.#leaveIfDeserted();
   }
@@ -182,7 +179,7 @@ class HostPool implements ConnectionTerms {
   close(): void {
     this.#closed = true;
     this.#sweep?.cancel();
-    for (const exchange of this.#waiting.splice(0)) exchange.fail(stopping());
+    for (const exchange of this.#waiting.takeAll()) exchange.fail(stopping());
     for (const connection of this.#all) connection.drop();
   }
 
