@@ -101,6 +101,16 @@ describe.each(FILES)('tollgate setup $client', ({ client, path, own, later, afte
     expect(existsSync(`${place(path)}.before-tollgate`)).toBe(false);
   });
 
+  test('--undo leaves a file that was there and empty, and does not delete it', async () => {
+    give(path, '');
+    const { code, err } = await setup(client);
+    expect([code, err]).toEqual([EXIT.ok, expect.stringContaining('is a copy of the file from before.')]);
+    expect(read(path)).toContain('http://127.0.0.1:8080/v1');
+    expect((await setup(client, '--undo')).code).toBe(EXIT.ok);
+    expect(read(path)).toBe('');
+    expect(existsSync(`${place(path)}.before-tollgate`)).toBe(false);
+  });
+
   test('keeps all else in a file that is there, and --undo brings every byte back', async () => {
     give(path, own);
     chmodSync(place(path), 0o644);

@@ -68,7 +68,7 @@ function undo(session: Session, client: SetupClient, file: string, options: Opti
 }
 
 function report(session: Session, client: SetupClient, change: FileChange, options: Options): void {
-  const lines = changedLines(change.before, change.after ?? '');
+  const lines = changedLines(change.before ?? '', change.after ?? '');
   const isDry = options.dryRun === true;
   const result = { client: client.name, file: change.file, changes: lines, written: !isDry && lines.length > 0 };
   session.show({ text: JSON.stringify(result), result }, () => [change.file, ...lines].join('\n'));
@@ -79,7 +79,7 @@ function outcome({ file, before }: FileChange, changes: number, { dryRun, undo: 
   if (changes === 0) return 'The settings are already as they should be; nothing was changed.';
   if (dryRun === true) return 'Nothing was written, because of --dry-run.';
   if (isUndo === true) return 'The settings are back to what they were.';
-  return before === ''
+  return before === null
     ? 'Written. There was no such file before.'
     : `Written. ${backupOf(file)} is a copy of the file from before.`;
 }

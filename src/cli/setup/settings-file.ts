@@ -27,19 +27,23 @@ export interface Setting {
 /** A settings file as it is and as it will be. */
 export interface FileChange {
   readonly file: string;
-  readonly before: string;
+  /** Null: there is no such file. */
+  readonly before: string | null;
   /** Null: the file is deleted. */
   readonly after: string | null;
 }
 
-/** A copy of the file before the first setup; empty if there was no file. */
+/** What the copy holds if there was no file before. An empty file is one that was there. */
+const NO_FILE = 'There was no such file before tollgate setup.\n';
+
+/** A copy of the file before the first setup. */
 export function backupOf(file: string): string {
   return `${file}.before-tollgate`;
 }
 
 export function planSetup(file: string, format: SettingsFormat, settings: readonly Setting[]): FileChange {
-  const before = readText(file) ?? '';
-  const after = editing(file, () => apply(before, format, settings));
+  const before = readText(file);
+  const after = editing(file, () => apply(before ?? '', format, settings));
   return { file, before, after };
 }
 
@@ -55,14 +59,14 @@ function apply(text: string, format: SettingsFormat, settings: readonly Setting[
  * made since then stay.
  */
 export function planUndo(file: string, format: SettingsFormat, paths: readonly SettingPath[]): FileChange {
-  const backup = readText(backupOf(file));
-  if (backup === null) {
+  const kept = readText(backupOf(file));
+  if (kept === null) {
     throw new CliFailure(EXIT.no, `There is nothing to undo: ${backupOf(file)} does not exist.`);
   }
-  const before = readText(file) ?? '';
-  const restored = editing(file, () => restore(before, backup, format, paths));
-  const wasThere = backup !== '' || !isLeftEmpty(restored);
-  return { file, before, after: wasThere ? restored : null };
+  const wasThere = kept !== NO_FILE;
+  const before = readText(file);
+  const restored = editing(file, () => restore(before ?? '', wasThere ? kept : '', format, paths));
+  return { file, before, after: wasThere || !isLeftEmpty(restored) ? restored : null };
 }
 
 function isLeftEmpty(text: string): boolean {
@@ -111,7 +115,7 @@ export function keepBackup({ file, before }: FileChange): void {
   attempting(backup, () => {
     if (existsSync(backup)) return;
     mkdirSync(dirname(backup), { recursive: true });
-    writeFileSync(backup, before, { mode: 0o600 });
+    writeFileSync(backup, before ?? NO_FILE, { mode: 0o600 });
   });
 }
 
