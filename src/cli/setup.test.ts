@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { CliFixture, type CliRun } from '../../test/cli-fixture.ts';
 import { EXIT } from './exit-codes.ts';
 
@@ -212,6 +213,24 @@ describe('tollgate setup', () => {
       expect(out.split('\n')[0]).toBe(place(files[at]!));
     }
   });
+
+  test.each(['a: b', '#x', 'yes', '1.0', '*x', 'two\nlines: 1', 'llama3.1:8b'])(
+    'writes the model id %j so that YAML reads the same text, and --undo removes it',
+    async (model) => {
+      for (const [client, path] of [
+        ['aider', '.aider.conf.yml'],
+        ['continue', '.continue/config.yaml'],
+        ['llm', '.config/io.datasette.llm/extra-openai-models.yaml'],
+      ] as const) {
+        await setup(client, '--url', 'http://[::1]:8080', '--model', model);
+        const settings = JSON.stringify(parse(read(path), { version: '1.1' }));
+        expect(settings).toContain(`${JSON.stringify(model).slice(1)},`);
+        expect(settings).toContain('"http://[::1]:8080/v1"');
+        expect((await setup(client, '--undo')).code).toBe(EXIT.ok);
+        expect(existsSync(place(path))).toBe(false);
+      }
+    },
+  );
 
   test('prints one line of JSON if asked', async () => {
     const { out } = await setup('llm', '--json', '--dry-run');

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { exportAdvice, NO_KEY, type SetupClient } from '../client.ts';
 import { yamlFormat } from '../yaml.ts';
+import { yamlScalar } from '../yaml-scalar.ts';
 
 const MODEL = ['models', 'name', 'Tollgate'];
 
@@ -19,8 +20,8 @@ export const continueCli: SetupClient = {
       value: [
         'name: Tollgate',
         'provider: openai',
-        `model: ${model}`,
-        `apiBase: ${baseUrl}`,
+        `model: ${yamlScalar(model)}`,
+        `apiBase: ${yamlScalar(baseUrl)}`,
         `apiKey: ${keyVariable === null ? NO_KEY : `\${{ secrets.${keyVariable} }}`}`,
         'roles: [chat, edit, apply]',
         'capabilities: [tool_use]',

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { SetupClient } from '../client.ts';
 import { yamlFormat } from '../yaml.ts';
+import { yamlScalar } from '../yaml-scalar.ts';
 
 const MODEL = ['', 'model_id', 'tollgate'];
 
@@ -18,8 +19,8 @@ export const llm: SetupClient = {
       path: MODEL,
       value: [
         'model_id: tollgate',
-        `model_name: ${model}`,
-        `api_base: ${baseUrl}`,
+        `model_name: ${yamlScalar(model)}`,
+        `api_base: ${yamlScalar(baseUrl)}`,
         ...(keyVariable === null ? [] : ['api_key_name: tollgate']),
         'supports_tools: true',
         'supports_schema: true',
