@@ -80,7 +80,11 @@ interface Deployment {
     readonly selector: { readonly matchLabels: object };
     readonly template: {
       readonly metadata: { readonly labels: object };
-      readonly spec: { readonly terminationGracePeriodSeconds: number; readonly containers: readonly Container[] };
+      readonly spec: {
+        readonly terminationGracePeriodSeconds: number;
+        readonly enableServiceLinks?: boolean;
+        readonly containers: readonly Container[];
+      };
     };
   };
 }
@@ -145,6 +149,15 @@ describe('a replica', () => {
     expect(config).toMatchObject({ hosted: true, workers: 1, store: { name: 'PostgreSQL db.example:5432/tollgate' } });
     const written = container.env.filter(({ value }) => value !== undefined).map(({ name }) => name);
     expect(written.filter((name) => /STORE|KEY/.test(name))).toEqual([]);
+  });
+
+  test('is not given the variables of its own Service, which set TOLLGATE_PORT to an address', () => {
+    const service = parse(read('service.yaml')).metadata.name as string;
+    const link = { [`${service.toUpperCase()}_PORT`]: 'tcp://10.96.0.7:80' };
+    expect(() => loadConfig({ argvFlags: {}, env: { ...variables(), ...link }, cwd: tmpdir() })).toThrow(
+      'TOLLGATE_PORT',
+    );
+    expect(pod.enableServiceLinks).toBe(false);
   });
 
   test('is asked for its health on the operations port, which others than itself can reach', () => {

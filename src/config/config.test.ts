@@ -228,6 +228,13 @@ describe('a bad file is refused by the path of the bad field', () => {
     expect(problems(() => load({ env: { TOLLGATE_HOSTED: 'perhaps' } }))).toContain('TOLLGATE_HOSTED: must be one of');
   });
 
+  test('a port that Kubernetes has set for a Service of the same name says so, and what to do', () => {
+    expect(problems(() => load({ env: { TOLLGATE_PORT: 'tcp://10.96.0.7:80' } }))).toBe(
+      'TOLLGATE_PORT: must be a whole number; Kubernetes has set it for a Service of that name: ' +
+        'set enableServiceLinks to false in the pod, or give the Service another name',
+    );
+  });
+
   test('any address but loopback needs hosted mode', () => {
     expect(problems(() => load({ argvFlags: { host: '0.0.0.0' } }))).toContain('add --hosted');
     expect(load({ argvFlags: { host: '0.0.0.0', hosted: true } }).hosted).toBe(true);

@@ -230,8 +230,13 @@ function setting<T>(
   };
 }
 
+/** A Service named `tollgate` sets TOLLGATE_PORT in every pod of its namespace. */
+const SERVICE_LINK =
+  'must be a whole number; Kubernetes has set it for a Service of that name: ' +
+  'set enableServiceLinks to false in the pod, or give the Service another name';
 const wholeNumber = z
   .string()
+  .regex(/^(?!tcp:|udp:)/, { message: SERVICE_LINK, abort: true })
   .regex(/^\d{1,9}$/, 'must be a whole number')
   .transform(Number);
 const list = z.string().transform((text) =>
