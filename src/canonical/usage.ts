@@ -11,11 +11,11 @@ export interface Usage {
 
 /**
  * What is known about a call's usage. `reported` was read at the end of the response, `partial` before it. A reported
- * zero is zero; `missing` is never zero. `defect` says why the host's counts cannot be billed.
+ * zero is zero; `missing` is never zero. `defect` says why the host's counts, or its last ones, cannot be billed.
  */
 export type UsageReading =
   | { readonly state: 'reported'; readonly usage: Usage }
-  | { readonly state: 'partial'; readonly usage: Usage }
+  | { readonly state: 'partial'; readonly usage: Usage; readonly defect?: string | undefined }
   | { readonly state: 'missing'; readonly defect?: string };
 
 export const MISSING_USAGE: UsageReading = { state: 'missing' };

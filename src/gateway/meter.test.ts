@@ -166,6 +166,16 @@ describe('the meter', () => {
     },
   );
 
+  it('charges the counts before unusable ones as early counts, and raises the alarm', () => {
+    const counts = { ...ZERO_USAGE, freshTokens: 40, outputTokens: 30 };
+    expect(settle({ usage: { state: 'partial', usage: counts, defect: 'output is -1' } })).toMatchObject({
+      usageSource: 'partial',
+      costNanousd: 400n + 100n * 30n,
+      lossNanousd: 100n * (200n - 30n),
+      lossReason: 'host_usage_unusable',
+    });
+  });
+
   it('charges a stream that was read to its end, even if nothing of it was sent', () => {
     const left = settle({
       ...BEFORE_CONTENT,

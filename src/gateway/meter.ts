@@ -205,7 +205,7 @@ function lossOf(lossReason: LossReason, nanousd: bigint): Loss {
 }
 
 function hasDefect(reading: UsageReading): boolean {
-  return reading.state === 'missing' && reading.defect !== undefined;
+  return reading.state !== 'reported' && reading.defect !== undefined;
 }
 
 /** The last check before billing: usage with invalid counts is treated as missing. */

@@ -5,7 +5,7 @@ import { HostAnswerBroken, type RelayTerms } from '../wire.ts';
 import { mendFinishReason } from './finish-reason.ts';
 import { mendText } from './mend-text.ts';
 import { completeCall } from './mend-tool-calls.ts';
-import { removeHostMembers } from './quirks.ts';
+import { removeHostMembers, removeUsage } from './quirks.ts';
 
 /** A choice of a buffered response. */
 export interface AnswerChoice extends Members {
@@ -46,6 +46,7 @@ export function mendAnswer(answer: Members, choices: readonly AnswerChoice[], te
 function mendMessage(choice: AnswerChoice, { requestId, hideReasoning }: RelayTerms): boolean {
   const { message } = choice;
   let changed = removeMembers(choice, CHOICE_MEMBERS);
+  changed = removeUsage(choice) || changed;
   changed = mendText(message, hideReasoning) || changed;
   if (message.content === undefined) changed = put(message, 'content', null);
   if (message.role !== 'assistant') changed = put(message, 'role', 'assistant');

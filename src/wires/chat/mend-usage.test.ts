@@ -41,6 +41,12 @@ describe('usage', () => {
       [opening, said('x'), chunk([delta({}, 'stop')], { x_groq: { usage: USAGE } }), DONE],
       reported,
     ],
+    ['inside the only choice', [opening, said('x'), chunk([{ ...delta({}, 'stop'), usage: USAGE }]), DONE], reported],
+    [
+      'inside one of several choices',
+      [opening, chunk([delta({ content: 'x' }, null, 1)]), chunk([{ ...delta({}, 'stop'), usage: USAGE }]), DONE],
+      { state: 'missing' },
+    ],
     ['before the last text', [opening, frame, said('x'), stopped, DONE], partial],
     ['before the last text, many times', [opening, frame, ...'abcdefgh'.split('').map(said), stopped, DONE], partial],
     ['while the stream goes on', [opening, said('x'), frame], partial],
@@ -52,6 +58,23 @@ describe('usage', () => {
     ],
   ])('%s', (_name, events, reading) => {
     expect(usageOf(events)).toEqual(reading);
+  });
+
+  test.each([[{}], [[]], ['none'], [{ prompt_tokens: -1, completion_tokens: 4 }]])(
+    '%j does not replace counts that can be billed',
+    (bad) => {
+      const late = chunk([], { usage: bad });
+      const spoiled = { ...partial, defect: expect.any(String) };
+      expect(usageOf([opening, said('x'), stopped, frame, late, DONE])).toEqual(spoiled);
+      expect(usageOf([opening, said('x'), stopped, frame, late, frame, DONE])).toEqual(reported);
+      expect(usageOf([opening, said('x'), stopped, late, frame, DONE])).toEqual(reported);
+    },
+  );
+
+  test('inside a choice is not passed on', () => {
+    expect(
+      relayed([opening, said('x'), chunk([{ ...delta({}, 'stop'), usage: { prompt_tokens: 77 } }])]),
+    ).not.toContain('77');
   });
 
   test('that never changes is still the final one', () => {

@@ -6,7 +6,7 @@ import { extraContent } from './extra-content.ts';
 import { isFailure } from './finish-reason.ts';
 import { type ChoiceState, isEmptyChoice, mendChoice } from './mend-choice.ts';
 import { modelBytes } from './mend-text.ts';
-import { removeHostMembers } from './quirks.ts';
+import { removeHostMembers, removeUsage } from './quirks.ts';
 import { StreamState } from './stream-state.ts';
 
 /** Repairs every frame; a frame that needs no repair is passed on byte for byte. Never throws. */
@@ -83,6 +83,7 @@ class MendedStream extends StreamState implements StreamRelay {
       chunk.choices = choices;
       changed = true;
     }
+    for (const choice of choices) changed = removeUsage(choice) || changed;
     return this.#mendNulls(chunk) || changed;
   }
 

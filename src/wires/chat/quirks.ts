@@ -1,10 +1,18 @@
 import { isPublishedTier, HOST_MEMBERS as NAMES_OF_HOSTS } from '../fields/host-members.ts';
-import { isObject, type Members, removeMembers } from '../fields/members.ts';
+import { isObject, type Members, objectsIn, removeMembers } from '../fields/members.ts';
 
-/** Usage is in `usage`, or inside a member of the host's own. */
-export function findUsage(chunk: Members): unknown {
-  return chunk.usage ?? (isObject(chunk.x_groq) ? chunk.x_groq.usage : undefined);
+/** Usage is in `usage`, inside a member of the host's own, or in the only choice; none of several has the usage of all. */
+export function findUsage(chunk: Members, hasOneChoice: boolean): unknown {
+  const usage = chunk.usage ?? (isObject(chunk.x_groq) ? chunk.x_groq.usage : undefined);
+  return usage ?? (hasOneChoice ? objectsIn(chunk.choices)[0]?.usage : undefined);
 }
+
+/** Callers get the billed usage, in its own place. */
+export function removeUsage(choice: Members): boolean {
+  return removeMembers(choice, USAGE);
+}
+
+const USAGE: readonly string[] = ['usage'];
 
 /** Members that would reveal the host, its account or its request id. */
 const HOST_MEMBERS: readonly string[] = ['x_groq', ...NAMES_OF_HOSTS];

@@ -28,7 +28,7 @@ export function readResponse(body: Buffer, quirks: HostQuirks, emit: EventSink):
   mendChoice(whole, state, false, () => `call_${randomBase62(24)}`);
   const deltas = new DeltaEmitter(emit);
   deltas.delta(whole.delta ?? {});
-  emit({ kind: 'usage', reading: readPromptUsage(findUsage(answer), usageRule(quirks)) });
+  emit({ kind: 'usage', reading: readPromptUsage(findUsage(answer, true), usageRule(quirks)) });
   const said = typeof choice.finish_reason === 'string' ? choice.finish_reason : null;
   deltas.finish(finishReasonOf(said ?? (state.calls.length > 0 ? 'tool_calls' : 'stop')), said);
 }

@@ -32,7 +32,7 @@ function spliceParsed(body: Buffer, terms: RelayTerms): BufferedAnswer {
   if (!isObject(answer) || choices.length === 0 || isObject(answer.error)) throw brokenAnswer(answer);
   const failed = choices.find((choice) => isFailure(choice.finish_reason));
   if (failed !== undefined) throw brokenAnswer(failed);
-  const rawUsage = findUsage(answer);
+  const rawUsage = findUsage(answer, choices.length === 1);
   const changed = mendAnswer(answer, choices, terms);
   // Clients of aggregators require this member, even if it is null.
   const isUnnamed = answer.system_fingerprint === undefined;

@@ -10,6 +10,7 @@ import { identityOf, type StreamIdentity } from '../frames/frame-pattern.ts';
 import type { PassedFrames } from '../frames/passed-frames.ts';
 import { RepeatedFrames } from '../frames/repeated-frames.ts';
 import { type UsageRule, usageRule } from '../usage/inclusive-usage.ts';
+import { laterReading } from '../usage/later-reading.ts';
 import { readPromptUsage, writePromptUsage } from '../usage/prompt-usage.ts';
 import type { HostError, RelayTerms } from '../wire.ts';
 import { wordsOf } from './delta-text.ts';
@@ -133,10 +134,10 @@ export class StreamState {
 
   /** Records the usage in a chunk. The last one counts: hosts that repeat usage send running totals. */
   protected noteUsage(chunk: Members): boolean {
-    const raw = findUsage(chunk);
+    const raw = findUsage(chunk, this.choices.length === 1);
     if (isAbsent(raw)) return false;
     this.#rawUsage = raw;
-    this.#reading = readPromptUsage(raw, this.#usageRule);
+    this.#reading = laterReading(this.#reading, readPromptUsage(raw, this.#usageRule));
     this.#isUsageLast = true;
     return true;
   }

@@ -107,10 +107,10 @@ describe('counts nobody can bill', () => {
 });
 
 test('usage is found in its own member first', () => {
-  expect(findUsage({ usage: { a: 1 }, x_groq: { usage: { b: 2 } } })).toEqual({ a: 1 });
-  expect(findUsage({ usage: null, x_groq: { usage: { b: 2 } } })).toEqual({ b: 2 });
-  expect(findUsage({ x_groq: { id: 'req' } })).toBeUndefined();
-  expect(findUsage({ x_groq: 'req' })).toBeUndefined();
+  expect(findUsage({ usage: { a: 1 }, x_groq: { usage: { b: 2 } } }, true)).toEqual({ a: 1 });
+  expect(findUsage({ usage: null, x_groq: { usage: { b: 2 } } }, true)).toEqual({ b: 2 });
+  expect(findUsage({ x_groq: { id: 'req' } }, true)).toBeUndefined();
+  expect(findUsage({ x_groq: 'req' }, true)).toBeUndefined();
 });
 
 describe('what the caller is told', () => {

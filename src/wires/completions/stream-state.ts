@@ -8,6 +8,7 @@ import { countTextInputs } from '../fields/text-inputs.ts';
 import type { PassedFrames } from '../frames/passed-frames.ts';
 import { RepeatedFrames } from '../frames/repeated-frames.ts';
 import { type UsageRule, usageRule } from '../usage/inclusive-usage.ts';
+import { laterReading } from '../usage/later-reading.ts';
 import { readPromptUsage, writePromptUsage } from '../usage/prompt-usage.ts';
 import type { HostError, RelayTerms } from '../wire.ts';
 import { wordsOf } from './mend-choice.ts';
@@ -95,7 +96,7 @@ export class StreamState {
     const raw = chunk.usage;
     if (isAbsent(raw)) return false;
     this.#rawUsage = raw;
-    this.#reading = readPromptUsage(raw, this.#usageRule);
+    this.#reading = laterReading(this.#reading, readPromptUsage(raw, this.#usageRule));
     this.#isUsageLast = true;
     return true;
   }

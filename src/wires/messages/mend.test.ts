@@ -147,6 +147,26 @@ test('before the end usage is partial: input is known, output is not', () => {
   expect(mended(TEXT_HEAD).relay.usage).toEqual({ state: 'missing' });
 });
 
+test('usage is partial if content follows it, until the host counts again', () => {
+  const call = { type: 'content_block_start', index: 1, content_block: { type: 'tool_use', id: 't', name: 'tide' } };
+  const state = (...events: object[]) => mended(START, TEXT_HEAD, ...events, STOP).relay.usage.state;
+  expect(state(WORDS, END, TAIL)).toBe('reported');
+  expect(state(END, WORDS, TAIL)).toBe('partial');
+  expect(state(WORDS, TAIL, END, call)).toBe('partial');
+  expect(state(END, WORDS, TAIL, END)).toBe('reported');
+});
+
+test('counts that cannot be billed do not replace earlier ones, which are no longer final', () => {
+  const spoiled = { ...END, usage: { input_tokens: -5 } };
+  const { relay } = mended(START, TEXT_HEAD, WORDS, TAIL, END, spoiled, STOP);
+  expect(relay.usage).toEqual({
+    state: 'partial',
+    usage: expect.objectContaining({ freshTokens: 5 }),
+    defect: "the host's input_tokens is not a valid count",
+  });
+  expect(relay.closing(billOf(ZERO_USAGE))).not.toContain('-5');
+});
+
 test('a host that breaks off is not taken for one that has ended', () => {
   expect(mended(START, TEXT_HEAD, WORDS, TAIL).relay).toMatchObject({ mayEndHere: false, terminal: false });
   expect(mended(START, TEXT_HEAD, WORDS, TAIL, END).relay).toMatchObject({ mayEndHere: true, terminal: false });

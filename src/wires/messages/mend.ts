@@ -17,7 +17,7 @@ class MendedStream extends StreamState implements StreamRelay {
   frame(frame: SseFrame): Buffer | string | null {
     const shape = this.terminal ? null : this.open?.shape;
     if (shape?.matches(frame.raw)) {
-      this.relayedBytes += shape.wordBytes;
+      this.noteContent(shape.wordBytes);
       return frame.raw;
     }
     return this.#read(frame);
@@ -79,7 +79,7 @@ class MendedStream extends StreamState implements StreamRelay {
     this.open = { index, hostIndex: event.index, signature: null, relayedBefore: this.relayedBytes, shape };
     if (typeof event.index === 'number') this.#lastHostIndex = event.index;
     if (block.type === 'tool_use') this.toolsSeen = true;
-    this.relayedBytes += blockBytes(block) + Buffer.byteLength(inputJson) + beyondMetadata(extraBytes(event, OF_EVENT));
+    this.noteContent(blockBytes(block) + Buffer.byteLength(inputJson) + beyondMetadata(extraBytes(event, OF_EVENT)));
     const mended = changed || event.index !== index;
     const own = mended ? rewritten({ ...event, index, content_block: block }) : unchanged('content_block_start', frame);
     return joined(before, own, inputJson === '' ? '' : inputDelta(index, inputJson));
@@ -98,7 +98,7 @@ class MendedStream extends StreamState implements StreamRelay {
       this.sign(delta);
       return before === '' ? null : before;
     }
-    this.relayedBytes += deltaBytes(delta) + beyondMetadata(extraBytes(event, OF_EVENT));
+    this.noteContent(deltaBytes(delta) + beyondMetadata(extraBytes(event, OF_EVENT)));
     const index = block.index;
     const own = event.index === index ? unchanged('content_block_delta', frame) : rewritten({ ...event, index });
     return joined(before, own, '');
@@ -128,7 +128,7 @@ class MendedStream extends StreamState implements StreamRelay {
   #other(type: string, event: Members, frame: SseFrame): Buffer | string | null {
     if (type === 'error' || isObject(event.error)) return this.fail(event.error ?? event);
     if (!this.started || isReceipt(type) || !isEventName(type)) return null;
-    this.relayedBytes += beyondMetadata(contentBytes(event));
+    this.noteContent(beyondMetadata(contentBytes(event)));
     return unchanged(type, frame);
   }
 

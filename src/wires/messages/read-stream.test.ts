@@ -5,6 +5,7 @@ import { toldByAnswer } from '../../../test/messages-summary.ts';
 import { inOrder } from '../../canonical/event-order.ts';
 import type { CanonicalEvent } from '../../canonical/events.ts';
 import { AnswerFold } from '../../canonical/fold.ts';
+import { ZERO_USAGE } from '../../canonical/usage.ts';
 import { SseFramer } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
 import { readStream } from './read-stream.ts';
@@ -102,6 +103,21 @@ test('usage is told as soon as it is known, first in part', () => {
   const { events } = read(Buffer.from(frame(START)));
   expect(events.map(({ kind }) => kind)).toEqual(['start', 'usage']);
   expect(events[1]).toMatchObject({ reading: { state: 'partial', usage: { freshTokens: 5 } } });
+});
+
+test('usage is partial if content follows it, and if counts follow that cannot be billed', () => {
+  const head = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } };
+  const words = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'x' } };
+  const end = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } };
+  const spoiled = { ...end, usage: { output_tokens: -2 } };
+  const usage = { ...ZERO_USAGE, freshTokens: 5, outputTokens: 2 };
+  const after = (...events: object[]) =>
+    read(Buffer.from([START, head, ...events, { type: 'message_stop' }].map(frame).join(''))).fold.answer()!.usage;
+  expect(after(words, end)).toEqual({ state: 'reported', usage });
+  expect(after(end, words)).toEqual({ state: 'partial', usage });
+  expect(after(words, end, CALL)).toEqual({ state: 'partial', usage });
+  expect(after(end, words, end)).toEqual({ state: 'reported', usage });
+  expect(after(words, end, spoiled)).toEqual({ state: 'partial', usage, defect: expect.any(String) });
 });
 
 test('a body that ends before the reason to stop is no answer', () => {

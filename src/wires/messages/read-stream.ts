@@ -1,4 +1,5 @@
 import type { BlockHead, EventSink } from '../../canonical/events.ts';
+import { MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
 import { tryParseJson } from '../../json/json.ts';
 import { randomBase62 } from '../../kit/ids.ts';
 import type { SseFrame } from '../../kit/sse.ts';
@@ -6,6 +7,7 @@ import { LIMITS } from '../../limits.ts';
 import { isObject, isText, type Members } from '../fields/members.ts';
 import type { StreamReader } from '../hub.ts';
 import type { HostQuirks } from '../quirks.ts';
+import { laterReading } from '../usage/later-reading.ts';
 import { type DeltaShape, deltaShape } from './delta-shape.ts';
 import { readInBandError } from './errors.ts';
 import { redactedOpaque, signedOpaque } from './opaque-reasoning.ts';
@@ -28,6 +30,7 @@ class MessageReader implements StreamReader {
   #redacted: string | null = null;
   #toolsSeen = false;
   #usage: Members = {};
+  #reading: UsageReading = MISSING_USAGE;
   #stopReason: string | null = null;
   #stopSequence: string | null = null;
 
@@ -111,6 +114,7 @@ class MessageReader implements StreamReader {
 
   #begin(block: BlockHead): void {
     this.#inside = 'block';
+    if (block.kind === 'tool-call') this.#contentCame();
     this.#emit({ kind: 'block-start', block });
   }
 
@@ -142,7 +146,9 @@ class MessageReader implements StreamReader {
   }
 
   #text(text: unknown): void {
-    if (typeof text === 'string' && text !== '') this.#emit({ kind: 'block-delta', text });
+    if (typeof text !== 'string' || text === '') return;
+    this.#contentCame();
+    this.#emit({ kind: 'block-delta', text });
   }
 
   #endBlock(): void {
@@ -169,7 +175,15 @@ class MessageReader implements StreamReader {
     this.#usage = mergeUsage(this.#usage, usage);
     const reading = readUsage(this.#usage);
     const isPartial = reading.state === 'reported' && !isFinal;
-    this.#emit({ kind: 'usage', reading: isPartial ? { state: 'partial', usage: reading.usage } : reading });
+    this.#reading = laterReading(this.#reading, isPartial ? { state: 'partial', usage: reading.usage } : reading);
+    this.#emit({ kind: 'usage', reading: this.#reading });
+  }
+
+  /** Usage that came before does not include it. */
+  #contentCame(): void {
+    if (this.#reading.state !== 'reported') return;
+    this.#reading = { state: 'partial', usage: this.#reading.usage };
+    this.#emit({ kind: 'usage', reading: this.#reading });
   }
 
   #finish(raw: string): void {

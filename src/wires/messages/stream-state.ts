@@ -4,6 +4,7 @@ import type { Bill } from '../bill.ts';
 import { contentBytes } from '../fields/extra-bytes.ts';
 import { isUsableId } from '../fields/host-members.ts';
 import { isCount, isObject, type Members } from '../fields/members.ts';
+import { laterReading } from '../usage/later-reading.ts';
 import type { HostError, RelayTerms } from '../wire.ts';
 import type { DeltaShape } from './delta-shape.ts';
 import { readInBandError } from './errors.ts';
@@ -38,7 +39,8 @@ export class StreamState {
   relayedBytes = 0;
   terminal = false;
   error: HostError | null = null;
-  #usage: Members | null = null;
+  #usage: Members = {};
+  #reading: UsageReading = MISSING_USAGE;
   #finalUsage: Members = {};
   #usageIsFinal = false;
   #lastEvent: Members = {};
@@ -52,7 +54,7 @@ export class StreamState {
   start(event: Members): string {
     this.started = true;
     const host: Members = isObject(event.message) ? { ...event.message } : {};
-    if (isObject(host.usage)) this.#usage = mergeUsage(this.#usage ?? {}, host.usage);
+    if (isObject(host.usage)) this.#noteUsage(host.usage);
     for (const name of HOST_MEMBERS) host[name] = undefined;
     const id = isUsableId(host.id) ? host.id : ownMessageId(this.terms.requestId);
     return messageStart(event, host, id, this.terms.catalogModel);
@@ -62,9 +64,16 @@ export class StreamState {
     this.#lastEvent = { ...this.#lastEvent, ...event };
     if (isObject(event.delta)) this.#ending = mergeUsage(this.#ending, event.delta);
     if (!isObject(event.usage)) return;
-    this.#usage = mergeUsage(this.#usage ?? {}, event.usage);
+    this.#noteUsage(event.usage);
     this.#finalUsage = mergeUsage(this.#finalUsage, event.usage);
     if (isCount(event.usage.output_tokens)) this.#usageIsFinal = this.mayEndHere;
+  }
+
+  /** Records content that was sent to the client; usage that came before does not include it. */
+  protected noteContent(bytes: number): void {
+    if (bytes === 0) return;
+    this.relayedBytes += bytes;
+    this.#usageIsFinal = false;
   }
 
   get mayEndHere(): boolean {
@@ -86,9 +95,13 @@ export class StreamState {
       this.fail({ message: 'the host sent a signature that is too long' });
   }
 
+  #noteUsage(counts: Members): void {
+    this.#usage = mergeUsage(this.#usage, counts);
+    this.#reading = laterReading(this.#reading, readUsage(this.#usage));
+  }
+
   get usage(): UsageReading {
-    if (this.#usage === null) return MISSING_USAGE;
-    const reading = readUsage(this.#usage);
+    const reading = this.#reading;
     if (reading.state !== 'reported' || this.#usageIsFinal) return reading;
     return { state: 'partial', usage: reading.usage };
   }

@@ -4,6 +4,7 @@ import type { Bill } from '../bill.ts';
 import { isUsableId } from '../fields/host-members.ts';
 import { isAbsent, isObject, type Members, removeMembers } from '../fields/members.ts';
 import { type UsageRule, usageRule } from '../usage/inclusive-usage.ts';
+import { laterReading } from '../usage/later-reading.ts';
 import type { HostError, RelayTerms } from '../wire.ts';
 import { readStreamError, writeFailure } from './errors.ts';
 import { EventNumbers } from './event-numbers.ts';
@@ -149,7 +150,7 @@ export class StreamState {
   #noteUsage({ usage }: Members, isFinal: boolean): void {
     if (isAbsent(usage)) return;
     this.#rawUsage = usage;
-    this.#reading = readUsage(usage, this.#usageRule);
+    this.#reading = laterReading(this.#reading, readUsage(usage, this.#usageRule));
     this.#isUsageFinal = isFinal;
   }
 }

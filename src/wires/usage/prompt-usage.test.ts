@@ -26,6 +26,14 @@ describe('reading', () => {
       { freshTokens: 4, cacheReadTokens: 5 },
     ],
     [
+      { prompt_tokens: 9, completion_tokens: 4, cached_tokens: 5 },
+      { freshTokens: 4, cacheReadTokens: 5 },
+    ],
+    [
+      { prompt_tokens: 9, completion_tokens: 4, cached_tokens: 5, prompt_tokens_details: { cached_tokens: 6 } },
+      { freshTokens: 3, cacheReadTokens: 6 },
+    ],
+    [
       { prompt_tokens: 9, completion_tokens: 4, completion_tokens_details: { reasoning_tokens: 3 } },
       { outputTokens: 4, reasoningTokens: 3 },
     ],

@@ -14,7 +14,8 @@ export function readPromptUsage(raw: unknown, rule: UsageRule): UsageReading {
     input: raw.prompt_tokens,
     output: raw.completion_tokens,
     total: raw.total_tokens ?? null,
-    cached: prompt.cached_tokens ?? raw.prompt_cache_hit_tokens ?? 0,
+    // Two vendors report the cache beside the other counts, each under a name of its own.
+    cached: prompt.cached_tokens ?? raw.prompt_cache_hit_tokens ?? raw.cached_tokens ?? 0,
     cacheWrite: prompt.cache_write_tokens ?? 0,
     reasoning: completion.reasoning_tokens ?? 0,
   };
