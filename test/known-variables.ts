@@ -1,9 +1,8 @@
-import { SETTINGS } from '../src/config/config.ts';
+import { KNOWN_VARIABLES as OWN_VARIABLES } from '../src/config/config.ts';
 import { HOST_ROWS } from '../src/hosts/rows.ts';
 
 const KNOWN_VARIABLES = new Set([
-  ...SETTINGS.map(({ variable }) => variable),
-  ...['TOLLGATE_CONFIG', 'TOLLGATE_MASTER_KEY', 'TOLLGATE_MASTER_KEY_FILE', 'TOLLGATE_MASTER_KEY_COMMAND'],
+  ...OWN_VARIABLES,
   ...HOST_ROWS.flatMap((row) => [...row.keyVariables, ...(row.address?.variables ?? [])]),
   'NODE_ENV',
   // Variables from which bin/launch.js, and Node itself, take the folder of compiled sources.

@@ -15,7 +15,7 @@ import { readHealth } from './health.ts';
 import { type ConfigJobs, readJobs } from './jobs.ts';
 import { type ConfigLoadLimits, type ConfigRateLimit, readLoadLimits, readRateLimit } from './load-limits.ts';
 import { lossProblems } from './losses.ts';
-import { selectMasterKey } from './master-key.ts';
+import { MASTER_KEY_VARIABLES, selectMasterKey } from './master-key.ts';
 import { defaultProblems, modelProblems, strayHosts } from './models.ts';
 import { consolePortProblems, ownAddressProblems } from './ports.ts';
 import { ConfigError, type ConfigProblem, problemsOf } from './problems.ts';
@@ -42,6 +42,7 @@ import {
 import { pathOfFlag, pathsIn, type SettingSources } from './setting-sources.ts';
 import { type PostgresPlace, readStore, storeUrlSchema } from './store.ts';
 import { type ConfigTracing, readTracing } from './tracing.ts';
+import { type UnknownVariable, unknownVariables } from './unknown-variables.ts';
 import { type Workers, workersTextSchema } from './workers.ts';
 
 export type { Environment } from '../hosts/read-key.ts';
@@ -50,6 +51,9 @@ export type { ConfigLimits } from './read-limits.ts';
 export { configJsonSchema, LOG_LEVELS, type LogLevel, TRANSPORTS, type Transport } from './schema.ts';
 
 export const CONFIG_FILE_NAME = 'tollgate.config.json';
+const FILE_VARIABLE = 'TOLLGATE_CONFIG';
+/** Holds the key of a caller, for commands that call a gateway and for clients. */
+export const CALLER_KEY_VARIABLE = 'TOLLGATE_API_KEY';
 
 export interface Config {
   /** The file that was read; null when there was none. */
@@ -109,6 +113,8 @@ export interface Config {
   readonly prices: ReadonlyMap<string, PriceRow>;
   readonly defaultModel: string | null;
   readonly settingSources: SettingSources;
+  /** TOLLGATE_* variables that are set and not read. */
+  readonly unknownVariables: readonly UnknownVariable[];
 }
 
 export interface ConfigSources {
@@ -139,7 +145,8 @@ export function loadConfig(sources: ConfigSources): Config {
   const hosts = selectHosts(draft, sources, file ?? CONFIG_FILE_NAME, problems);
   const config = assemble(draft, file, hosts, sources, problems);
   if (problems.length > 0) throw new ConfigError(problems);
-  return { ...config, settingSources };
+  const known = [...KNOWN_VARIABLES, ...draft.hosts.flatMap(({ key_env: name = '' }) => [name, `${name}_FILE`])];
+  return { ...config, settingSources, unknownVariables: unknownVariables(sources.env, known) };
 }
 
 function assemble(
@@ -148,7 +155,7 @@ function assemble(
   hosts: HostSelection,
   { env, cwd, providerKeys }: ConfigSources,
   problems: ConfigProblem[],
-): Omit<Config, 'settingSources'> {
+): Omit<Config, 'settingSources' | 'unknownVariables'> {
   const { hosted } = draft;
   const dataFolder = draft.data ?? defaultDataFolder(env);
   return {
@@ -193,7 +200,7 @@ function assemble(
 }
 
 function findFile({ argvFlags, env, cwd }: ConfigSources): string | null {
-  const named = argvFlags.config ?? (env.TOLLGATE_CONFIG || undefined);
+  const named = argvFlags.config ?? (env[FILE_VARIABLE] || undefined);
   if (typeof named === 'string') return resolve(cwd, named);
   const usual = join(cwd, CONFIG_FILE_NAME);
   return statSync(usual, { throwIfNoEntry: false })?.isFile() ? usual : null;
@@ -293,6 +300,14 @@ export const SETTINGS: readonly Setting[] = [
   setting('frameMemory', 'TOLLGATE_FRAME_MEMORY', yesOrNo, (draft, wanted) => (draft.frame_memory = wanted)),
   setting('sim', 'TOLLGATE_SIM', yesOrNo, (draft, simulated) => (draft.simulated_host = simulated)),
   setting('localHosts', 'TOLLGATE_LOCAL_HOSTS', yesOrNo, (draft, wanted) => (draft.local_hosts = wanted)),
+];
+
+/** Every TOLLGATE_* variable that the program reads. */
+export const KNOWN_VARIABLES: readonly string[] = [
+  ...SETTINGS.map(({ variable }) => variable),
+  ...MASTER_KEY_VARIABLES,
+  FILE_VARIABLE,
+  CALLER_KEY_VARIABLE,
 ];
 
 function applySettings(

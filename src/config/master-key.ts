@@ -8,6 +8,7 @@ const OWN_FILE_NAME = 'master.key';
 const VARIABLE = 'TOLLGATE_MASTER_KEY';
 const FILE_VARIABLE = 'TOLLGATE_MASTER_KEY_FILE';
 const COMMAND_VARIABLE = 'TOLLGATE_MASTER_KEY_COMMAND';
+export const MASTER_KEY_VARIABLES = [VARIABLE, FILE_VARIABLE, COMMAND_VARIABLE] as const;
 
 export interface MasterKeyTerms {
   readonly env: Environment;

@@ -1,5 +1,6 @@
 import type { Catalog } from '../../catalog/catalog.ts';
 import { type Config, ConfigError, describeProblem } from '../../config/config.ts';
+import { describeUnknownVariable } from '../../config/unknown-variables.ts';
 import { checkMasterKey, describeConsole } from '../checks.ts';
 import type { CommandGroup, CommandSpec } from '../command.ts';
 import { describeHosts, describeUnpriced } from '../describe-hosts.ts';
@@ -21,6 +22,7 @@ const checkCommand: CommandSpec = {
       const catalog = session.composition.catalogFor(config);
       const text = JSON.stringify({ ok: true, config: shown(config), not_priced: catalog.unpriced });
       session.show({ text, result: config }, () => describeConfig(config, catalog));
+      for (const variable of config.unknownVariables) session.advise(`${describeUnknownVariable(variable)}.`);
       return EXIT.ok;
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;

@@ -1,4 +1,5 @@
 import { type Config, ConfigError } from '../../config/config.ts';
+import { describeUnknownVariable } from '../../config/unknown-variables.ts';
 import {
   checkBooks,
   checkConsole,
@@ -53,7 +54,11 @@ function readSettings(session: Session): Config | ConfigError {
 }
 
 function describeSettings(config: Config): Finding {
-  return { check: 'config', status: 'ok', detail: config.file ?? 'no config file; using defaults', remedy: null };
+  const detail = config.file ?? 'no config file; using defaults';
+  const unread = config.unknownVariables.map(describeUnknownVariable);
+  if (unread.length === 0) return { check: 'config', status: 'ok', detail, remedy: null };
+  const remedy = 'rename or unset it; docs/config.md lists the variables';
+  return { check: 'config', status: 'warning', detail: [detail, ...unread].join('; '), remedy };
 }
 
 async function examineWith(session: Session, config: Config, isOffline: boolean): Promise<Finding[]> {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream, existsSync, statSync } from 'node:fs';
 import { GROUP_PREFIX, JOB_PREFIX } from '../../canonical/id-prefixes.ts';
+import { CALLER_KEY_VARIABLE } from '../../config/config.ts';
 import { LIMITS } from '../../limits.ts';
 import type { JobGroupView, JobView } from '../../operator/job-view.ts';
 import type { ListView } from '../../operator/view.ts';
@@ -20,7 +21,7 @@ import { endOf, isGroup, saveResult, waitForEnd } from './jobs-wait.ts';
 
 const GATEWAY_OPTIONS = [
   ['--url <url>', 'address of the gateway, if it is not the one that uses this data folder'],
-  ['--key-env <name>', 'variable that holds the gateway key (TOLLGATE_API_KEY)'],
+  ['--key-env <name>', `variable that holds the gateway key (${CALLER_KEY_VARIABLE})`],
 ] as const;
 const OUT_OPTION = ['--out <file>', 'file for the results, which must not exist yet (standard output)'] as const;
 
@@ -209,7 +210,7 @@ async function sendFile(session: Session, client: GatewayClient, file: string, o
 async function openClient(session: Session, options: Options): Promise<GatewayClient> {
   const config = session.config('leave');
   const url = await findGatewayUrl(session, options.url, config);
-  const variable = typeof options.keyEnv === 'string' ? options.keyEnv : 'TOLLGATE_API_KEY';
+  const variable = typeof options.keyEnv === 'string' ? options.keyEnv : CALLER_KEY_VARIABLE;
   const key = session.env[variable] ?? null;
   if (key === null && (typeof options.keyEnv === 'string' || config.hosted || !isLoopback(url)))
     throw usageFailure(

@@ -1,3 +1,4 @@
+import { describeUnknownVariable } from '../../config/unknown-variables.ts';
 import type { CommandSpec } from '../command.ts';
 
 /** Options of every command that reads the server's settings. */
@@ -29,6 +30,8 @@ export const serveCommand: CommandSpec = {
   examples: ['tollgate serve', 'tollgate serve --port 9000 --data ./data', 'tollgate serve --hosted --host 0.0.0.0'],
   run(session) {
     const reloadConfig = () => session.config('read');
-    return session.composition.serve(reloadConfig(), { json: session.json, reloadConfig });
+    const config = reloadConfig();
+    for (const variable of config.unknownVariables) session.say(`Warning: ${describeUnknownVariable(variable)}.`);
+    return session.composition.serve(config, { json: session.json, reloadConfig });
   },
 };
