@@ -44,6 +44,32 @@ describe('a chat host', () => {
     expect(text).toContain('"partial_json":"{\\"a\\":1}"');
   });
 
+  test.each(['messages', 'responses'] as const)(
+    'that mixes the fragments of two tool calls, for a %s client',
+    (client) => {
+      const call = (index: number, words: string, head: object = {}): string =>
+        chunk({ tool_calls: [{ index, ...head, function: { arguments: words } }] });
+      const first = { id: 'c0', type: 'function' };
+      const frames = [
+        call(0, '', first),
+        call(1, '', { ...first, id: 'c1' }),
+        call(0, '{"a":'),
+        call(1, '{"b":'),
+        call(0, '1}'),
+      ];
+      const { text } = streamed(
+        'chat',
+        client,
+        `${frames.join('')}${call(1, '2}')}${chunk({}, 'tool_calls')}data: [DONE]\n\n`,
+      );
+      expect(text.indexOf('c0')).toBeLessThan(text.indexOf('c1'));
+      const said = [...text.matchAll(/"(?:partial_json|delta)":"((?:[^"\\]|\\.)*)"/g)].map(([, words]) =>
+        JSON.parse(`"${words}"`),
+      );
+      expect(said.join('')).toBe('{"a":1}{"b":2}');
+    },
+  );
+
   test('whose tool call never has a name', () => {
     const call = { tool_calls: [{ index: 0, id: 'c1', type: 'function', function: { arguments: '' } }] };
     const { text } = streamed('chat', 'messages', `${chunk(call)}${chunk({}, 'tool_calls')}data: [DONE]\n\n`);

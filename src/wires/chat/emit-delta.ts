@@ -1,11 +1,25 @@
 import type { EventSink, FinishReason } from '../../canonical/events.ts';
 import type { OpaqueReasoning } from '../../canonical/request.ts';
-import { isText, type Members, objectsIn } from '../fields/members.ts';
+import { type Members, objectsIn } from '../fields/members.ts';
+import { WaitingRoom, WaitingText } from '../frames/waiting-text.ts';
 import { readOpaque } from './reasoning-details.ts';
+import { WholeArguments } from './whole-arguments.ts';
 
-/** The host mixed the fragments of two tool calls; the common language cannot express that. */
-export class CallsInterleaved extends Error {
+/** The host went on with a tool call that has ended; the common language cannot express that. */
+class CallsInterleaved extends Error {
   override readonly name = 'CallsInterleaved';
+}
+
+interface Fragment {
+  readonly name: string;
+  readonly words: string;
+}
+
+/** A call that began while the arguments of another one were incomplete. */
+interface WaitingCall {
+  readonly id: string;
+  name: string;
+  readonly words: WaitingText;
 }
 
 /** Turns repaired deltas into blocks, one open at a time: a block ends where another kind of content begins. */
@@ -13,6 +27,10 @@ export class DeltaEmitter {
   readonly #emit: EventSink;
   #open: 'text' | 'refusal' | 'reasoning' | number | null = null;
   #opaque: OpaqueReasoning | null = null;
+  readonly #waiting = new Map<number, WaitingCall>();
+  readonly #room = new WaitingRoom();
+  /** Of the open call. */
+  #arguments = new WholeArguments();
   /** The id of an open call that has no name yet: some hosts send the name in a later fragment. */
   #unnamedId: string | null = null;
 
@@ -56,32 +74,83 @@ export class DeltaEmitter {
   #call(call: Members): void {
     const index = call.index as number;
     const called = call.function as Members | undefined;
-    if (this.#open !== index) {
-      if (typeof call.id !== 'string') throw new CallsInterleaved('The host mixed the fragments of two tool calls.');
-      this.#close();
-      this.#open = index;
-      this.#unnamedId = call.id;
+    const fragment = { name: textOf(called?.name), words: textOf(called?.arguments) };
+    if (this.#open === index) this.#continue(fragment);
+    else if (this.#isWaiting(index, call.id)) this.#wait(index, fragment);
+    else if (typeof call.id === 'string') this.#beginCall(index, call.id, fragment);
+    // The call has ended. Some hosts pad the arguments that they have sent.
+    else if (fragment.words.trim() !== '') {
+      throw new CallsInterleaved('The host sent arguments of a tool call whose arguments were complete.');
     }
-    if (isText(called?.name)) this.#beginCall(called.name);
-    if (!isText(called?.arguments)) return;
-    this.#beginCall('');
-    this.#emit({ kind: 'block-delta', text: called.arguments });
+    this.#beginWaiting();
   }
 
-  #beginCall(name: string): void {
+  /** A call waits if the one before it may go on: hosts mix the fragments of calls that they make in parallel. */
+  #isWaiting(index: number, id: unknown): boolean {
+    if (this.#waiting.has(index)) return true;
+    if (typeof id !== 'string' || typeof this.#open !== 'number' || this.#arguments.areWhole) return false;
+    this.#waiting.set(index, { id, name: '', words: new WaitingText(this.#room) });
+    return true;
+  }
+
+  #wait(index: number, { name, words }: Fragment): void {
+    const call = this.#waiting.get(index)!;
+    call.name ||= name;
+    call.words.add(words);
+  }
+
+  #beginCall(index: number, id: string, fragment: Fragment): void {
+    this.#end();
+    this.#open = index;
+    this.#unnamedId = id;
+    this.#arguments = new WholeArguments();
+    this.#continue(fragment);
+  }
+
+  #continue({ name, words }: Fragment): void {
+    if (name !== '') this.#name(name);
+    if (words === '') return;
+    this.#name('');
+    this.#arguments.add(words);
+    this.#emit({ kind: 'block-delta', text: words });
+  }
+
+  #name(name: string): void {
     const id = this.#unnamedId;
     if (id === null) return;
     this.#unnamedId = null;
     this.#emit({ kind: 'block-start', block: { kind: 'tool-call', id, name } });
   }
 
+  #beginWaiting(): void {
+    while (this.#waiting.size > 0 && this.#arguments.areWhole) this.#beginNext();
+  }
+
+  #beginNext(): void {
+    const index = this.#waiting.keys().next().value!;
+    const { id, name, words } = this.#waiting.get(index)!;
+    this.#waiting.delete(index);
+    this.#beginCall(index, id, { name, words: '' });
+    for (const piece of words.pieces()) this.#continue({ name: '', words: piece });
+  }
+
+  /** Ends the open block and the calls that wait for its end. */
   #close(): void {
+    while (this.#waiting.size > 0) this.#beginNext();
+    this.#end();
+  }
+
+  #end(): void {
     if (this.#open === null) return;
-    this.#beginCall('');
+    this.#name('');
     this.#emit({ kind: 'block-end', opaque: this.#open === 'reasoning' ? this.#opaque : null });
     this.#opaque = null;
     this.#open = null;
   }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 /** The finish reason in the common language; an unknown one becomes `stop`. */

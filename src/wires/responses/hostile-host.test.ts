@@ -73,6 +73,17 @@ test('words that wait for their turn are bounded', () => {
   expect(() => reader.frame(frame(words(1, 0, 'x')))).toThrow(/too long/);
 });
 
+test('words that wait in many small pieces are joined', () => {
+  const said: string[] = [];
+  const reader = readStream({}, (event) => void (event.kind === 'block-delta' && said.push(event.text)));
+  reader.frame(frame(added(0)));
+  reader.frame(frame(added(1)));
+  for (let times = 0; times < 5_000; times++) reader.frame(frame(words(1, 0, String(times % 10))));
+  reader.frame(frame({ type: 'response.output_item.done', output_index: 0, item: { id: 'msg_0', type: 'message' } }));
+  expect(said.join('')).toBe('0123456789'.repeat(500));
+  expect(said.length).toBeLessThan(10);
+});
+
 test('items that are kept for the end are bounded together', () => {
   const relay = mendStream(TERMS);
   const junk = 'x'.repeat(LIMITS.sseFrameBytesMax - 1_000);

@@ -3,6 +3,7 @@ import type { OpaqueReasoning } from '../../canonical/request.ts';
 import { randomBase62 } from '../../kit/ids.ts';
 import { LIMITS } from '../../limits.ts';
 import { isText, type Members, objectsIn } from '../fields/members.ts';
+import { type WaitingRoom, WaitingText } from '../frames/waiting-text.ts';
 import { readOpaque } from './encrypted-reasoning.ts';
 import {
   type CallKind,
@@ -25,16 +26,6 @@ interface ReadPart {
   isWhole: boolean;
 }
 
-/** Limits the text that waits in all items of a response together: each item alone could hold as much as a response. */
-export class WaitingRoom {
-  #chars = 0;
-
-  take(chars: number): void {
-    this.#chars += chars;
-    if (this.#chars > LIMITS.streamWordBytesMax) throw new RangeError("the host's response is too long");
-  }
-}
-
 /** Reads one output item into events; they wait until the items before it have ended. */
 export class ItemReader implements HostNames {
   readonly type: unknown;
@@ -44,7 +35,8 @@ export class ItemReader implements HostNames {
   readonly #vendor: string;
   readonly #room: WaitingRoom;
   #item: Members;
-  #waiting: CanonicalEvent[] | null = [];
+  /** Deltas that follow one another are one text. */
+  #waiting: (CanonicalEvent | WaitingText)[] | null = [];
   #emit: EventSink = (event) => this.#wait(event);
   /** The current part, and all parts with text so far. */
   #open: ReadPart | null = null;
@@ -67,7 +59,10 @@ export class ItemReader implements HostNames {
     const waiting = this.#waiting ?? [];
     this.#emit = emit;
     this.#waiting = null;
-    for (const event of waiting) emit(event);
+    for (const event of waiting) {
+      if (!(event instanceof WaitingText)) emit(event);
+      else for (const text of event.pieces()) emit({ kind: 'block-delta', text });
+    }
   }
 
   /** A piece of a part's text. */
@@ -101,8 +96,16 @@ export class ItemReader implements HostNames {
   }
 
   #wait(event: CanonicalEvent): void {
-    if (event.kind === 'block-delta') this.#room.take(event.text.length);
-    this.#waiting?.push(event);
+    if (event.kind === 'block-delta') this.#waitingText().add(event.text);
+    else this.#waiting?.push(event);
+  }
+
+  #waitingText(): WaitingText {
+    const last = this.#waiting?.at(-1);
+    if (last instanceof WaitingText) return last;
+    const text = new WaitingText(this.#room);
+    this.#waiting?.push(text);
+    return text;
   }
 
   finish(finished: Members): void {

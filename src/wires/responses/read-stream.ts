@@ -3,6 +3,7 @@ import { tryParseJson } from '../../json/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
 import { isAbsent, isObject, isText, type Members, objectsIn } from '../fields/members.ts';
+import { WaitingRoom } from '../frames/waiting-text.ts';
 import type { StreamReader } from '../hub.ts';
 import type { HostQuirks } from '../quirks.ts';
 import { type UsageRule, usageRule } from '../usage/inclusive-usage.ts';
@@ -10,7 +11,7 @@ import { reasoningVendor } from './encrypted-reasoning.ts';
 import { readStreamError } from './errors.ts';
 import { callKindOf, type EventRole, eventRole } from './item-kinds.ts';
 import { findItem, matchItems } from './match-output.ts';
-import { ItemReader, WaitingRoom } from './read-output.ts';
+import { ItemReader } from './read-output.ts';
 import { readTwoLineFrame } from './two-line-frame.ts';
 import { readUsage } from './usage.ts';
 
