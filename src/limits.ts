@@ -138,6 +138,8 @@ export const LIMITS = {
   /** How often the mark is synced, the log checkpointed and the data folder checked; after how many of these an idle log is emptied. */
   storeTickMs: 1_000,
   storeLogIdleTicks: 30,
+  /** How often the thread for long reads is checked; it ends if it was idle all the time. */
+  storeScannerIdleMs: 10_000,
   /** Accounts, keys, windows, holds and names that the writer caches between commits; on PostgreSQL, price lists with known numbers. */
   storeCachedRowsMax: 50_000,
   storePriceListsMax: 1_000,

@@ -58,6 +58,7 @@ import { sqliteJobs } from './jobs.ts';
 import { KeyReader } from './keys.ts';
 import { fullOutcome } from './lean-outcome.ts';
 import type { Link } from './link.ts';
+import { LinkOnDemand } from './link-on-demand.ts';
 import { checkMark } from './lost-commits.ts';
 import { readMeta } from './meta.ts';
 import { migrate } from './migrate.ts';
@@ -131,8 +132,7 @@ class ThreadedStore implements SqliteStore {
   readonly jobs: JobStore;
   readonly archive: ReceiptArchive;
   readonly proofs: Store['proofs'] = { prove: (id, accountId) => this.#scan('prove', id, accountId) };
-  /** Started on first use. */
-  #scanner: Link<ScannerVerbs> | null = null;
+  readonly #scanner: Link<ScannerVerbs>;
   /** Verifying and closing exclude each other, because closing changes what verifying reads. */
   #bookkeeping: Promise<unknown> = Promise.resolve();
   readonly #archiving = new ArchiveTurn();
@@ -159,6 +159,7 @@ class ThreadedStore implements SqliteStore {
     this.usage = sqliteUsage({ scan: this.#scan, writer: () => this.#writer }, clock);
     this.#links = links;
     this.#writer = links.writer;
+    this.#scanner = new LinkOnDemand(links.openScanner, clock);
     this.#reads = new SyncedReads(links.memory, links.writer);
     const read = <Result>(run: () => Result): Promise<Result> => this.#read(run);
     this.directory = sqliteDirectory(this.#statements, this.#writer, read);
@@ -359,7 +360,7 @@ class ThreadedStore implements SqliteStore {
   }
 
   async health(): Promise<StoreHealth> {
-    const broken = this.#writer.broken ?? this.#scanner?.broken ?? null;
+    const broken = this.#writer.broken ?? this.#scanner.broken;
     if (broken !== null) return { ok: false, reason: broken.message, mayAdmit: false };
     try {
       await this.#writer.call('ping');
@@ -376,7 +377,7 @@ class ThreadedStore implements SqliteStore {
     if (this.#closed) return;
     this.#closed = true;
     this.#reader.close();
-    await this.#scanner?.end();
+    await this.#scanner.end();
     await this.#writer.end();
   }
 
@@ -386,9 +387,7 @@ class ThreadedStore implements SqliteStore {
 
   #scan: Link<ScannerVerbs>['call'] = async (verb, ...args) => {
     if (this.#closed) throw new StoreUnavailable('The store is closed.');
-    this.#scanner ??= this.#links.openScanner();
-    const scanner = this.#scanner;
-    return this.#reads.read(() => scanner.call(verb, ...args));
+    return this.#reads.read(() => this.#scanner.call(verb, ...args));
   };
 
   #inTurn<Result>(run: () => Promise<Result>): Promise<Result> {
