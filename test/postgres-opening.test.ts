@@ -8,6 +8,7 @@ import { MIGRATIONS } from '../src/store/migrations/index.ts';
 import type { Migration } from '../src/store/migrations/migration.ts';
 import { Connections } from '../src/store/postgres/connections.ts';
 import { inspectPostgres, migratePostgres } from '../src/store/postgres/inspection.ts';
+import { takeLock } from '../src/store/postgres/locks.ts';
 import { migrate, schemaOf } from '../src/store/postgres/migrate.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
 import { type Store, StoreMisnamed } from '../src/store/store.ts';
@@ -154,6 +155,17 @@ describe('migrations on PostgreSQL', () => {
     const stores = await Promise.all(Array.from({ length: 4 }, () => open(url)));
     expect(await withConnections(url, schemaOf)).toBe(MIGRATIONS.length);
     await Promise.all(stores.map((store) => store.close()));
+  });
+
+  it('are not waited for by a process that finds them done', async () => {
+    const url = await freshSchema();
+    await (await open(url)).close();
+    await withConnections(url, (connections) =>
+      connections.transaction(async (sql) => {
+        await takeLock(sql, 'schema');
+        await (await open(url)).close();
+      }),
+    );
   });
 
   it('stop an older program in one sentence', async () => {

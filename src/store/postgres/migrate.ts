@@ -7,6 +7,11 @@ import { asked, asUnavailable, sqlState } from './faults.ts';
 import { takeLock } from './locks.ts';
 import { clientConfig } from './pipeline.ts';
 
+/** Migrates unless that is done: to find out takes neither a lock nor a connection of its own. */
+export async function migrateIfBehind(connections: Connections, url: string): Promise<void> {
+  if ((await schemaOf(connections)) !== MIGRATIONS.length) await migrate(url);
+}
+
 /** Applies the missing migrations in one transaction, and returns their names. */
 export function migrate(url: string, migrations: readonly Migration[] = MIGRATIONS): Promise<readonly Migration[]> {
   return inPatience(url, async (sql) => {
@@ -48,7 +53,7 @@ async function inPatience<Result>(url: string, run: (sql: RunSql) => Promise<Res
 /** The last migration applied; null if there is no ledger yet. */
 export async function schemaOf(connections: Connections): Promise<number | null> {
   const [found] = await connections.query<{ there: boolean }>("SELECT to_regclass('meta') IS NOT NULL AS there");
-  return found!.there ? connections.transaction(readSchema) : null;
+  return found!.there ? readSchema((text) => connections.query(text)) : null;
 }
 
 async function readSchema(sql: RunSql): Promise<number> {

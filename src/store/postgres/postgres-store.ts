@@ -57,7 +57,7 @@ import { asUnavailable } from './faults.ts';
 import { Instances } from './instances.ts';
 import { Keys } from './keys.ts';
 import { takeLock, takeSharedLock, tryArchiveLock, underLock } from './locks.ts';
-import { migrate } from './migrate.ts';
+import { migrateIfBehind } from './migrate.ts';
 import { checkUrl } from './pipeline.ts';
 import { PriceLists } from './price-lists.ts';
 import { postgresProofs } from './proofs.ts';
@@ -89,7 +89,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   try {
     const unsafe = await whyUnsafe(connections);
     if (unsafe !== null) throw new StoreRefused(unsafe);
-    await migrate(url);
+    await migrateIfBehind(connections, url);
     const time = new DatabaseTime(clock, databaseTime);
     const [now] = await connections.query<{ now_ms: bigint }>(`SELECT ${NOW_MS}`);
     time.set(now!.now_ms);

@@ -8,8 +8,9 @@ const VERSION_MIN = 150_000;
 
 /** Why this server is not safe for money, in one sentence; null if it is. */
 export async function whyUnsafe(connections: Connections): Promise<string | null> {
+  // Not from the view pg_settings, which computes all settings first.
   const rows = await connections.query<{ name: string; setting: string }>(
-    'SELECT name, setting FROM pg_settings WHERE name = ANY($1::text[])',
+    'SELECT name, current_setting(name) AS setting FROM unnest($1::text[]) AS name',
     [[...DURABLE, 'server_version_num', 'server_version']],
   );
   const settings = new Map(rows.map(({ name, setting }) => [name, setting]));
