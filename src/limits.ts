@@ -135,10 +135,9 @@ export const LIMITS = {
   storeCheckpointPages: 4_000,
   /** The write-ahead log is reused and stays below this; what a long read made it grow beyond is freed. */
   storeLogBytesMax: 32 * 1024 * 1024,
-  /** How often the mark is synced, the log checkpointed and the data folder checked; after how many of these an idle log is emptied. */
+  /** How often the mark is synced, the log checkpointed and the data folder checked; after how many of these an idle log is emptied; how often it is seen whether long reads have ended. */
   storeTickMs: 1_000,
   storeLogIdleTicks: 30,
-  /** How often the thread for long reads is checked; it ends if it was idle all the time. */
   storeScannerIdleMs: 10_000,
   /** Accounts, keys, windows, holds and names that the writer caches between commits; on PostgreSQL, price lists with known numbers. */
   storeCachedRowsMax: 50_000,
