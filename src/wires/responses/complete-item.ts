@@ -2,16 +2,16 @@ import { isText, type Members, objectsIn } from '../fields/members.ts';
 import { callKindOf, type PartKind } from './item-kinds.ts';
 
 /** The id prefix of each item type; unknown types get a neutral one. */
-const ID_PREFIXES: Readonly<Record<string, string>> = {
-  message: 'msg',
-  reasoning: 'rs',
-  function_call: 'fc',
-  custom_tool_call: 'ctc',
-  tool_search_call: 'tsc',
-};
+const ID_PREFIXES: ReadonlyMap<unknown, string> = new Map([
+  ['message', 'msg'],
+  ['reasoning', 'rs'],
+  ['function_call', 'fc'],
+  ['custom_tool_call', 'ctc'],
+  ['tool_search_call', 'tsc'],
+]);
 
 export function mintItemId(type: unknown, stem: string, index: number): string {
-  return `${ID_PREFIXES[type as string] ?? 'item'}_${stem}_${index}`;
+  return `${ID_PREFIXES.get(type) ?? 'item'}_${stem}_${index}`;
 }
 
 /** Sets members that differ; true if any did. */

@@ -36,6 +36,12 @@ test('a stream that opens again and again is opened once', () => {
   expect(text.match(/event: response\.in_progress/g)).toHaveLength(1);
 });
 
+test.each(['constructor', '__proto__', 'toString'])('an item of the type %s gets a neutral id', (type) => {
+  const relay = mendStream(TERMS);
+  const text = String(relay.frame(frame({ ...added(0), item: { type } })));
+  expect(text).toMatch(/"id":"item_\w+_0"/);
+});
+
 test('more items than an answer may hold break it', () => {
   const relay = mendStream(TERMS);
   const reader = openReader();
