@@ -28,11 +28,13 @@ export class CancelDecision {
       return;
     }
     this.#isPending = true;
-    this.#mayCancel(cancelled).then((mayCancel) => {
+    const decided = (mayCancel: boolean): void => {
       this.#isPending = false;
       if (mayCancel) cancel(cancelled);
       else goOn(this.#waiting);
-    });
+    };
+    // Without a decision the call goes on to its own end, where its owner settles it or gets the same error.
+    this.#mayCancel(cancelled).then(decided, () => decided(false));
   }
 
   /** Whether this result must wait for a decision. */
