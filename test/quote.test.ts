@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { ModelRow } from '../src/catalog/schema.ts';
 import { ManualClock } from '../src/kit/clock.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
+import { audit } from './people-fixtures.ts';
 import { WIRE_CASES } from './wire-cases.ts';
 
 /** A quote says what the call would hold and which error it would get, without making the call. */
@@ -130,6 +131,43 @@ describe('what fits', () => {
     expect(await store.findAccount(fresh.accountId)).toMatchObject({ heldNanousd: 0n, spentNanousd: 0n });
   });
 });
+
+test.each(['suspended', 'closed'] as const)('a %s account gets the refusal of the call', async (status) => {
+  const { secret, accountId } = await harness.mint({ creditNanousd: 0n });
+  const { directory } = harness.running.books.store;
+  await directory.setAccountStatus(accountId, 'suspended', audit('account.suspend'));
+  const payout = { id: accountId + 1n, reference: 'closing', note: '', createdMs: 0 };
+  if (status === 'closed') await directory.closeAccount(accountId, payout, audit('account.close'));
+  const quoted = await post('/v1/quote', { path: CHAT, body: ASK }, {}, secret);
+  const called = await post(CHAT, ASK, {}, secret);
+  expect([quoted.status, called.status]).toEqual([403, 403]);
+  expect(await quoted.json()).toEqual(await called.json());
+});
+
+test.each([0, 1_000_000_000_000])(
+  'an account whose loss allowance is used up is told the bound by bytes, which its call holds (counted above %i)',
+  async (countAboveNanousd) => {
+    const limits = { hangupAllowanceNanousd: 0, countAboveNanousd };
+    const wary = await startHarness({ hosted: true, config: { models: [COUNTED] }, limits });
+    const { secret } = await wary.mint();
+    const headers = { authorization: `Bearer ${secret}` };
+    const content = 'the quick brown fox '.repeat(400);
+    const body = { ...ASK, model: COUNTED.id, messages: [{ role: 'user', content }] };
+    const ask = async (more: Record<string, string>): Promise<Quote> =>
+      (await (await wary.post({ path: CHAT, body }, { ...headers, ...more }, '/v1/quote')).json()) as Quote;
+    const quoted = await ask({});
+    const called = await wary.post(body, headers);
+    const receipt = await wary.receipt(called.headers.get('x-gateway-request-id')!, secret);
+    expect([quoted.worst_case_nanousd, quoted.bounds.bytes_nanousd]).toEqual([
+      receipt.held_nanousd,
+      receipt.held_nanousd,
+    ]);
+    const ceiling = { 'x-gateway-max-cost-nanousd': String(quoted.worst_case_nanousd - 1) };
+    expect((await ask(ceiling)).fits.ceiling).toBe(false);
+    expect((await wary.post(body, { ...headers, ...ceiling })).status).toBe(402);
+    await wary.stop();
+  },
+);
 
 describe('a prompt that can be counted', () => {
   let counting: Harness;

@@ -2,6 +2,7 @@ import { type BalanceView, balanceView } from '../canonical/balance-view.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { JsonText } from '../json/json.ts';
 import { stringifyJson } from '../json/stringify.ts';
+import type { Balance } from '../ledger/ledger.ts';
 import { likelyCost } from '../money/likely-cost.ts';
 import { isAmount } from '../store/int64.ts';
 import type { Peek } from '../wires/peek.ts';
@@ -11,7 +12,8 @@ import type { Call } from './call.ts';
 import type { ClientSink } from './client-sink.ts';
 import { type ExchangeRecord, openRecord } from './exchange-record.ts';
 import type { Gateway } from './gateway.ts';
-import { refusalOfHold } from './hold-refusal.ts';
+import { hangupFacts } from './hangup-facts.ts';
+import { inactiveAccount, refusalOfHold } from './hold-refusal.ts';
 import { readCallBody } from './read-call.ts';
 import { adjustedLines, FREE_LINES } from './receipt-headers.ts';
 import { identityLines, refuse } from './refuse.ts';
@@ -52,10 +54,30 @@ export async function quote(gateway: Gateway, call: Call, sink: ClientSink, rout
 
 /** Counts the tokens in any case, to show the counted bound. It is what the call holds if the bound by bytes does not fit. */
 async function lowestQuote(gateway: Gateway, admitted: Admitted): Promise<Quote> {
-  const isCounted = admitted.admission.counted !== null;
-  const counted = isCounted ? admitted : await withCount(gateway, admitted);
-  const answer = await quoteOf(gateway, admitted, counted);
-  return counted !== null && !isCounted && exceedsMoney(answer) ? quoteOf(gateway, counted, counted) : answer;
+  const balance = await readBalance(gateway, admitted);
+  const byBytes = admitted.admission.counted?.byBytes ?? null;
+  const counted = byBytes === null ? await withCount(gateway, admitted) : admitted;
+  if (mayNotCount(gateway, balance)) {
+    return quoteOf(balance, byBytes === null ? admitted : { ...admitted, admission: byBytes }, counted);
+  }
+  const answer = quoteOf(balance, admitted, counted);
+  return counted !== null && byBytes === null && exceedsMoney(answer) ? quoteOf(balance, counted, counted) : answer;
+}
+
+/** Throws if the account may make no calls. */
+async function readBalance({ ledger }: Gateway, { call, admission, peek }: Admitted): Promise<Balance> {
+  const { accountId, key } = call.caller;
+  const balance = await ledger.balance(accountId, key);
+  if (balance === null) throw refusalOfHold({ reason: 'no_account', availableNanousd: null }, admission, peek);
+  const { status } = balance.account;
+  if (status !== 'active') throw inactiveAccount(`account_${status}`);
+  return balance;
+}
+
+/** A call of an account that has used up its loss allowance holds by bytes. */
+function mayNotCount(gateway: Gateway, { account }: Balance): boolean {
+  const hangups = hangupFacts(gateway, account);
+  return hangups !== null && hangups.lostNanousd >= hangups.allowanceNanousd;
 }
 
 const MEMBERS = ['path', 'body'];
@@ -99,15 +121,12 @@ interface Quote {
   readonly fits: { readonly ceiling: boolean; readonly cap: boolean; readonly balance: boolean };
 }
 
-async function quoteOf({ ledger }: Gateway, admitted: Admitted, counted: Admitted | null): Promise<Quote> {
+function quoteOf(balance: Balance, admitted: Admitted, counted: Admitted | null): Quote {
   const { call, peek, admission, ceilingNanousd } = admitted;
   const { model, worstNanousd, inputNanousd } = admission;
   if (!isAmount(worstNanousd)) {
     throw refusalOfHold({ reason: 'out_of_range', availableNanousd: null }, admission, peek);
   }
-  const { accountId, key } = call.caller;
-  const balance = await ledger.balance(accountId, key);
-  if (balance === null) throw refusalOfHold({ reason: 'no_account', availableNanousd: null }, admission, peek);
   return {
     object: 'quote',
     model: model.id,
@@ -120,7 +139,7 @@ async function quoteOf({ ledger }: Gateway, admitted: Admitted, counted: Admitte
     likely_nanousd: likelyOf(admission, peek, counted),
     fits: {
       ceiling: ceilingNanousd === null || worstNanousd <= ceilingNanousd,
-      ...fitsMoney(balanceView(balance, key), worstNanousd),
+      ...fitsMoney(balanceView(balance, call.caller.key), worstNanousd),
     },
   };
 }
