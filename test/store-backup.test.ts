@@ -56,6 +56,8 @@ describe('a backup of a ledger in use', () => {
       kept_in: null,
       books: { ok: true },
     });
+    // A backup does not contain the master key.
+    cpSync(join(harness.folder, 'master.key'), join(folder, 'master.key'));
     return startHarness({ folder });
   };
 

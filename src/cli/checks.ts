@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { WorkersRefused, workersFor } from '../config/workers.ts';
-import { inspectMasterKeys, MasterKeyError } from '../custody/master-keys.ts';
+import { inspectMasterKeys, isOwnFileMissing, MasterKeyError } from '../custody/master-keys.ts';
 import { canSharePort } from '../kit/shared-port.ts';
 import { shellWord } from '../kit/shell-words.ts';
 import { LIMITS } from '../limits.ts';
@@ -62,6 +62,23 @@ export function checkMasterKey({ masterKey }: Config): Finding {
   }
 }
 
+/** What the ledger says about a key file that is not there; null if it is. */
+async function checkMissingKey(operator: Operator, { masterKey }: Config): Promise<Finding | null> {
+  if (!isOwnFileMissing(masterKey)) return null;
+  if (operator.server !== null) {
+    const detail = `${masterKey.path} is missing; the running gateway still has its keys`;
+    return failure('master key', detail, 'run "tollgate seal rotate", which writes it again, before the gateway stops');
+  }
+  const notYet = inspectMasterKeys(masterKey);
+  try {
+    await operator.run('seal.status', {});
+    return null;
+  } catch (error) {
+    const { message } = asFailure(error);
+    return message === notYet ? null : failure('master key', message, 'see docs/custody.md');
+  }
+}
+
 export function checkDataFolder(folder: string): Finding {
   if (!existsSync(folder)) return ok('data folder', `${folder} does not exist yet; the first start creates it`);
   const { mode } = statSync(folder);
@@ -102,12 +119,14 @@ export interface BooksFindings {
   readonly findings: readonly Finding[];
   /** The server that has the data folder open. */
   readonly server: Holder | null;
+  /** Null if the ledger has nothing to say about the master key. */
+  readonly masterKey: Finding | null;
 }
 
 /** Who has the ledger open, whether the store answers, and whether the balances are possible. Reads no entries. */
 export async function checkBooks(composition: Composition, config: Config): Promise<BooksFindings> {
   if (config.store === null && !existsSync(config.dataFolder)) {
-    return { findings: [ok('ledger', 'none yet')], server: null };
+    return { findings: [ok('ledger', 'none yet')], server: null, masterKey: null };
   }
   try {
     return await withOperator(composition, config, { mayCreate: false }, async (operator) => ({
@@ -117,6 +136,7 @@ export async function checkBooks(composition: Composition, config: Config): Prom
         await checkAccounts(operator),
       ],
       server: operator.server,
+      masterKey: await checkMissingKey(operator, config),
     }));
   } catch (error) {
     const { message, hint } = asFailure(error);
@@ -124,6 +144,7 @@ export async function checkBooks(composition: Composition, config: Config): Prom
     return {
       findings: [failure('ledger', message, remedy)],
       server: null,
+      masterKey: null,
     };
   }
 }

@@ -1,4 +1,4 @@
-import { addOwnKey, MasterKeyError, type MasterKeySource, readMasterKeys } from './master-keys.ts';
+import { addOwnKey, keepOwnFile, MasterKeyError, type MasterKeySource, readMasterKeys } from './master-keys.ts';
 import { type MasterKeys, MasterSealer } from './seal.ts';
 
 /** The current master keys and their source. */
@@ -21,8 +21,15 @@ export class MasterKeyring {
 
   /** Reads the keys again. If that fails, it throws and the old keys stay in use. */
   reload(from = this.#from): void {
-    this.use(readMasterKeys(from), from);
+    this.use(this.read(from), from);
     this.onKeys?.(this.sealer.keys);
+  }
+
+  /** Reads the keys and uses them not yet. If the gateway's own file was deleted, it is written again: its keys are here. */
+  read(from: MasterKeySource): MasterKeys {
+    if (from.kind === 'own-file' && this.#from.kind === 'own-file' && from.path === this.#from.path)
+      keepOwnFile(from.path, this.sealer.keys);
+    return readMasterKeys(from);
   }
 
   /** Uses keys that were read before. */
@@ -38,6 +45,7 @@ export class MasterKeyring {
         `The master keys come from ${this.source}: add the new one there, before the old one, and rotate again without --new-key.`,
       );
     }
+    keepOwnFile(this.#from.path, this.sealer.keys);
     this.use(addOwnKey(this.#from.path));
     this.onKeys?.(this.sealer.keys);
   }

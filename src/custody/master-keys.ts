@@ -16,10 +16,16 @@ import type { Secret } from '../kit/secret.ts';
 import { LIMITS } from '../limits.ts';
 import { type MasterKeys, masterKey } from './seal.ts';
 
+/** The gateway's own file in the data folder, made when it is first needed. */
+export interface OwnFile {
+  readonly kind: 'own-file';
+  readonly path: string;
+  readonly source: string;
+}
+
 /** Where the master keys come from. `source` is the name shown to people. */
 export type MasterKeySource =
-  /** The gateway's own file in the data folder, made when it is first needed. */
-  | { readonly kind: 'own-file'; readonly path: string; readonly source: string }
+  | OwnFile
   | { readonly kind: 'text'; readonly text: Secret; readonly source: string }
   | { readonly kind: 'file'; readonly path: string; readonly source: string }
   /** A shell command that prints the keys, for example from a vault. */
@@ -54,10 +60,28 @@ export function readMasterKeys(from: MasterKeySource): MasterKeys {
 
 /** Describes the keys, for `doctor` and `config check`. Does not make a file. Throws a MasterKeyError. */
 export function inspectMasterKeys(from: MasterKeySource): string {
-  if (from.kind === 'own-file' && !existsSync(from.path))
-    return `${from.path} does not exist yet; the first start makes it`;
+  if (isOwnFileMissing(from)) return `${from.source} does not exist yet; the first start makes it`;
   const keys = readMasterKeys(from);
   return keys.length === 1 ? from.source : `${from.source}, ${keys.length} keys; the first one encrypts`;
+}
+
+/** Whether the gateway's own file is not there: not made yet, or lost. */
+export function isOwnFileMissing(from: MasterKeySource): from is OwnFile {
+  return from.kind === 'own-file' && !existsSync(from.path);
+}
+
+/** A new key could not decrypt what is stored, so none is made. */
+export function lostOwnFile(path: string): MasterKeyError {
+  return new MasterKeyError(
+    `${path} is missing, and the ledger holds secrets that only its keys decrypt. Put it back from a copy. ` +
+      `If there is none, ${MAKE_ONE} in a file of that name with mode 0600: provider keys, webhook secrets, ` +
+      'waiting jobs and the key that signs receipts are lost then.',
+  );
+}
+
+/** Writes the file again with these keys if it is gone. */
+export function keepOwnFile(path: string, keys: MasterKeys): void {
+  if (!existsSync(path)) writeOwnFile(path, keys.map(asText));
 }
 
 /** Keys are separated by spaces, commas or line breaks; # starts a comment. The first key encrypts, all decrypt. */
@@ -108,7 +132,7 @@ function weaknessOf(bytes: Buffer): string | null {
 }
 
 function readOwnFile(path: string): MasterKeys {
-  if (!existsSync(path)) writeOwnFile(path, []);
+  if (!existsSync(path)) writeOwnFile(path, [newKey()]);
   refuseOpenFile(path, 0o077, 'read', `chmod 600 ${path}`);
   return parseMasterKeys(readBounded(path, path), path);
 }
@@ -121,11 +145,16 @@ export function addOwnKey(path: string): MasterKeys {
       `${path} holds ${old.length} master keys already. Remove those that "tollgate seal status" shows without rows.`,
     );
   }
-  writeOwnFile(
-    path,
-    old.map(({ bytes }) => Buffer.from(bytes).toString('base64')),
-  );
+  writeOwnFile(path, [newKey(), ...old.map(asText)]);
   return readOwnFile(path);
+}
+
+function newKey(): string {
+  return randomBytes(32).toString('base64');
+}
+
+function asText({ bytes }: MasterKeys[number]): string {
+  return Buffer.from(bytes).toString('base64');
 }
 
 const OWN_FILE_NOTE =
@@ -133,8 +162,7 @@ const OWN_FILE_NOTE =
   '# Keep a copy outside the data folder: without these keys, stored provider keys cannot be decrypted.\n';
 
 /** The file is on disk before one of its keys is used, and is never seen half written. */
-function writeOwnFile(path: string, others: readonly string[]): void {
-  const keys = [randomBytes(32).toString('base64'), ...others];
+function writeOwnFile(path: string, keys: readonly string[]): void {
   const draft = `${path}.new`;
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const file = openSync(draft, 'w', 0o600);

@@ -4,6 +4,7 @@ import type { Clock } from '../kit/clock.ts';
 import { WebhookTargets } from '../webhooks/targets.ts';
 import type { Books } from './books.ts';
 import { openCustody } from './custody.ts';
+import { refuseLostKey } from './lost-key.ts';
 
 export interface CommandParts {
   readonly config: Config;
@@ -13,7 +14,8 @@ export interface CommandParts {
 }
 
 /** For a command without a running server: it stores what is to be delivered, and a server delivers it. */
-export function commandWebhooks({ config, clock, books, cleanup }: CommandParts): WebhookTargets {
+export async function commandWebhooks({ config, clock, books, cleanup }: CommandParts): Promise<WebhookTargets> {
+  await refuseLostKey(config.masterKey, books.store);
   const { keyring, egress, close } = openCustody({ config, clock, books });
   cleanup.add(close);
   const { store, ids } = books;

@@ -1,7 +1,6 @@
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Composition, FolderHeld as Held, OpenServices, Terminal } from '../cli/composition.ts';
 import type { Config } from '../config/config.ts';
-import { MasterKeyring } from '../custody/keyring.ts';
 import { hangupFacts } from '../gateway/hangup-facts.ts';
 import { openAll } from '../kit/cleanup.ts';
 import type { Clock } from '../kit/clock.ts';
@@ -93,7 +92,8 @@ async function openServices(config: Config, clock: Clock, terminal: Terminal): P
         archiveFolder: config.retention.archiveFolder,
         actor: commandLine(),
         publicUrl: config.publicUrl,
-        masterKeys: () => new MasterKeyring(config.masterKey),
+        masterKeys: async (mayMake: boolean) =>
+          (await import('./lost-key.ts')).commandKeyring(config.masterKey, books.store, mayMake),
         webhooks: async () =>
           (await import('./command-webhooks.ts')).commandWebhooks({ config, clock, books, cleanup }),
         jobs: async () => (await import('./command-jobs.ts')).commandJobs(books, clock),

@@ -1,5 +1,4 @@
 import type { MasterKeyring } from '../custody/keyring.ts';
-import { readMasterKeys } from '../custody/master-keys.ts';
 import type { MasterKeys } from '../custody/seal.ts';
 import { HostDirectory } from '../hosts/directory.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
@@ -52,7 +51,7 @@ export class Reloads {
     await this.#others.prepareReload(settings);
     // Read once for all workers: a command could print other keys the second time. And read last: an operator may have
     // rotated the keys meanwhile.
-    const keys = readMasterKeys(settings.config.masterKey);
+    const keys = this.#parts.keyring.read(settings.config.masterKey);
     use(keys);
     await this.#others.finishReload(keys);
   }

@@ -36,6 +36,7 @@ import { HostSenders } from './host-senders.ts';
 import { HTTP_SERVERS } from './http-servers.ts';
 import { logInstanceEvent } from './instance-events.ts';
 import { type OpenJobs, openJobs } from './jobs.ts';
+import { refuseLostKey } from './lost-key.ts';
 import { openManagement } from './manage.ts';
 import { catalogFor, rememberPrices } from './prices.ts';
 import { addProcessCaches } from './process-caches.ts';
@@ -106,6 +107,7 @@ async function serveBooks(
   cleanup: Cleanup,
 ): Promise<Running> {
   const { config, clock } = terms;
+  await refuseLostKey(config.masterKey, books.store);
   const workers = new Workers(terms.workers ?? 1);
   const callsPerHost = workers.shareOf(config.limits.callsPerHost);
   const egress = new HostSenders(config.transport, callsPerHost);

@@ -11,16 +11,19 @@ import type { Store } from '../store/store.ts';
 import { secretPlace } from '../webhooks/secret-box.ts';
 import { OperatorError } from './error.ts';
 
+/** Where encrypted rows are. */
+export type SealedStore = Pick<Store, 'providerKeysAfter' | 'resealProviderKey' | 'jobs'> & {
+  readonly directory: Pick<
+    Directory,
+    'webhookSecretsAfter' | 'resealWebhookSecret' | 'receiptKeysAfter' | 'resealReceiptKey'
+  >;
+};
+
 /** What the verbs about master keys work on. */
 export interface SealServices {
-  readonly store: Pick<Store, 'providerKeysAfter' | 'resealProviderKey' | 'jobs'> & {
-    readonly directory: Pick<
-      Directory,
-      'webhookSecretsAfter' | 'resealWebhookSecret' | 'receiptKeysAfter' | 'resealReceiptKey'
-    >;
-  };
-  /** Read on demand, because few commands need the master keys. Throws a MasterKeyError. */
-  masterKeys(): MasterKeyring;
+  readonly store: SealedStore;
+  /** Read on demand, because few commands need the master keys. Throws a MasterKeyError; makes no key file if it may not. */
+  masterKeys(mayMake: boolean): MasterKeyring | Promise<MasterKeyring>;
 }
 
 export const sealRotation = z.strictObject({
@@ -73,13 +76,13 @@ export async function rotateSeals(
   services: SealServices,
   input: z.output<typeof sealRotation>,
 ): Promise<SealRotationView> {
-  const keyring = masterKeysOf(services, (keys) => {
+  const keyring = await masterKeysOf(services, true, (keys) => {
     if (input.after === null) keys.reload();
     if (input.new_key) keys.addKey();
   });
   const after = input.after === null ? null : BigInt(input.after);
   const { examined, rewrapped, upToDate, changedMeanwhile, unreadable, next } = await rotatePage(
-    sealedRows(services),
+    sealedRows(services.store),
     keyring.sealer,
     after,
   );
@@ -97,8 +100,8 @@ export async function rotateSeals(
 }
 
 export async function showSeals(services: SealServices): Promise<SealStatusView> {
-  const { sealer, source } = masterKeysOf(services, () => {});
-  const { rows, byKey, unreadableRows, unreadable } = await sealStatus(sealedRows(services), sealer);
+  const { sealer, source } = await masterKeysOf(services, false, () => {});
+  const { rows, byKey, unreadableRows, unreadable } = await sealStatus(sealedRows(services.store), sealer);
   const known = sealer.keyIds;
   const strangers = [...byKey.keys()].filter((id) => !known.includes(id));
   return {
@@ -121,9 +124,13 @@ export async function showSeals(services: SealServices): Promise<SealStatusView>
   };
 }
 
-function masterKeysOf(services: SealServices, prepare: (keys: MasterKeyring) => void): MasterKeyring {
+async function masterKeysOf(
+  services: SealServices,
+  mayMake: boolean,
+  prepare: (keys: MasterKeyring) => void,
+): Promise<MasterKeyring> {
   try {
-    const keys = services.masterKeys();
+    const keys = await services.masterKeys(mayMake);
     prepare(keys);
     return keys;
   } catch (error) {
@@ -133,7 +140,7 @@ function masterKeysOf(services: SealServices, prepare: (keys: MasterKeyring) => 
 }
 
 /** Everything that master keys encrypt, except idempotent responses, which last a day. */
-function sealedRows({ store }: SealServices): ReadSealedRows {
+export function sealedRows(store: SealedStore): ReadSealedRows {
   const webhookSecrets: ReadSealedRows = async (after, limit) =>
     (await store.directory.webhookSecretsAfter(after, limit)).map((row) => ({
       id: row.id,

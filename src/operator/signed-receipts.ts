@@ -29,7 +29,7 @@ export async function signReceipt(
   { receipt, proof }: z.output<typeof receiptSigning>,
 ): Promise<SignedReceipt> {
   const found = await receiptNamed(services, receipt);
-  return refusing(() => signerOf(services).sign(found, proof));
+  return refusing(async () => (await signerOf(services)).sign(found, proof));
 }
 
 export async function signRefunds(
@@ -37,7 +37,7 @@ export async function signRefunds(
   { receipt }: z.output<typeof refundSigning>,
 ): Promise<{ readonly object: 'list'; readonly data: readonly Jws[] }> {
   const found = await receiptNamed(services, receipt);
-  return { object: 'list', data: await refusing(() => signerOf(services).signRefunds(found)) };
+  return { object: 'list', data: await refusing(async () => (await signerOf(services)).signRefunds(found)) };
 }
 
 export async function listReceiptKeys({ store }: OperatorServices): Promise<ReceiptKeysView> {
@@ -49,8 +49,8 @@ export async function rotateReceiptKey(
   { now }: z.output<typeof receiptKeyRotation>,
 ): Promise<ReceiptKeysView> {
   const fromMs = services.clock.nowMs() + (now ? 0 : LIMITS.receiptKeyOverlapMs);
-  const rotation = await refusing(() =>
-    signerOf(services).keys.rotate(fromMs, now, (kid) =>
+  const rotation = await refusing(async () =>
+    (await signerOf(services)).keys.rotate(fromMs, now, (kid) =>
       auditRow(services, { action: 'receipt_key.rotate', subject: kid, after: { from: Math.floor(fromMs / 1000) } }),
     ),
   );
@@ -64,9 +64,10 @@ export async function rotateReceiptKey(
   );
 }
 
-function signerOf({ store, ids, clock, masterKeys, onMismatch }: OperatorServices): ReceiptSigner {
+async function signerOf({ store, ids, clock, masterKeys, onMismatch }: OperatorServices): Promise<ReceiptSigner> {
   const alarm = onMismatch === undefined ? {} : { onMismatch };
-  return new ReceiptSigner({ store, sealer: masterKeys().sealer, ids, clock, ...alarm });
+  const { sealer } = await masterKeys(true);
+  return new ReceiptSigner({ store, sealer, ids, clock, ...alarm });
 }
 
 /** Throws what cannot be signed as an OperatorError. */

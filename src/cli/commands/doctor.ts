@@ -69,7 +69,7 @@ async function examineWith(session: Session, config: Config, isOffline: boolean)
       : await session.composition.examineDatabase(config.store);
   return [
     ...place,
-    checkMasterKey(config),
+    books.masterKey ?? checkMasterKey(config),
     ...books.findings,
     checkHosts(await session.composition.lookForHosts(config)),
     ...(isOffline ? [] : await session.composition.examineKeys(config.hosts)),

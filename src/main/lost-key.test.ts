@@ -1,0 +1,139 @@
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { runCli } from '../cli/run.ts';
+import { loadConfig } from '../config/config.ts';
+import { MasterKeyError } from '../custody/master-keys.ts';
+import { systemClock } from '../kit/clock.ts';
+import { createLog } from '../kit/log.ts';
+import { compose } from './compose.ts';
+import { type Running, startGateway } from './start.ts';
+
+let folder: string;
+let running: Running | null;
+let keyFile: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-lost-key-'));
+  keyFile = join(folder, 'data', 'master.key');
+  running = null;
+});
+afterEach(async () => {
+  await running?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const flags = () => ({ data: join(folder, 'data'), port: '0', sim: false, localHosts: false });
+const config = () => loadConfig({ argvFlags: flags(), env: { HOME: folder }, cwd: folder });
+
+async function start(): Promise<Running> {
+  running = await startGateway({
+    config: config(),
+    hosts: [],
+    clock: systemClock,
+    log: createLog({ level: 'silent', destination: { write: () => undefined } }),
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+  return running;
+}
+
+async function stop(): Promise<void> {
+  await running?.stop();
+  running = null;
+}
+
+async function command(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  const said = { out: '', err: '' };
+  const terminal = {
+    writeOut: (text: string) => {
+      said.out += text;
+    },
+    writeErr: (text: string) => {
+      said.err += text;
+    },
+    isLive: false,
+  };
+  const composition = compose({ program: 'tollgate', terminal, cwd: folder, clock: systemClock });
+  const code = await runCli([...args, '--data', join(folder, 'data')], { HOME: folder }, composition);
+  return { code, ...said };
+}
+
+async function masterKeyFinding(): Promise<unknown> {
+  const { out } = await command('doctor', '--offline', '--json', '--port', '0', '--no-sim', '--no-local-hosts');
+  const { checks } = JSON.parse(out) as { checks: { check: string }[] };
+  return checks.find(({ check }) => check === 'master key');
+}
+
+describe('a key file that is gone, while the ledger holds secrets that it encrypts', () => {
+  test('is not made again by a start: the start is refused with the remedy, until it is back', async () => {
+    await start();
+    await stop();
+    const kept = readFileSync(keyFile, 'utf8');
+    renameSync(keyFile, `${keyFile}.away`);
+    await expect(start()).rejects.toThrow(MasterKeyError);
+    await expect(start()).rejects.toThrow(`${keyFile} is missing, and the ledger holds secrets`);
+    expect(existsSync(keyFile)).toBe(false);
+    renameSync(`${keyFile}.away`, keyFile);
+    await start();
+    expect(readFileSync(keyFile, 'utf8')).toBe(kept);
+  });
+
+  test('is not made again by a command', async () => {
+    await start();
+    await stop();
+    rmSync(keyFile);
+    for (const args of [
+      ['seal', 'status'],
+      ['seal', 'rotate', '--new-key'],
+      ['receipts', 'rotate-key', '--now'],
+      ['webhooks', 'add', 'hook', 'https://hook.example/'],
+    ]) {
+      const { code, err } = await command(...args);
+      expect([code, err]).toEqual([1, expect.stringContaining(`${keyFile} is missing`)]);
+    }
+    expect(existsSync(keyFile)).toBe(false);
+  });
+
+  test('is reported by doctor', async () => {
+    await start();
+    await stop();
+    expect(await masterKeyFinding()).toMatchObject({ status: 'ok', detail: keyFile });
+    rmSync(keyFile);
+    expect(await masterKeyFinding()).toMatchObject({
+      status: 'failure',
+      detail: expect.stringContaining('Put it back from a copy.'),
+    });
+    expect(existsSync(keyFile)).toBe(false);
+  });
+
+  test('is written again by the running gateway, with the same keys, at a reload and at a rotation', async () => {
+    const { reload } = await start();
+    const kept = readFileSync(keyFile, 'utf8');
+    rmSync(keyFile);
+    expect(await masterKeyFinding()).toMatchObject({
+      status: 'failure',
+      remedy: expect.stringContaining('tollgate seal rotate'),
+    });
+    await reload(config(), []);
+    expect(readFileSync(keyFile, 'utf8')).toBe(kept);
+    rmSync(keyFile);
+    expect((await command('seal', 'rotate')).code).toBe(0);
+    expect(readFileSync(keyFile, 'utf8')).toBe(kept);
+    expect(statSync(keyFile).mode & 0o777).toBe(0o600);
+    rmSync(keyFile);
+    expect((await command('seal', 'rotate', '--new-key')).code).toBe(0);
+    expect(readFileSync(keyFile, 'utf8')).toContain(kept.match(/^[^#\s]+$/m)![0]);
+  });
+});
+
+test('a key file that is missing because nothing is encrypted yet is made by the first start, not by doctor', async () => {
+  expect((await command('accounts', 'create', 'acme')).code).toBe(0);
+  expect(await masterKeyFinding()).toMatchObject({ status: 'ok', detail: expect.stringContaining('the first start') });
+  expect((await command('seal', 'status')).err).toContain('does not exist yet; the first start makes it');
+  expect(existsSync(keyFile)).toBe(false);
+  await start();
+  expect(existsSync(keyFile)).toBe(true);
+});
