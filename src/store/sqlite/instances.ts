@@ -12,6 +12,9 @@ import type { RowCache } from './row-cache.ts';
 export function beginEpoch(database: DatabaseSync, cache: RowCache): bigint {
   const epoch = cache.epoch + 1n;
   database.prepare('INSERT INTO instance VALUES (?, ?)').run(epoch, cache.nowMs);
+  // Every start adds a row, and only the last epoch is read.
+  const forgottenMs = cache.nowMs - BigInt(LIMITS.instanceForgottenMs);
+  database.prepare('DELETE FROM instance WHERE epoch < ? AND started_ms < ?').run(epoch, forgottenMs);
   cache.epoch = epoch;
   pauseRestoredJobs(database);
   return epoch;

@@ -125,6 +125,28 @@ describe('the SQLite store', () => {
     expect(await store.verify()).toMatchObject({ openHolds: 0, violations: [] });
   });
 
+  it('forgets the starts of 90 days ago, and never the last epoch', async () => {
+    const starts = (): unknown[] => {
+      const database = new DatabaseSync(databaseFile(folder));
+      const rows = database.prepare('SELECT epoch FROM instance ORDER BY epoch').all();
+      database.close();
+      return rows.map(({ epoch }) => epoch);
+    };
+    const store = await open();
+    await store.beginInstance();
+    await store.beginInstance();
+    clock.advance(LIMITS.instanceForgottenMs);
+    expect(await store.beginInstance()).toMatchObject({ epoch: 3n });
+    expect(starts()).toEqual([1, 2, 3]);
+    clock.advance(1);
+    expect(await store.beginInstance()).toMatchObject({ epoch: 4n });
+    expect(starts()).toEqual([3, 4]);
+    clock.advance(2 * LIMITS.instanceForgottenMs);
+    await store.close();
+    expect(await (await open()).beginInstance()).toMatchObject({ epoch: 5n });
+    expect(starts()).toEqual([5]);
+  });
+
   it('verifies, closes and deletes in slices', async () => {
     const store = await open();
     await prepare(store);
