@@ -2,6 +2,7 @@ import { programName } from '../cli/program-name.ts';
 import { runCli } from '../cli/run.ts';
 import { processEnvironment } from '../config/config.ts';
 import { systemClock } from '../kit/clock.ts';
+import { endWithReader } from './closed-output.ts';
 import { compose } from './compose.ts';
 import { isForegroundOfNpm } from './started-by-npm.ts';
 
@@ -16,5 +17,11 @@ export function main(argv: readonly string[]): Promise<number> {
   const cwd = process.cwd();
   const program = programName({ env, script: process.argv[1] ?? null, cwd });
   const followsParent = isForegroundOfNpm(env);
-  return runCli(argv, env, compose({ program, terminal, cwd, clock: systemClock, followsParent }));
+  const composition = compose({ program, terminal, cwd, clock: systemClock, followsParent });
+  const serveOn = endWithReader();
+  const serve: typeof composition.serve = (...given) => {
+    serveOn();
+    return composition.serve(...given);
+  };
+  return runCli(argv, env, { ...composition, serve });
 }
