@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { formatDuration } from './time-format.ts';
+import { expect, test, vi } from 'vitest';
+import { formatDay, formatDuration } from './time-format.ts';
 
 test.each([
   [null, '–'],
@@ -12,3 +12,20 @@ test.each([
 ])('writes %d milliseconds as %s', (ms, text) => {
   expect(formatDuration(ms)).toBe(text);
 });
+
+test.each(['Pacific/Kiritimati', 'America/Los_Angeles'])(
+  'leaves out the year of a day in UTC if it is this one in UTC, wherever the browser is: %s',
+  (zone) => {
+    const seconds = (text: string): number => Date.parse(text) / 1000;
+    const [first, last] = [seconds('2026-01-01T00:00:00Z'), seconds('2026-12-31T23:59:59Z')];
+    vi.stubEnv('TZ', zone);
+    try {
+      expect(formatDay(first, last, 'UTC')).toBe('Jan 1');
+      expect(formatDay(last, first, 'UTC')).toBe('Dec 31');
+      expect(formatDay(first - 1, first, 'UTC')).toBe('Dec 31, 2025');
+      expect(formatDay(last + 1, last, 'UTC')).toBe('Jan 1, 2027');
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  },
+);

@@ -19,8 +19,11 @@ function days(away: number): string {
 
 /** `Nov 15`, with the year unless it is this one. */
 export function formatDay(seconds: number, nowSeconds: number, timeZone?: 'UTC'): string {
-  const date = new Date(seconds * 1000);
-  const isThisYear = date.getFullYear() === new Date(nowSeconds * 1000).getFullYear();
+  const yearOf = (at: number): number => {
+    const date = new Date(at * 1000);
+    return timeZone === 'UTC' ? date.getUTCFullYear() : date.getFullYear();
+  };
+  const isThisYear = yearOf(seconds) === yearOf(nowSeconds);
   return format(isThisYear ? 'day' : 'dayAndYear', seconds, timeZone);
 }
 
