@@ -38,7 +38,7 @@ export const transportSchema = z.enum(TRANSPORTS);
 
 /** An origin: a path would make it unclear where the routes are. */
 export const publicUrlSchema = z
-  .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+  .url({ protocol: /^https?$/, error: 'must be an http or https address', abort: true })
   .refine((text) => new URL(text).origin === text.replace(/\/$/, ''), 'must have no path, query or user')
   .transform((text) => new URL(text).origin);
 

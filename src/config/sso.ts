@@ -10,7 +10,7 @@ const domain = z
 
 export const ssoSchema = z.strictObject({
   issuer: z
-    .url({ protocol: /^https?$/, error: 'must be an https address' })
+    .url({ protocol: /^https?$/, error: 'must be an https address', abort: true })
     .refine(
       (text) => new URL(text).protocol === 'https:' || isLoopback(new URL(text).hostname),
       'must be an https address',
