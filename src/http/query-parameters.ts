@@ -6,7 +6,9 @@ export function readQuery(query: string, parameters: readonly string[]): Map<str
   for (const [name, value] of new URLSearchParams(query)) {
     if (!parameters.includes(name)) {
       const param = /^[\w-]{1,64}$/.test(name) ? name : null;
-      const message = `${param === null ? 'A query parameter' : `\`${param}\``} is unknown. Use ${parameters.join(', ')}.`;
+      const what = param === null ? 'A query parameter' : `\`${param}\``;
+      const remedy = parameters.length === 0 ? 'This route takes no parameters.' : `Use ${parameters.join(', ')}.`;
+      const message = `${what} is unknown. ${remedy}`;
       throw new GatewayError('unsupported_parameter', { param, message });
     }
     if (given.has(name)) throw invalid(name, 'must be sent once');
