@@ -7,7 +7,7 @@ import { readStore } from '../src/config/store.ts';
 import type { JobReader } from '../src/jobs/service.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
 import { batchLine, CHAT, chatBody, JobCaller } from './job-caller.ts';
-import { freshSchema } from './postgres.ts';
+import { type EmptySchema, emptySchema } from './postgres.ts';
 import { takeSnapshot } from './postgres-snapshot.ts';
 import { until } from './until.ts';
 
@@ -15,7 +15,7 @@ const WAIT_MS = 30_000;
 const ONE_AT_A_TIME = { enabled: true, concurrency: 1, perAccount: 1 };
 
 let folder: string;
-let url: string;
+let schema: EmptySchema;
 /** Accepts jobs, and runs none. */
 let front: Harness;
 let runner: Harness;
@@ -25,8 +25,8 @@ let reader: JobReader;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tollgate-jobs-'));
   for (const name of ['front', 'runner']) mkdirSync(join(folder, name));
-  url = await freshSchema();
-  const store = readStore(url);
+  schema = await emptySchema();
+  const store = readStore(schema.url);
   const idle = { enabled: false, concurrency: 1, perAccount: 1 };
   front = await startHarness({ hosted: true, folder: join(folder, 'front'), config: { store, jobs: idle } });
   // Processes that share a store share the master keys too.
@@ -43,6 +43,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await runner.stop();
   await front.stop();
+  await schema.giveBack();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -71,7 +72,7 @@ test('jobs that ran after the state that the database is put back to do not run 
   const running = await submitJob(front.running, key, label('running'));
   await runner.sim.waitForGate('running', 1);
   const waiting = await submitJob(front.running, key, { label: 'waiting' });
-  const { putBack } = await takeSnapshot(url);
+  const { putBack } = await takeSnapshot(schema.url);
   runner.sim.release('running');
   for (const { id } of [running, waiting])
     expect(await jobs.wait(reader, id, WAIT_MS)).toMatchObject({ state: 'succeeded' });

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Config } from '../src/config/config.ts';
 import { readStore } from '../src/config/store.ts';
 import { type Harness, type HarnessOptions, startHarness } from './harness.ts';
-import { freshSchema, runSql } from './postgres.ts';
+import { type EmptySchema, emptySchema, runSql } from './postgres.ts';
 import { type PostgresProxy, startProxy } from './postgres-proxy.ts';
 import { until } from './until.ts';
 
@@ -13,13 +13,15 @@ const HELLO = { model: 'sim-gpt', messages: [{ role: 'user', content: 'Hello' }]
 
 describe('gateways on PostgreSQL', () => {
   let folder: string;
+  let schema: EmptySchema;
   let url: string;
   let harnesses: Harness[];
   let proxies: PostgresProxy[];
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'tollgate-replicas-'));
-    url = await freshSchema();
+    schema = await emptySchema();
+    url = schema.url;
     harnesses = [];
     proxies = [];
   });
@@ -28,6 +30,7 @@ describe('gateways on PostgreSQL', () => {
     for (const proxy of proxies) proxy.plugIn();
     await Promise.all(harnesses.map((harness) => harness.stop()));
     for (const proxy of proxies) proxy.close();
+    await schema.giveBack();
     rmSync(folder, { recursive: true });
   });
 

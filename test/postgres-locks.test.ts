@@ -5,17 +5,19 @@ import { isDurable } from '../src/store/postgres/commit-marker.ts';
 import { Connections } from '../src/store/postgres/connections.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
 import { type Store, StoreUnavailable } from '../src/store/store.ts';
-import { freshSchema, runSql } from './postgres.ts';
+import { type EmptySchema, emptySchema, runSql } from './postgres.ts';
 import { aCredit, prepare } from './store-fixtures.ts';
 import { until } from './until.ts';
 
 describe('a PostgreSQL that answers, but in which somebody holds a lock for long', () => {
+  let schema: EmptySchema;
   let url: string;
   let store: Store;
   let other: pg.Client;
 
   beforeEach(async () => {
-    url = await freshSchema();
+    schema = await emptySchema();
+    url = schema.url;
     store = await openPostgresStore({ url, clock: systemClock });
     await prepare(store);
     await store.apply([aCredit(1n, 1_000n)]);
@@ -26,6 +28,7 @@ describe('a PostgreSQL that answers, but in which somebody holds a lock for long
   afterEach(async () => {
     await other.end();
     await store.close();
+    await schema.giveBack();
   });
 
   /** Our sessions that wait for a lock, each with the time at which it began to wait. */

@@ -4,7 +4,7 @@ import { Ledger } from '../src/ledger/ledger.ts';
 import { LIMITS } from '../src/limits.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
 import { type Store, StoreUnavailable } from '../src/store/store.ts';
-import { freshSchema } from './postgres.ts';
+import { type EmptySchema, emptySchema } from './postgres.ts';
 import { type PostgresProxy, startProxy } from './postgres-proxy.ts';
 import { aCredit, aHold, aSettle, prepare } from './store-fixtures.ts';
 import { until } from './until.ts';
@@ -15,6 +15,7 @@ function afterAtMost(mostMs: number): Clock['after'] {
 }
 
 describe('a PostgreSQL that goes away', () => {
+  let schema: EmptySchema;
   let proxy: PostgresProxy;
   let store: Store;
 
@@ -23,7 +24,8 @@ describe('a PostgreSQL that goes away', () => {
   const isUp = async () => (await store.health()).ok;
 
   beforeEach(async () => {
-    proxy = await startProxy(await freshSchema());
+    schema = await emptySchema();
+    proxy = await startProxy(schema.url);
     store = await openPostgresStore({ url: proxy.url, clock: systemClock });
     await prepare(store);
     await store.apply([aCredit(1n, 1_000n), aHold(1n, 100n)]);
@@ -33,6 +35,7 @@ describe('a PostgreSQL that goes away', () => {
     proxy.plugIn();
     await store.close();
     proxy.close();
+    await schema.giveBack();
   });
 
   it('after it has committed: what it did is found out, not done again', async () => {

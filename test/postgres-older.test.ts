@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../src/kit/clock.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
 import { type Instance, type LedgerOperation, type Store, StoreUnavailable } from '../src/store/store.ts';
-import { freshSchema, runSql } from './postgres.ts';
+import { type EmptySchema, emptySchema, runSql } from './postgres.ts';
 import { startProxy } from './postgres-proxy.ts';
 import { startPostgres } from './postgres-server.ts';
 import { takeSnapshot } from './postgres-snapshot.ts';
@@ -19,11 +19,13 @@ const OTHERS_FIRST = `INSERT INTO name (text) SELECT 'other ' || n FROM generate
   INSERT INTO price_list VALUES (2, 'other prices', '{}')`;
 
 describe('a PostgreSQL that is put back to an older state under running processes', () => {
+  let schema: EmptySchema;
   let url: string;
   let stores: Store[];
 
   beforeEach(async () => {
-    url = await freshSchema();
+    schema = await emptySchema();
+    url = schema.url;
     stores = [];
     const store = await openPostgresStore({ url, clock: systemClock });
     await prepare(store);
@@ -33,6 +35,7 @@ describe('a PostgreSQL that is put back to an older state under running processe
 
   afterEach(async () => {
     await Promise.all(stores.map((store) => store.close()));
+    await schema.giveBack();
   });
 
   async function begin(storeUrl = url): Promise<Process> {

@@ -4,7 +4,7 @@ import { ManualClock, systemClock } from '../src/kit/clock.ts';
 import { LIMITS } from '../src/limits.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
 import type { Store } from '../src/store/store.ts';
-import { freshSchema } from './postgres.ts';
+import { type EmptySchema, emptySchema } from './postgres.ts';
 
 const LIMIT = { requestsPerSecond: 50, burst: 100 };
 const KEY = 7n;
@@ -13,22 +13,23 @@ const SECONDS = 12;
 const ALLOWED = LIMIT.burst + LIMIT.requestsPerSecond * SECONDS;
 
 describe('the rate of a key over several processes on one PostgreSQL', () => {
-  let url: string;
+  let schema: EmptySchema;
   let stores: Store[];
   let clock: ManualClock;
 
   beforeEach(async () => {
-    url = await freshSchema();
+    schema = await emptySchema();
     stores = [];
     clock = new ManualClock();
   });
 
   afterEach(async () => {
     await Promise.all(stores.map((store) => store.close()));
+    await schema.giveBack();
   });
 
   async function open(): Promise<Store> {
-    const store = await openPostgresStore({ url, clock: systemClock });
+    const store = await openPostgresStore({ url: schema.url, clock: systemClock });
     await store.beginInstance();
     stores.push(store);
     return store;

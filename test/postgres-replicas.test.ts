@@ -4,11 +4,12 @@ import { type Clock, systemClock } from '../src/kit/clock.ts';
 import { LIMITS } from '../src/limits.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
 import { CAP_WINDOWS, DIED_REASON, type Instance, type Store } from '../src/store/store.ts';
-import { freshSchema, runSql } from './postgres.ts';
+import { type EmptySchema, emptySchema, runSql } from './postgres.ts';
 import { aCredit, aHold, aKey, anAccount, aSettle, prepare } from './store-fixtures.ts';
 import { until } from './until.ts';
 
 describe('several processes on one PostgreSQL', () => {
+  let schema: EmptySchema;
   let url: string;
   let stores: Store[];
   let lives: Instance[];
@@ -38,7 +39,8 @@ describe('several processes on one PostgreSQL', () => {
     (await store.apply(operations)).map((outcome) => ('reason' in outcome ? outcome.reason : outcome.kind));
 
   beforeEach(async () => {
-    url = await freshSchema();
+    schema = await emptySchema();
+    url = schema.url;
     stores = [];
     lives = [];
     const store = await open();
@@ -49,6 +51,7 @@ describe('several processes on one PostgreSQL', () => {
 
   afterEach(async () => {
     await Promise.all(stores.map((store) => store.close()));
+    await schema.giveBack();
   });
 
   it("have numbers of their own, and keep each other's holds", async () => {
