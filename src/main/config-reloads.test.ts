@@ -19,6 +19,7 @@ test('the config that was read last stays in effect, however long an earlier one
       return read;
     },
     use: async (settings) => void used.push(settings),
+    changesForRestart: () => [],
     describe: () => ({}),
     log: createLog({ level: 'silent', destination: { write: () => undefined } }),
   });
@@ -40,6 +41,7 @@ test('an invalid config is logged, and the next one is used', async () => {
       return settingsNamed('valid');
     },
     use: async (settings) => void used.push(settings),
+    changesForRestart: () => ['listen', 'limits'],
     describe: () => ({ models: 3 }),
     log: createLog({ level: 'info', destination: { write: (line) => void lines.push(line) } }),
   });
@@ -48,4 +50,5 @@ test('an invalid config is logged, and the next one is used', async () => {
   expect(used).toEqual([settingsNamed('valid')]);
   expect(lines[0]).toContain('Reloading the config failed; the old one stays in effect.');
   expect(lines[1]).toContain('"models":3');
+  expect(lines[2]).toContain('"settings":["listen","limits"],"msg":"Some settings have changed that need a restart."');
 });

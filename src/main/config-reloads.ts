@@ -6,6 +6,8 @@ export interface ConfigReloadTerms {
   /** Reads the config file and the environment, and looks for local hosts. */
   read(): Promise<Settings>;
   use(settings: Settings): Promise<void>;
+  /** Changed settings that only a restart uses. */
+  changesForRestart(settings: Settings): readonly string[];
   /** What is logged about the new settings. */
   describe(): Record<string, unknown>;
   readonly log: Log;
@@ -30,10 +32,13 @@ export class ConfigReloads {
   }
 
   async #reload(): Promise<void> {
-    const { read, use, describe, log } = this.#terms;
+    const { read, use, changesForRestart, describe, log } = this.#terms;
     try {
-      await use(await read());
+      const settings = await read();
+      await use(settings);
       log.info(describe(), 'Config reloaded.');
+      const changed = changesForRestart(settings);
+      if (changed.length > 0) log.warn({ settings: changed }, 'Some settings have changed that need a restart.');
     } catch (error) {
       const problems =
         error instanceof ConfigError ? { problems: error.problems.map(describeProblem) } : errorFields(error);

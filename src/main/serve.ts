@@ -16,6 +16,7 @@ import { ConfigReloads } from './config-reloads.ts';
 import { consoleLink } from './console-link.ts';
 import { keepYoungObjectsYoung } from './heap.ts';
 import { withLocalHosts } from './local-hosts.ts';
+import { changesForRestart } from './restart-settings.ts';
 import { stopSignal } from './signals.ts';
 import type { Simulator } from './simulator.ts';
 import { type Running, startGateway } from './start.ts';
@@ -115,6 +116,7 @@ function reloadsOf(terms: ServeTerms, running: Running, simulator: Simulator | n
       return { config, hosts: withAddresses(config.hosts, simulator) };
     },
     use: ({ config, hosts }) => running.reload(config, hosts),
+    changesForRestart: ({ config }) => changesForRestart(terms.config, config),
     describe: () => ({ price_version: running.catalog.priceVersion, models: running.catalog.list().length }),
     log,
   });
