@@ -276,6 +276,15 @@ describe('what runs the gateway', () => {
     expect(await open()).toEqual([]);
   });
 
+  test('a disk is no longer reported after the alert was turned off', async () => {
+    freeBytes = GIGABYTE - 1;
+    await watcher().look();
+    expect(await open()).toEqual(['disk:one']);
+    clock.advance(LIMITS.alertOrphanMs);
+    await watcher({ diskFreeBytes: null }).look();
+    expect(await open()).toEqual([]);
+  });
+
   test('losses of an hour are added up from the calls, and reported once an hour', async () => {
     const watch = watcher({ balanceBelowNanousd: null });
     await credit(1_000_000n);

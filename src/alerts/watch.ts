@@ -206,7 +206,7 @@ export class AlertWatch {
   #operationStillHolds({ kind, condition, subject, createdMs }: Alert, nowMs: number): boolean {
     if (kind === 'losses') return !isPastHour(condition, nowMs);
     if (createdMs > nowMs - LIMITS.alertOrphanMs) return true;
-    if (kind === 'disk') return subject === this.#terms.machine;
+    if (kind === 'disk') return subject === this.#terms.machine && this.#terms.settings.diskFreeBytes !== null;
     return (
       kind !== 'host' || checkHosts(this.#terms.hosts()).findings.some((finding) => finding.condition === condition)
     );
