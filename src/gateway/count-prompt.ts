@@ -2,6 +2,7 @@ import { invalidKey } from '../accounts/authenticate.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { MISSING_USAGE, ZERO_USAGE } from '../canonical/usage.ts';
 import type { CatalogModel } from '../catalog/model.ts';
+import { isClosed, isUsable } from '../hosts/choose.ts';
 import type { Candidate } from '../hosts/directory.ts';
 import type { JsonText } from '../json/json.ts';
 import type { Bill } from '../wires/bill.ts';
@@ -14,10 +15,11 @@ import type { ClientSink } from './client-sink.ts';
 import { openRecord } from './exchange-record.ts';
 import type { Gateway } from './gateway.ts';
 import { inactiveAccount } from './hold-refusal.ts';
-import type { HostCall } from './host-call.ts';
+import { type HostCall, noHost } from './host-call.ts';
 import { readCallBody, readModelName } from './read-call.ts';
 import { FREE_LINES } from './receipt-headers.ts';
 import { identityLines, refuse } from './refuse.ts';
+import type { AttemptResult } from './relay/attempt.ts';
 import { relayBuffered } from './relay/buffered.ts';
 import { resolve } from './resolve.ts';
 import { attemptTerms } from './serve.ts';
@@ -35,10 +37,12 @@ export async function countPrompt(gateway: Gateway, call: Call, sink: ClientSink
     record.effectiveModel = model.id;
     checkNeeds(model, peek.needs);
     await checkAccount(gateway, call);
-    const hostCall = countingHostCall(call, text, peek.hostHeaders, findHost(gateway, call, model));
-    record.host = hostCall.candidate.host.row.name;
     const lines = identityLines(call.requestId, peek.model, model.id);
-    const result = await relayBuffered(attemptTerms(gateway, call, hostCall, sink, lines));
+    const result = await firstCount(gateway, countingHosts(gateway, call, model), (host) => {
+      record.host = host.candidate.host.row.name;
+      const hostCall = countingHostCall(call, text, peek.hostHeaders, host);
+      return relayBuffered(attemptTerms(gateway, call, hostCall, sink, lines));
+    });
     if (result.error !== null) throw result.error;
     result.deliver(NOTHING, FREE_LINES);
     record.status = result.httpStatus;
@@ -85,15 +89,39 @@ interface CountingHost {
   readonly wire: Wire;
 }
 
-/** A host of the caller's wire, or else one whose wire can count a translated prompt. */
-function findHost(gateway: Gateway, { wire: callers }: Call, model: CatalogModel): CountingHost {
+/**
+ * The hosts of the caller's wire, then those whose wire can count a translated prompt. As for calls, ejected hosts come last,
+ * and a host whose key was rejected is left out.
+ */
+function countingHosts(gateway: Gateway, { wire: callers }: Call, model: CatalogModel): CountingHost[] {
   const candidates = gateway.hosts().candidates(model);
-  const wires = [callers, ...(counterOf(callers).readPrompt === undefined ? [] : TRANSLATED)];
-  for (const wire of wires) {
-    const candidate = candidates.find((one) => one.wires.some((name) => name === wire.name));
-    if (candidate !== undefined) return { model, candidate, wire };
+  const translated = counterOf(callers).readPrompt === undefined ? [] : TRANSLATED.filter((wire) => wire !== callers);
+  const counting = [callers, ...translated].flatMap((wire) =>
+    candidates
+      .filter(({ wires }) => wires.some((name) => name === wire.name))
+      .map((candidate): CountingHost => ({ model, candidate, wire })),
+  );
+  if (counting.length === 0) throw countsNothing(model);
+  const nowMs = gateway.clock.monotonicMs();
+  const open = counting.filter(({ candidate }) => !isClosed(candidate, nowMs));
+  if (open.length === 0) throw noHost();
+  const [usable, ejected] = [true, false].map((is) =>
+    open.filter(({ candidate }) => isUsable(candidate, nowMs) === is),
+  );
+  return [...usable!, ...ejected!];
+}
+
+/** The count of the first host that gives one, or the last failure. As for calls, the third host needs the retry budget. */
+async function firstCount(
+  { health }: Gateway,
+  hosts: readonly CountingHost[],
+  countAt: (host: CountingHost) => Promise<AttemptResult>,
+): Promise<AttemptResult> {
+  for (let at = 0; ; at++) {
+    const result = await countAt(hosts[at]!);
+    const mayGoOn = result.retryable || result.error?.kind === 'unsupported_feature';
+    if (!mayGoOn || at + 1 === hosts.length || (at > 0 && !health.retries.spend())) return result;
   }
-  throw countsNothing(model);
 }
 
 /** Wires whose hosts count translated prompts. */

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { loadSimulatedFile } from '../src/catalog/load.ts';
+import { type SimScript, startSim } from '../src/sim/sim.ts';
+import type { Sim } from '../src/sim/sim-handle.ts';
+import { type Harness, simHost, startHarness } from './harness.ts';
+
+/** Counting the prompt of a model that has several hosts. */
+
+const NAMES = ['first', 'second', 'third'];
+const ROW = loadSimulatedFile().models.find(({ id }) => id === 'sim-claude')!;
+
+let sims: Sim[];
+let harness: Harness;
+
+beforeAll(async () => {
+  sims = await Promise.all(NAMES.map(() => startSim()));
+  const hosts = NAMES.map((name, at) => simHost(sims[at]!, { name, simulated: false }));
+  const models = [{ ...ROW, hosts: NAMES.map((host) => ({ ...ROW.hosts[0]!, host })) }];
+  harness = await startHarness({ config: { models }, hosts: () => hosts });
+});
+beforeEach(() => {
+  for (const sim of sims) sim.reset();
+});
+afterAll(async () => {
+  await harness.expectCleanBooks();
+  await harness.stop();
+  await Promise.all(sims.map((sim) => sim.close()));
+});
+
+const PROMPT = { model: 'sim-claude', messages: [{ role: 'user', content: 'hello' }] };
+const count = (): Promise<Response> => harness.post(PROMPT, {}, '/v1/messages/count_tokens');
+const asked = (): number[] => sims.map((sim) => sim.calls.length);
+
+test.each<[string, SimScript]>([
+  ['fails', { status: 500 }],
+  ['is at its rate limit', { status: 429 }],
+  ['rejects the key', { status: 401 }],
+  ['is overloaded', { status: 503 }],
+  ['has no route for counting', { status: 404 }],
+])('the next host counts if the first one %s', async (_what, script) => {
+  sims[0]!.script(script);
+  const response = await count();
+  expect([response.status, await response.json()]).toEqual([200, { input_tokens: expect.any(Number) }]);
+  expect(asked()).toEqual([1, 1, 0]);
+});
+
+test('the refusal of a prompt is not taken to another host', async () => {
+  sims[0]!.script({ status: 400 });
+  expect((await count()).status).toBe(400);
+  expect(asked()).toEqual([1, 0, 0]);
+});
+
+test('the caller gets the failure if no host counts', async () => {
+  for (const sim of sims) sim.script({ status: 404 });
+  const response = await count();
+  expect([response.status, await response.json()]).toMatchObject([400, { error: { code: 'unsupported_feature' } }]);
+  expect(asked().slice(0, 2)).toEqual([1, 1]);
+});
