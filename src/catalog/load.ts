@@ -14,8 +14,16 @@ export function loadSimulatedFile(): CatalogFile {
   return load('simulated.json');
 }
 
+/** Read once in each process: they come with the program, and a start needs them several times. */
+const files = new Map<string, CatalogFile>();
+
 function load(name: string): CatalogFile {
-  return readCatalogFile(`data/${name}`, readFileSync(new URL(`../../data/${name}`, import.meta.url), 'utf8'));
+  const loaded = files.get(name);
+  if (loaded !== undefined) return loaded;
+  const text = readFileSync(new URL(`../../data/${name}`, import.meta.url), 'utf8');
+  const file = readCatalogFile(`data/${name}`, text);
+  files.set(name, file);
+  return file;
 }
 
 /** The file was validated when it was generated; loading the schema here would dominate the start time. */
