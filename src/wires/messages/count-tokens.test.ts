@@ -57,6 +57,12 @@ test('the request leaves as it came, but for the model’s name', () => {
   expect(countTokens.spliceRequest(textOf(body), 'other', {}).toString()).toBe(body.replace('claude-harbour', 'other'));
 });
 
+test('fields without a value that are not counted stay here', () => {
+  const body = '{"max_tokens":null,"messages":[{"role":"user","content":"A"}],"stream":null,"model":"claude-harbour"}';
+  const sent = JSON.parse(countTokens.spliceRequest(textOf(body), 'claude-harbour', {}).toString());
+  expect(Object.keys(sent)).toEqual(['messages', 'model']);
+});
+
 test('another vendor’s reasoning is not sent to be counted, as it is not sent with a call', () => {
   const signature = wrapForeign({ vendor: 'somebody', form: 'encrypted', data: 'x' });
   const turn = (...thinking: object[]) => ({

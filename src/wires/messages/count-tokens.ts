@@ -41,6 +41,8 @@ function notCounted(param: string): GatewayError {
 function spliceRequest(text: JsonText, hostModel: string): Buffer {
   const body = text.value as Members;
   const edit = text.edit();
+  // Only those without a value are left, and hosts refuse them by name all the same.
+  for (const name of Object.keys(body)) if (!COUNTED.has(name)) edit.remove([name]);
   if (body.model !== hostModel) edit.set(['model'], JSON.stringify(hostModel));
   removeForeignReasoning(body, edit);
   return edit.apply();
