@@ -335,6 +335,13 @@ test('a built-in host whose entry names a variable needs that variable', () => {
   expect(load({ env: { OTHER_KEY: 'sk-2' } }).hosts[0]?.keySource).toBe('OTHER_KEY');
 });
 
+test('a key that cannot be read is one problem, and its variable is not called unset', () => {
+  write({ hosts: [{ name: 'openai', key_env: 'OTHER_KEY' }] });
+  const told = problems(() => load({ env: { OTHER_KEY: 'two words' } }));
+  expect(told).toContain('OTHER_KEY contains a key with spaces');
+  expect(told).not.toContain('not set');
+});
+
 test('an unreadable file is refused with the reason', () => {
   const file = write({});
   chmodSync(file, 0);

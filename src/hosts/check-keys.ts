@@ -2,7 +2,7 @@ import { Agent, request } from 'undici';
 import { proxyAgent } from '../egress/proxy-agent.ts';
 import type { Clock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
-import type { ConfiguredHost } from './host.ts';
+import { type ConfiguredHost, keyHeader } from './host.ts';
 
 export type KeyVerdict =
   | { readonly kind: 'accepted' }
@@ -50,7 +50,7 @@ async function checkKey(
       headers: {
         accept: 'application/json',
         ...headers,
-        [row.auth.header]: row.auth.scheme === null ? secret : `${row.auth.scheme} ${secret}`,
+        ...keyHeader(row, secret),
       },
     });
     // Only the status matters; the list may be long.

@@ -115,10 +115,12 @@ class Selection implements HostSelection {
   #key(row: HostRow, entry: HostEntry | undefined, at: number): FoundKey | null {
     if (!this.#options.readKeys) return null;
     if (entry?.key !== undefined) return { key: new Secret(entry.key), source: `hosts[${at}].key` };
-    const found = this.#orProblem(() => readKey(row.keyVariables, this.#options.env));
-    if (found === null && entry?.key_env !== undefined)
-      this.refuse(at, 'key_env', `names ${entry.key_env}, which is not set`);
-    return found;
+    return this.#orProblem(() => {
+      const found = readKey(row.keyVariables, this.#options.env);
+      if (found === null && entry?.key_env !== undefined)
+        this.refuse(at, 'key_env', `names ${entry.key_env}, which is not set`);
+      return found;
+    });
   }
 
   #orProblem<Found>(read: () => Found | null): Found | null {

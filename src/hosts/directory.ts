@@ -2,7 +2,7 @@ import type { HostWire } from '../canonical/wire-names.ts';
 import type { CatalogModel } from '../catalog/model.ts';
 import type { AnswerReceiver, RequestControl, Sender } from '../egress/sender.ts';
 import type { Price } from '../money/price.ts';
-import type { ConfiguredHost, HostRow } from './host.ts';
+import { type ConfiguredHost, type HostRow, keyHeader } from './host.ts';
 import type { HostHealth } from './host-health.ts';
 import type { HostsHealth } from './hosts-health.ts';
 
@@ -81,10 +81,7 @@ function readyHost({ row, key }: ConfiguredHost, sender: Sender): ReadyHost {
     'accept-encoding': 'identity',
     'user-agent': 'tollgate',
   };
-  if (key !== null) {
-    const secret = key.reveal();
-    headers[row.auth.header] = row.auth.scheme === null ? secret : `${row.auth.scheme} ${secret}`;
-  }
+  if (key !== null) Object.assign(headers, keyHeader(row, key.reveal()));
   const together = besides(headers);
   const { origin } = url;
   const prefix = url.pathname.replace(/\/$/, '');

@@ -43,6 +43,22 @@ function local(
 const foundAt = (hosts: readonly ConfiguredHost[]) =>
   hosts.map(({ row, found }) => [row.name, found?.map(({ id }) => id)]);
 
+test('a server gets its key as its row says', async () => {
+  const seen: unknown[] = [];
+  const url = await serve((request, response) => {
+    seen.push([request.headers.authorization, request.headers['api-key']]);
+    listing({ id: 'llama:3b' })(request, response);
+  });
+  const host = local('a', url, { key: new Secret('k-1') });
+  const alone = { ...host, row: { ...host.row, auth: { header: 'api-key', scheme: null } as const } };
+  await findLocalHosts([host], [], systemClock);
+  await findLocalHosts([alone], [], systemClock);
+  expect(seen).toEqual([
+    ['Bearer k-1', undefined],
+    [undefined, 'k-1'],
+  ]);
+});
+
 test('a server that answers on a usual port becomes a host with the models it lists; a silent port does not', async () => {
   const paths: string[] = [];
   const url = await serve((request, response) => {

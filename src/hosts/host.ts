@@ -112,3 +112,8 @@ export interface ConfiguredHost {
   /** Absent: called directly. */
   readonly proxy?: HostProxy;
 }
+
+/** The header that carries a host's key. */
+export function keyHeader({ auth: { header, scheme } }: HostRow, key: string): Record<string, string> {
+  return { [header]: scheme === null ? key : `${scheme} ${key}` };
+}

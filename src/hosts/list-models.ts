@@ -3,7 +3,7 @@ import { proxyAgent } from '../egress/proxy-agent.ts';
 import { tryParseJson } from '../json/json.ts';
 import type { Clock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
-import type { ConfiguredHost, LocalServer, ServedModel } from './host.ts';
+import { type ConfiguredHost, keyHeader, type LocalServer, type ServedModel } from './host.ts';
 
 const ASK_OPTIONS = {
   maxResponseSize: LIMITS.localHostBytesMax,
@@ -19,7 +19,7 @@ export async function listModels({ row, key, proxy }: ConfiguredHost, clock: Clo
     const { statusCode, headers, body } = await request(`${row.baseUrl}/models`, {
       dispatcher: agent,
       signal: stop.signal,
-      headers: { accept: 'application/json', ...(key !== null && { authorization: `Bearer ${key.reveal()}` }) },
+      headers: { accept: 'application/json', ...(key !== null && keyHeader(row, key.reveal())) },
     });
     const text = await body.text();
     // Another Tollgate on that port would offer its paid models for free.
