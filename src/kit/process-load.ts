@@ -20,8 +20,9 @@ export class EventLoopWatch {
    */
   lagMs(): number {
     const { count, max } = this.#delays;
+    if (count === 0) return 0;
     this.#delays.reset();
-    return count === 0 ? 0 : Math.max(0, max / NANOSECONDS_PER_MS - RESOLUTION_MS);
+    return Math.max(0, max / NANOSECONDS_PER_MS - RESOLUTION_MS);
   }
 
   stop(): void {

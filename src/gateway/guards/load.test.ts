@@ -20,14 +20,15 @@ const NONE: LoadLimits = {
 
 let clock: ManualClock;
 let reported: (LoadReason | null)[];
+let measurements: string[];
 const now = { lagMs: 0, heapShare: 0, residentBytes: 0, calls: 0, depth: 0 };
 
 function watch(limits: LoadLimits = LIMIT): LoadWatch {
   return new LoadWatch({
     gauges: {
       eventLoopLagMs: () => now.lagMs,
-      heapShare: () => now.heapShare,
-      residentBytes: () => now.residentBytes,
+      heapShare: () => measured('heap', now.heapShare),
+      residentBytes: () => measured('memory', now.residentBytes),
       callsUnderWay: () => now.calls,
       ledgerDepth: () => now.depth,
     },
@@ -37,6 +38,11 @@ function watch(limits: LoadLimits = LIMIT): LoadWatch {
   });
 }
 
+function measured(what: string, value: number): number {
+  measurements.push(what);
+  return value;
+}
+
 function look(): void {
   clock.advance(LIMITS.loadSampleMs);
 }
@@ -44,6 +50,7 @@ function look(): void {
 beforeEach(() => {
   clock = new ManualClock();
   reported = [];
+  measurements = [];
   Object.assign(now, { lagMs: 0, heapShare: 0, residentBytes: 0, calls: 0, depth: 0 });
 });
 
@@ -100,6 +107,15 @@ describe('calls are refused', () => {
     expect(load.reason()).toBeNull();
     expect(reported).toEqual([]);
   });
+});
+
+test('the memory is measured only if it has a limit', () => {
+  watch(NONE);
+  look();
+  expect(measurements).toEqual([]);
+  watch();
+  look();
+  expect(measurements).toEqual(['heap', 'memory']);
 });
 
 test('a stopped watch sets no more timers', () => {

@@ -85,8 +85,9 @@ export class LoadWatch {
     const staysLate = isLate && this.#wasLate;
     this.#wasLate = isLate;
     if (staysLate) return 'event_loop';
-    if (isBeyond(gauges.heapShare(), limits.heapShare)) return 'heap';
-    return isBeyond(gauges.residentBytes(), limits.residentBytes) ? 'memory' : null;
+    // What has no limit is not measured: to read the memory of the process, a file is opened.
+    if (limits.heapShare !== null && gauges.heapShare() > limits.heapShare) return 'heap';
+    return limits.residentBytes !== null && gauges.residentBytes() > limits.residentBytes ? 'memory' : null;
   }
 }
 
