@@ -1,17 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFolder } from '../kit/make-folder.ts';
 import type { Secret } from '../kit/secret.ts';
 import { LIMITS } from '../limits.ts';
 import { type MasterKeys, masterKey } from './seal.ts';
@@ -164,7 +155,7 @@ const OWN_FILE_NOTE =
 /** The file is on disk before one of its keys is used, and is never seen half written. */
 function writeOwnFile(path: string, keys: readonly string[]): void {
   const draft = `${path}.new`;
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   const file = openSync(draft, 'w', 0o600);
   try {
     writeSync(file, `${OWN_FILE_NOTE}${keys.join('\n')}\n`);

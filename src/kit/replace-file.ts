@@ -1,9 +1,10 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFolder } from './make-folder.ts';
 
 /** Writes a whole file in one step: a reader sees the old text or the new one, even after a crash. Others cannot read it. */
 export function replaceFile(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   const draft = `${path}.new`;
   const descriptor = openSync(draft, 'w', 0o600);
   try {

@@ -1,7 +1,6 @@
 import {
   chmodSync,
   existsSync,
-  mkdirSync,
   readFileSync,
   realpathSync,
   renameSync,
@@ -10,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFolder } from '../../kit/make-folder.ts';
 import { LIMITS } from '../../limits.ts';
 import { EXIT } from '../exit-codes.ts';
 import { CliFailure } from '../failure.ts';
@@ -32,6 +32,9 @@ export interface FileChange {
   /** Null: the file is deleted. */
   readonly after: string | null;
 }
+
+/** As the client itself would make it: the user's umask decides. */
+const FOLDER_MODE = 0o777;
 
 /** What the copy holds if there was no file before. An empty file is one that was there. */
 const NO_FILE = 'There was no such file before tollgate setup.\n';
@@ -99,7 +102,7 @@ function restoreOne(text: string, backup: string, format: SettingsFormat, path: 
 export function carryOut({ file, after }: FileChange): void {
   attempting(file, () => {
     if (after === null) return rmSync(file, { force: true });
-    mkdirSync(dirname(file), { recursive: true });
+    makeFolder(dirname(file), FOLDER_MODE);
     const target = existsSync(file) ? realpathSync(file) : file;
     const mode = existsSync(target) ? statSync(target).mode : 0o600;
     const draft = `${target}.tollgate-new`;
@@ -114,7 +117,7 @@ export function keepBackup({ file, before }: FileChange): void {
   const backup = backupOf(file);
   attempting(backup, () => {
     if (existsSync(backup)) return;
-    mkdirSync(dirname(backup), { recursive: true });
+    makeFolder(dirname(backup), FOLDER_MODE);
     writeFileSync(backup, before ?? NO_FILE, { mode: 0o600 });
   });
 }

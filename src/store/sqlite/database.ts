@@ -1,6 +1,7 @@
-import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { makeFolder } from '../../kit/make-folder.ts';
 import { LIMITS } from '../../limits.ts';
 
 /** Page cache of each connection in kilobytes; the active part of a large ledger is a few megabytes. */
@@ -13,7 +14,7 @@ export function databaseFile(folder: string): string {
 /** Creates the folder and the file, readable by the owner only; SQLite gives its side files the same permissions. */
 export function createFiles(folder: string): void {
   const file = databaseFile(folder);
-  const firstCreated = mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const firstCreated = makeFolder(folder);
   createFile(file);
   syncPath(folder);
   if (firstCreated !== undefined) syncPath(dirname(firstCreated));

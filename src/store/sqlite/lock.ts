@@ -1,7 +1,8 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { tryParseJson } from '../../json/json.ts';
+import { makeFolder } from '../../kit/make-folder.ts';
 import { StoreRefused } from '../store.ts';
 import { createFile } from './database.ts';
 
@@ -31,7 +32,7 @@ const HELD = new Set<DatabaseSync>();
  * changed nothing.
  */
 export function lockFolder(folder: string, holder: Holder): FolderLock | { heldBy: Holder | null } {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   const lock = takeLock(join(folder, 'lock.sqlite'));
   const holderFile = join(folder, 'holder.json');
   if (lock === null) return { heldBy: readHolder(holderFile) };
