@@ -118,8 +118,10 @@ export const MANAGEMENT_LIMITS = {
   /** How often waiting deliveries are looked for, and how many run at the same time. */
   webhookPollMs: 2_000,
   webhookDeliveriesAtOnce: 8,
-  /** Webhooks that are looked at to find those whose receiver is free. */
+  /** Webhooks that are looked at to find those whose receiver is free: at first, by how much more, and at most. */
   webhookDueRows: 200,
+  webhookDueRowsFactor: 8,
+  webhookDueRowsMax: 12_800,
   /** Time between two deliveries to one webhook. */
   webhookIntervalMs: 200,
   /** Deliveries of one process to one origin at a time, and the time between two of them. */

@@ -75,6 +75,8 @@ const INSIDE_BY_NAME = [
   ...[
     'webhookPollMs',
     'webhookDueRows',
+    'webhookDueRowsFactor',
+    'webhookDueRowsMax',
     'webhookDeliveriesAtOnce',
     'webhookAnswerBytesMax',
     'webhookLeaseMs',

@@ -74,16 +74,25 @@ export class WebhookDeliverer {
   }
 
   async #look(): Promise<number> {
-    const { store, clock, onError } = this.#terms;
+    let limit: number = LIMITS.webhookDueRows;
     try {
-      for (const { id, url } of await store.dueWebhooks(clock.nowMs(), LIMITS.webhookDueRows)) {
-        if (this.#stopped || this.#running.size >= LIMITS.webhookDeliveriesAtOnce) break;
-        if (!this.#running.has(id)) this.#begin(id, url);
-      }
+      // Those that wait longest may all be for one slow receiver, so more are read while there is room for others.
+      while ((await this.#beginDue(limit)) && limit < LIMITS.webhookDueRowsMax) limit *= LIMITS.webhookDueRowsFactor;
     } catch (error) {
-      onError(error);
+      this.#terms.onError(error);
     }
     return LIMITS.webhookPollMs;
+  }
+
+  /** Whether there may be more webhooks that are due, and room for them. */
+  async #beginDue(limit: number): Promise<boolean> {
+    const { store, clock } = this.#terms;
+    const due = await store.dueWebhooks(clock.nowMs(), limit);
+    for (const { id, url } of due) {
+      if (this.#stopped || this.#running.size >= LIMITS.webhookDeliveriesAtOnce) return false;
+      if (!this.#running.has(id)) this.#begin(id, url);
+    }
+    return due.length === limit;
   }
 
   #begin(webhookId: bigint, url: string): void {
