@@ -205,6 +205,17 @@ describe('tollgate setup', () => {
     expect(read('dotfiles/codex.toml')).toBe(FILES[0]!.own);
   });
 
+  test('writes the file that a symbolic link leads to, though it is not there yet, and --undo leaves the link', async () => {
+    mkdirSync(place('.codex'), { recursive: true });
+    symlinkSync('../dotfiles/codex.toml', place('.codex/config.toml'));
+    await setup('codex');
+    expect(lstatSync(place('.codex/config.toml')).isSymbolicLink()).toBe(true);
+    expect(read('dotfiles/codex.toml')).toContain('http://127.0.0.1:8080/v1');
+    await setup('codex', '--undo');
+    expect(lstatSync(place('.codex/config.toml')).isSymbolicLink()).toBe(true);
+    expect(existsSync(place('dotfiles/codex.toml'))).toBe(false);
+  });
+
   test('takes an empty variable for one that is not set', async () => {
     const empty = { HOME: home, XDG_CONFIG_HOME: '', CODEX_HOME: '', CLINE_DIR: '', CLINE_DATA_DIR: '' };
     const files = ['.codex/config.toml', '.config/opencode/opencode.json', '.cline/data/settings/providers.json'];
@@ -265,6 +276,7 @@ describe('tollgate setup', () => {
     ['an unknown model', ['codex', '--model', 'gpt-none'], '"gpt-none" is not a model that generates text here'],
     ['a model without text', ['codex', '--model', 'sim-embed'], '"sim-embed" is not a model that generates text here'],
     ['an invalid address', ['codex', '--url', 'gate'], '--url gate is not the address of a gateway'],
+    ['an empty model', ['codex', '--url', 'http://localhost:1', '--model', ''], 'name the model too: --model ID'],
     ['another gateway without a model', ['codex', '--url', 'http://localhost:1'], 'name the model too: --model ID'],
     ['another gateway without a key', ['codex', '--url', 'https://gate.example.com'], '--key-env TOLLGATE_API_KEY'],
     [

@@ -121,7 +121,7 @@ function chooseModel(
 ): CatalogModel | string {
   const wanted = typeof typed === 'string' ? typed : config.defaultModel;
   if (isElsewhere) {
-    if (typeof typed === 'string') return typed;
+    if (typeof typed === 'string' && typed !== '') return typed;
     throw usageFailure('With --url, name the model too: --model ID. The models of another gateway are not known here.');
   }
   const found = wanted === null ? cheapestWithTools(catalog, config) : catalog.find(wanted);

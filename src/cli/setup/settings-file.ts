@@ -1,14 +1,16 @@
 import {
   chmodSync,
   existsSync,
+  lstatSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { makeFolder } from '../../kit/make-folder.ts';
 import { LIMITS } from '../../limits.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -101,15 +103,22 @@ function restoreOne(text: string, backup: string, format: SettingsFormat, path: 
  */
 export function carryOut({ file, after }: FileChange): void {
   attempting(file, () => {
-    if (after === null) return rmSync(file, { force: true });
-    makeFolder(dirname(file), FOLDER_MODE);
-    const target = existsSync(file) ? realpathSync(file) : file;
+    const target = targetOf(file);
+    if (after === null) return rmSync(target, { force: true });
+    makeFolder(dirname(target), FOLDER_MODE);
     const mode = existsSync(target) ? statSync(target).mode : 0o600;
     const draft = `${target}.tollgate-new`;
     writeFileSync(draft, after, { mode });
     chmodSync(draft, mode);
     renameSync(draft, target);
   });
+}
+
+/** The file itself, or the one that a symbolic link leads to, even if it is not there yet. */
+function targetOf(file: string): string {
+  if (existsSync(file)) return realpathSync(file);
+  const isLink = lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+  return isLink ? resolve(realpathSync(dirname(file)), readlinkSync(file)) : file;
 }
 
 /** Keeps the oldest copy: it is from before the first setup. */
