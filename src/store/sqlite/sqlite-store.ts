@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { CacheSize } from '../../kit/caches.ts';
-import type { Clock } from '../../kit/clock.ts';
+import { type Clock, systemClock } from '../../kit/clock.ts';
 import { findArchived, openArchive } from '../archive/open-archive.ts';
 import type { FeedReads } from '../call-feed.ts';
 import type { Directory } from '../directory.ts';
@@ -159,7 +159,8 @@ class ThreadedStore implements SqliteStore {
     this.usage = sqliteUsage({ scan: this.#scan, writer: () => this.#writer }, clock);
     this.#links = links;
     this.#writer = links.writer;
-    this.#scanner = new LinkOnDemand(links.openScanner, clock);
+    // By real time: an idle thread takes memory whatever time a test has set.
+    this.#scanner = new LinkOnDemand(links.openScanner, systemClock);
     this.#reads = new SyncedReads(links.memory, links.writer);
     const read = <Result>(run: () => Result): Promise<Result> => this.#read(run);
     this.directory = sqliteDirectory(this.#statements, this.#writer, read);
