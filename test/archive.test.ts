@@ -201,6 +201,18 @@ describe.each(['sqlite', 'postgres'] as const)('archiving receipts on %s', (engi
     rmSync(elsewhere, { recursive: true });
   });
 
+  it.skipIf(process.platform !== 'linux')(
+    'refuses a folder where the system makes none, and deletes nothing',
+    async () => {
+      await fill();
+      const before = await kept();
+      await expect(archive({ folder: '/proc/tollgate-none' })).rejects.toThrow(
+        /^Cannot write to \/proc\/tollgate-none \(ENOENT\)/,
+      );
+      expect(await kept()).toEqual(before);
+    },
+  );
+
   it('refuses a second run, and lets nothing else delete receipts meanwhile', async () => {
     await fill();
     const before = await kept();

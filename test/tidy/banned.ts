@@ -22,6 +22,9 @@ const UNDICI_HOMES = [
   'src/http1/undici-client.ts',
 ];
 
+const FILE_SYSTEM = /^(node:)?fs(\/promises)?$/;
+const MKDIR = ['mkdir', 'mkdirSync'];
+
 export const BANS: readonly Ban[] = [
   {
     what: 'JSON.parse',
@@ -57,6 +60,12 @@ export const BANS: readonly Ban[] = [
     instead: 'startThread, which turns off what crashes V8',
     homes: ['src/kit/start-thread.ts'],
     find: (file) => linesWhere(file, ({ node }) => importsName(node, /^(node:)?worker_threads$/, 'Worker')),
+  },
+  {
+    what: 'mkdir',
+    instead: 'makeFolder, which also ends where the system makes no folders',
+    homes: ['src/kit/make-folder.ts'],
+    find: (file) => linesWhere(file, ({ node }) => MKDIR.some((name) => importsName(node, FILE_SYSTEM, name))),
   },
   {
     what: 'console',

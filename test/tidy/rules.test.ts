@@ -166,6 +166,9 @@ describe('what is banned', () => {
     ['process.env', "import { env } from 'node:process';"],
     ['new Worker', "import { Worker as Thread } from 'node:worker_threads';"],
     ['new Worker', "import * as threads from 'node:worker_threads';"],
+    ['mkdir', "import { mkdirSync } from 'node:fs';"],
+    ['mkdir', "import { mkdir as make } from 'fs/promises';"],
+    ['mkdir', "import * as fs from 'node:fs';"],
     ['console', "console.log('a')"],
     ['the type any', 'let a: Map<string, any>;'],
     ['the type any', 'const a = b as any;'],
@@ -197,6 +200,7 @@ describe('what is banned', () => {
     ['process.pid'],
     ["import type { Worker } from 'node:worker_threads';"],
     ["import { parentPort } from 'node:worker_threads';"],
+    ["import { mkdtempSync } from 'node:fs';"],
     ['client.release()'],
     ['ledger.balance(id)'],
   ])('nothing is found in: %s', (text) => {

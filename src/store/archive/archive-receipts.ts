@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { makeFolder } from '../../kit/make-folder.ts';
 import { MONTH_PART } from '../month-tree.ts';
 import type { ArchiveMonth, ArchiveSlice } from '../programs/archive-reader.ts';
 import {
@@ -78,7 +78,7 @@ class ArchiveRun {
     const { folder, beforeMs, clock } = this.#terms;
     const first = await this.#engine.slice(after, upTo, beforeMs, clock.nowMs());
     if (first === null) return null;
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     const files = await this.#engine.directory.listArchiveFiles();
     const number = files.filter((file) => file.monthMs === monthMs).length + 1;
     const writer = await ArchiveWriter.create(folder, monthMs, number);

@@ -1,16 +1,8 @@
-import {
-  copyFileSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { tryParseJson } from '../../json/json.ts';
+import { makeFolder } from '../../kit/make-folder.ts';
 import { StoreRefused } from '../store.ts';
 import { databaseFile, syncPath } from './database.ts';
 import { progressOf } from './lost-commits.ts';
@@ -95,7 +87,7 @@ function putInPlace(folder: string, { keptIn }: Intent): void {
 /** The old ledger gets a folder of its own, from which a server can be started; its file stays in place until replaced. */
 function keepAside(folder: string, aside: string): void {
   const file = databaseFile(folder);
-  mkdirSync(aside, { mode: 0o700, recursive: true });
+  makeFolder(aside);
   if (!existsSync(databaseFile(aside))) linkOrCopy(file, databaseFile(aside));
   if (existsSync(markPath(folder))) copyFileSync(markPath(folder), markPath(aside));
   syncPath(aside);
