@@ -28,7 +28,9 @@ const ANSWERS: readonly [string, SimScript, 200 | 502][] = [
   ['usage that is a list', raw(ANSWER.replace(USAGE, '"usage":[1]')), 200],
   ['choices that are no objects', raw('{"choices":[1,null,"x"]}'), 502],
   ['no choices at all in the list', raw(`{"choices":[],${USAGE}}`), 502],
-  ['a byte order mark', raw(`\ufeff${ANSWER}`), 502],
+  ['a byte order mark', raw(`\ufeff${ANSWER}`), 200],
+  ['two byte order marks', raw(`\ufeff\ufeff${ANSWER}`), 502],
+  ['nothing but a byte order mark', raw('\ufeff'), 502],
   [
     'half a character',
     raw(Buffer.concat([Buffer.from(ANSWER.slice(0, -1)), Buffer.from([0xc3]), Buffer.from('}')])),
@@ -103,6 +105,7 @@ const STREAMS: readonly [string, SimScript, 'done' | 'error' | 502][] = [
     'error',
   ],
   ['a whole answer instead', raw(ANSWER), 'done'],
+  ['a whole answer with a byte order mark instead', raw(`\ufeff${ANSWER}`), 'done'],
   ['something else instead', raw('{"hello":"world"}'), 502],
   ['a page instead', raw('<html>', 'text/html'), 502],
   ['a compressed one', { headers: { 'content-encoding': 'gzip' } }, 502],

@@ -3,6 +3,7 @@ import type { VettedUrl } from '../egress/caller-url.ts';
 import { EgressFailure, ForbiddenUrl } from '../egress/forbidden-url.ts';
 import type { GuardedAnswer, GuardedEgress } from '../egress/guarded-egress.ts';
 import { tryParseJson } from '../json/json.ts';
+import { withoutByteOrderMark } from '../kit/byte-order-mark.ts';
 import type { Secret } from '../kit/secret.ts';
 import { LIMITS } from '../limits.ts';
 import type { ProviderRow } from './providers.ts';
@@ -60,7 +61,7 @@ function faultOf(provider: ProviderRow, { status, body }: GuardedAnswer): Gatewa
   if (status < 200 || status >= 300) {
     return notStored(provider, `answered ${asked} with ${status}, so the key could not be verified. Try again.`);
   }
-  const list = tryParseJson(body.toString('utf8'));
+  const list = tryParseJson(withoutByteOrderMark(body).toString());
   if (typeof list === 'object' && list !== null) return null;
   return notStored(provider, `answered ${asked} with something other than a list of models. Check \`base_url\`.`);
 }

@@ -3,6 +3,7 @@ import { GatewayError } from '../../canonical/errors.ts';
 import type { Ended } from '../../canonical/receipt.ts';
 import { MISSING_USAGE } from '../../canonical/usage.ts';
 import type { AnswerReceiver, RequestControl } from '../../hosts/directory.ts';
+import { withoutByteOrderMark } from '../../kit/byte-order-mark.ts';
 import type { Timer } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Bill } from '../../wires/bill.ts';
@@ -79,7 +80,7 @@ class BufferedRelay implements AnswerReceiver {
   }
 
   end(): void {
-    const body = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
+    const body = withoutByteOrderMark(this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks));
     const isAnswer = this.#status >= 200 && this.#status < 300;
     try {
       if (isAnswer) this.#answered(this.#terms.hostCall.spliceResponse(body));

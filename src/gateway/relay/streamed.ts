@@ -3,6 +3,7 @@ import { GatewayError } from '../../canonical/errors.ts';
 import type { Ended } from '../../canonical/receipt.ts';
 import type { AnswerReceiver, RequestControl } from '../../hosts/directory.ts';
 import type { HostSign } from '../../hosts/host-sign.ts';
+import { withoutByteOrderMark } from '../../kit/byte-order-mark.ts';
 import type { Timer } from '../../kit/clock.ts';
 import { type SseFrame, SseFramer } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
@@ -114,7 +115,7 @@ class StreamedRelay implements AnswerReceiver {
     this.#linger?.cancel();
     if (this.#hasResult) return;
     try {
-      if (this.#body !== null) this.#readWhole(Buffer.concat(this.#body));
+      if (this.#body !== null) this.#readWhole(withoutByteOrderMark(Buffer.concat(this.#body)));
       else this.#endOfStream();
     } catch (error) {
       this.#breakOff((error as Error).message);
