@@ -114,6 +114,19 @@ describe('usage', () => {
     expect(broken.relay.usage).toEqual({ state: 'missing', defect: "the host's output tokens are not a valid count" });
   });
 
+  test.each([[{}], [[]], ['none'], [{ prompt_tokens: -1, completion_tokens: 2 }]])(
+    '%j does not replace counts that can be billed',
+    (bad) => {
+      const [good, late] = [usage, bad].map((counts) => ({ choices: [], usage: counts }));
+      const readingOf = (...events: object[]) => relayed(sse(words('a'), ...events, '[DONE]')).relay.usage;
+      const counts = expect.objectContaining({ freshTokens: 4, outputTokens: 2 });
+      expect(readingOf(late!)).toEqual({ state: 'missing', defect: expect.any(String) });
+      expect(readingOf(good!, late!)).toEqual({ state: 'partial', usage: counts, defect: expect.any(String) });
+      expect(readingOf(good!, late!, good!)).toEqual({ state: 'reported', usage: counts });
+      expect(readingOf(late!, good!)).toEqual({ state: 'reported', usage: counts });
+    },
+  );
+
   test('has its cached part apart', () => {
     const cached = { ...usage, prompt_tokens_details: { cached_tokens: 3 } };
     const { relay } = relayed(sse(words('a'), { choices: [], usage: cached }, '[DONE]'));

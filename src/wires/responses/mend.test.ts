@@ -283,6 +283,26 @@ describe('how a stream ends', () => {
     expect(failed).toMatchObject({ usage: { state: 'reported', usage: { outputTokens: 2 } }, error: { status: 500 } });
   });
 
+  test.each([[{}], [[]], ['none'], [{ input_tokens: -1, output_tokens: 2 }]])(
+    'the usage %j does not replace counts that can be billed',
+    (bad) => {
+      const good = { input_tokens: 4, output_tokens: 2 };
+      const readingOf = (...usages: unknown[]) => {
+        const relay = mendStream(TERMS);
+        const types = ['response.created', 'response.in_progress', 'response.completed'].slice(-usages.length);
+        types.forEach((type, at) => {
+          relay.frame(frame({ type, response: { id: 'r', usage: usages[at] } }));
+        });
+        return relay.usage;
+      };
+      const counts = expect.objectContaining({ freshTokens: 4, outputTokens: 2 });
+      expect(readingOf(bad)).toEqual({ state: 'missing', defect: expect.any(String) });
+      expect(readingOf(good, bad)).toEqual({ state: 'partial', usage: counts, defect: expect.any(String) });
+      expect(readingOf(good, bad, good)).toEqual({ state: 'reported', usage: counts });
+      expect(readingOf(bad, good)).toEqual({ state: 'reported', usage: counts });
+    },
+  );
+
   test.each(['nonsense', '42', '{"type":"response.output_item.added","item":7}', '{}', '{"error":"gone"}'])(
     'nothing a host sends makes it throw: %s',
     (data) => {
