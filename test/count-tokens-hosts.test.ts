@@ -44,6 +44,21 @@ test.each<[string, SimScript]>([
   expect(asked()).toEqual([1, 1, 0]);
 });
 
+test.each<[string, SimScript]>([
+  ['fails', { status: 500 }],
+  ['is at its rate limit', { status: 429, headers: { 'retry-after': '60' } }],
+  ['rejects the key', { status: 401 }],
+  ['refuses', { status: 403 }],
+])('a host whose counting %s is used for calls as before', async (_what, script) => {
+  for (const sim of sims) sim.script(script);
+  for (let counts = 0; counts < 6; counts++) expect((await count()).status).toBeGreaterThanOrEqual(400);
+  for (const sim of sims) sim.reset();
+  const called = await harness.post({ ...PROMPT, max_tokens: 8 }, {}, '/v1/messages');
+  expect(called.status).toBe(200);
+  const metrics = await (await fetch(`${harness.url}/metrics`)).text();
+  for (const name of NAMES) expect(metrics).toContain(`tollgate_host_state{host="${name}",state="well"} 1\n`);
+});
+
 test('the refusal of a prompt is not taken to another host', async () => {
   sims[0]!.script({ status: 400 });
   expect((await count()).status).toBe(400);

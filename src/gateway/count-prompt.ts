@@ -111,7 +111,10 @@ function countingHosts(gateway: Gateway, { wire: callers }: Call, model: Catalog
   return [...usable!, ...ejected!];
 }
 
-/** The count of the first host that gives one, or the last failure. As for calls, the third host needs the retry budget. */
+/**
+ * The count of the first host that gives one, or the last failure. As for calls, the third host needs the retry budget. The outcome
+ * is not noted in the host's health: vendors run and limit counting apart from calls, so it says nothing about those.
+ */
 async function firstCount(
   { health }: Gateway,
   hosts: readonly CountingHost[],
