@@ -205,7 +205,8 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, OriginRequest, Req
     if (this.#over) return;
     this.#cancelled = true;
     this.#over = true;
-    this.#controller?.abort(cancelled());
+    if (this.#controller === null) this.#connection?.giveUp(cancelled());
+    else this.#controller.abort(cancelled());
     this.#terms.origin.forget(this);
   }
 
