@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readQuery } from './query-parameters.ts';
+import { readQuery, readTime } from './query-parameters.ts';
 
 test.each([
   ['since=1&zzz=2', ['since', 'until'], '`zzz` is unknown. Use since, until.'],
@@ -9,3 +9,20 @@ test.each([
 ])('refuses the query %j of a route with the parameters %j', (query, parameters, message) => {
   expect(() => readQuery(query, parameters)).toThrow(message);
 });
+
+test.each([
+  ['1801396800', 1_801_396_800_000],
+  ['2027-01-31', Date.UTC(2027, 0, 31)],
+  ['2028-02-29', Date.UTC(2028, 1, 29)],
+  ['2027-01-31T12:00:00Z', Date.UTC(2027, 0, 31, 12)],
+  ['2027-01-31T12:00:00 02:00', Date.UTC(2027, 0, 31, 10)],
+])('reads the time %j', (text, ms) => {
+  expect(readTime(new Map([['since', text]]), 'since')).toBe(ms);
+});
+
+test.each(['', 'now', '2027-02-31', '2027-02-29T12:00:00Z', '2027-13-01', '2027-01-31T25:00:00Z', '-1', '1.5'])(
+  'refuses the time %j',
+  (text) => {
+    expect(() => readTime(new Map([['since', text]]), 'since')).toThrow('`since` must be a time in Unix seconds');
+  },
+);

@@ -1,4 +1,5 @@
 import { GatewayError } from '../canonical/errors.ts';
+import { isCalendarDay } from '../kit/calendar-day.ts';
 
 /** Refuses unknown parameters: a misspelled filter would return what it should have left out. */
 export function readQuery(query: string, parameters: readonly string[]): Map<string, string> {
@@ -22,7 +23,7 @@ export function invalid(param: string, must: string): GatewayError {
 }
 
 const UNIX_SECONDS = /^\d{1,11}$/;
-const RFC_3339 = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d))?$/i;
+const RFC_3339 = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d))?$/i;
 
 export function readTime(given: ReadonlyMap<string, string>, param: string): number | null {
   const text = given.get(param);
@@ -30,7 +31,8 @@ export function readTime(given: ReadonlyMap<string, string>, param: string): num
   if (UNIX_SECONDS.test(text)) return Number(text) * 1000;
   // A plus sign in a query means a space.
   const time = text.replace(/ (?=\d\d:\d\d$)/, '+');
-  const ms = RFC_3339.test(time) ? Date.parse(time) : Number.NaN;
+  const [, date] = RFC_3339.exec(time) ?? [];
+  const ms = date === undefined || !isCalendarDay(date) ? Number.NaN : Date.parse(time);
   if (Number.isNaN(ms))
     throw invalid(param, 'must be a time in Unix seconds, or as 2027-01-31 or 2027-01-31T12:00:00Z');
   return ms;

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../canonical/errors.ts';
 import type { JobTerms } from '../../jobs/service.ts';
+import { isCalendarDay } from '../../kit/calendar-day.ts';
 import { LIMITS } from '../../limits.ts';
 
 /** Members of a JSON object, or parameters of a query. */
@@ -64,15 +65,9 @@ function readTime(fields: Fields, param: string): number | null {
   const value = fields[param];
   if (value === undefined || value === null) return null;
   const [, date] = typeof value === 'string' ? (RFC_3339.exec(value) ?? []) : [];
-  const ms = date === undefined || !isDay(date) ? Number.NaN : Date.parse(value as string);
+  const ms = date === undefined || !isCalendarDay(date) ? Number.NaN : Date.parse(value as string);
   if (!Number.isNaN(ms)) return ms;
   throw invalid(param, 'must be a time in RFC 3339, like 2027-01-31T12:00:00Z');
-}
-
-/** Node takes 31 February for a day of March. */
-function isDay(date: string): boolean {
-  const ms = Date.parse(`${date}T00:00:00Z`);
-  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(date);
 }
 
 function readTtl(value: unknown): number | null {
