@@ -107,6 +107,16 @@ describe('tollgate jobs submit', () => {
     expect(ended.err).toContain(`jobs wait ${GROUP}`);
   });
 
+  test('sends times as the gateway reads them, also those that are given as durations', async () => {
+    await run('submit', 'batch.jsonl', '--not-before', '2h', '--expires-at', '3d');
+    const query = new URL(asked[0]!.slice('POST '.length), url).searchParams;
+    const nowMs = Math.floor(fixture.clock.nowMs() / 1000) * 1000;
+    expect([...query.keys()]).toEqual(['not_before', 'expires_at']);
+    const [notBeforeMs, expiresMs] = [...query.values()].map((text) => Date.parse(text));
+    expect(expiresMs! - notBeforeMs!).toBe(70 * 3_600_000);
+    expect(notBeforeMs! - nowMs).toBeLessThanOrEqual(2 * 3_600_000);
+  });
+
   test('waits for the end with --wait and writes the results', async () => {
     const ended = await run('submit', 'batch.jsonl', '--wait', '--out', 'results.jsonl');
     expect(ended.code).toBe(0);
@@ -150,6 +160,39 @@ describe('tollgate jobs submit', () => {
     ['no such file', ['submit', 'none.jsonl'], 'There is no file none.jsonl.'],
     ['an output without waiting', ['submit', 'batch.jsonl', '--out', 'x.jsonl'], '--out needs --wait'],
     ['an output that exists', ['submit', 'batch.jsonl', '--wait', '--out', 'batch.jsonl'], 'exists already'],
+    ['an invalid time', ['submit', 'batch.jsonl', '--not-before', 'soon'], '--not-before must be a date like'],
+    [
+      'a day that does not exist',
+      ['submit', 'batch.jsonl', '--expires-at', '2027-02-31'],
+      '--expires-at must be a date',
+    ],
+    ['a start too far ahead', ['submit', 'batch.jsonl', '--not-before', '31d'], '--not-before must be within 30 days'],
+    [
+      'an end in the past',
+      ['submit', 'batch.jsonl', '--expires-at', '2020-01-01'],
+      '--expires-at must be in the future',
+    ],
+    [
+      'a start after the end',
+      ['submit', 'batch.jsonl', '--not-before', '2h', '--expires-at', '1h'],
+      '--not-before must be earlier than --expires-at',
+    ],
+    [
+      'an invalid ceiling',
+      ['submit', 'batch.jsonl', '--max-cost-nanousd', 'five'],
+      '--max-cost-nanousd must be a whole number of nanodollars',
+    ],
+    [
+      'a ceiling below nothing',
+      ['submit', 'batch.jsonl', '--max-cost-nanousd=-1'],
+      '--max-cost-nanousd must be from 0 to',
+    ],
+    ['an unknown status', ['list', '--status', 'foo'], '--status must be one of scheduled, queued, running'],
+    ['an invalid group', ['list', '--group', JOB], '--group must be an id like grp_…'],
+    ['a page after no job', ['list', '--after', GROUP], '--after must be an id like job_…'],
+    ['a page after no group', ['list', '--groups', '--after', JOB], '--after must be an id like grp_…'],
+    ['a page of no rows', ['list', '--limit', '0'], '--limit must be a whole number from 1 to'],
+    ['a status of groups', ['list', '--groups', '--status', 'failed'], 'Leave them out with --groups'],
   ])('refuses %s before it asks anything', async (_, args, message) => {
     const ended = await run(...args);
     expect([ended.code, ended.err.includes(message)]).toEqual([2, true]);

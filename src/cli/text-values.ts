@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { isCalendarDay } from '../kit/calendar-day.ts';
 import type { Clock } from '../kit/clock.ts';
 import { formatId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
@@ -88,11 +89,12 @@ export function readExpiry(text: string, flag: string, clock: Clock): number {
 /** A time without a zone is UTC. Days that do not exist are refused, not rolled over. */
 function readTimestamp(text: string): number | null {
   const [, date, time = '00:00', zone = 'Z'] =
-    /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?)(Z|[+-]\d{2}:\d{2})?)?$/.exec(text) ?? [];
-  const dayMs = Date.parse(`${date}T00:00Z`);
+    /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2})?)?$/.exec(
+      text.toUpperCase(),
+    ) ?? [];
+  if (date === undefined || !isCalendarDay(date)) return null;
   const ms = Date.parse(`${date}T${time}${zone}`);
-  if (Number.isNaN(dayMs) || Number.isNaN(ms)) return null;
-  return new Date(dayMs).toISOString().slice(0, 10) === date ? Math.floor(ms / 1000) : null;
+  return Number.isNaN(ms) ? null : Math.floor(ms / 1000);
 }
 
 export function readMonth(text: string, what: string): string {
@@ -125,12 +127,16 @@ export function textOption(options: Options, name: string, charsMax: number): st
   return text;
 }
 
+/** One of a few words. */
+export function readChoice<Choice extends string>(typed: string, flag: string, choices: readonly Choice[]): Choice {
+  const choice = choices.find((each) => each === typed);
+  if (choice !== undefined) return choice;
+  throw usageFailure(`${flag} must be one of ${choices.join(', ')}, not "${typed}".`);
+}
+
 /** A role in an account; null if none was named. */
 export function readRole(typed: string | boolean | undefined): AccountRole | null {
-  if (typed === undefined) return null;
-  const role = ACCOUNT_ROLES.find((each) => each === typed);
-  if (role === undefined) throw usageFailure(`--role must be one of ${ACCOUNT_ROLES.join(', ')}, not "${typed}".`);
-  return role;
+  return typeof typed === 'string' ? readChoice(typed, '--role', ACCOUNT_ROLES) : null;
 }
 
 /** Nanodollars as text; null for `none`, undefined if neither option is given. */
@@ -143,7 +149,5 @@ export function readCapOption({ cap, capNanousd }: Options): string | null | und
 }
 
 export function readWindow(text: string): CapWindow {
-  const window = CAP_WINDOWS.find((name) => name === text);
-  if (window !== undefined) return window;
-  throw usageFailure(`--window must be one of ${CAP_WINDOWS.join(', ')}, not "${text}".`);
+  return readChoice(text, '--window', CAP_WINDOWS);
 }

@@ -2,10 +2,9 @@ import type { AlertSettingsView, AlertView } from '../../operator/alerts.ts';
 import { ALERT_STATUSES } from '../../operator/choices.ts';
 import type { CommandGroup, CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { usageFailure } from '../failure.ts';
 import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
 import { formatRecord, formatTable } from '../table.ts';
-import { readCount, readUsd, time, timeOr, usd } from '../text-values.ts';
+import { readChoice, readCount, readUsd, time, timeOr, usd } from '../text-values.ts';
 
 const listCommand: CommandSpec = {
   name: 'list',
@@ -18,8 +17,7 @@ const listCommand: CommandSpec = {
   examples: ['tollgate alerts list --status open'],
   async run(session, _args, options) {
     const account = typeof options.account === 'string' ? options.account : null;
-    const status = ALERT_STATUSES.find((each) => each === (options.status ?? 'all'));
-    if (status === undefined) throw usageFailure(`--status must be one of ${ALERT_STATUSES.join(', ')}.`);
+    const status = readChoice(typeof options.status === 'string' ? options.status : 'all', '--status', ALERT_STATUSES);
     const answer = await session.ask('alerts.list', { account, status, ...readPage(options) });
     session.show(answer, ({ data }) => (data.length === 0 ? '' : formatTable(COLUMNS, data)));
     if (answer.result.data.length === 0) session.advise('There are no such alerts.');

@@ -3,7 +3,7 @@ import { createReadStream, existsSync, statSync } from 'node:fs';
 import { GROUP_PREFIX, JOB_PREFIX } from '../../canonical/id-prefixes.ts';
 import { CALLER_KEY_VARIABLE } from '../../config/config.ts';
 import { LIMITS } from '../../limits.ts';
-import type { JobGroupView, JobView } from '../../operator/job-view.ts';
+import { JOB_STATUSES, type JobGroupView, type JobView } from '../../operator/job-view.ts';
 import type { ListView } from '../../operator/view.ts';
 import type { CommandGroup, CommandSpec, Options } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -11,10 +11,11 @@ import { usageFailure } from '../failure.ts';
 import { GatewayClient, GatewayLost } from '../gateway-client.ts';
 import { findGatewayUrl, isLoopback } from '../gateway-url.ts';
 import { readOperatorJson } from '../operator-json.ts';
-import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
+import { PAGE_OPTIONS, sayMore } from '../paging.ts';
 import { ProgressLine } from '../progress.ts';
 import type { Session } from '../session.ts';
 import { formatTable } from '../table.ts';
+import { readCeiling, readListQuery, readTermsQuery } from './job-options.ts';
 import { describeGroup, describeJob, GROUP_COLUMNS, JOB_COLUMNS } from './job-words.ts';
 import { failRestoredCommand, resumeRestoredCommand } from './jobs-restored.ts';
 import { endOf, isGroup, saveResult, waitForEnd } from './jobs-wait.ts';
@@ -31,8 +32,8 @@ const submitCommand: CommandSpec = {
   options: [
     ['--wait', 'wait until every job has ended, and write the results'],
     OUT_OPTION,
-    ['--not-before <time>', 'earliest start, like 2027-01-31T12:00:00Z'],
-    ['--expires-at <time>', 'latest start, at most 30 days ahead (in 24 hours)'],
+    ['--not-before <when>', 'earliest start: a time like 2027-01-31T12:00:00Z, or a duration from now, like 8h'],
+    ['--expires-at <when>', 'latest start, at most 30 days ahead (24h)'],
     ['--webhook <name>', 'webhook that is called when the group has ended'],
     ['--max-cost-nanousd <amount>', 'refuse the group if it could cost more than this in all'],
     ...GATEWAY_OPTIONS,
@@ -42,8 +43,9 @@ const submitCommand: CommandSpec = {
     const out = readOut(session, options);
     if (out !== null && options.wait !== true)
       throw usageFailure('--out needs --wait: results come when the jobs have ended.');
+    const terms = { query: readTermsQuery(options, session.composition.clock), ceiling: readCeiling(options) };
     const client = await openClient(session, options);
-    const text = await sendFile(session, client, file, options);
+    const text = await sendFile(session, client, file, terms);
     const group = readOperatorJson(text) as JobGroupView;
     if (options.wait !== true) {
       session.show({ text, result: group }, ({ id }) => id);
@@ -91,15 +93,13 @@ const listCommand: CommandSpec = {
   options: [
     ['--groups', 'list groups instead of jobs'],
     ['--group <id>', 'only the jobs of this group'],
-    ['--status <status>', 'only jobs with this status, like queued or failed'],
+    ['--status <status>', `only jobs with this status: ${JOB_STATUSES.join(', ')}`],
     ...PAGE_OPTIONS,
     ...GATEWAY_OPTIONS,
   ],
   examples: ['tollgate jobs list --status failed', 'tollgate jobs list --groups'],
   async run(session, _args, options) {
-    const { limit, after } = readPage(options);
-    const query = new URLSearchParams({ limit: String(limit), ...(after !== null && { after }) });
-    for (const name of ['group', 'status']) if (typeof options[name] === 'string') query.set(name, options[name]);
+    const query = readListQuery(options);
     const isOfGroups = options.groups === true;
     const text = await (await openClient(session, options)).text('GET', `/jobs${isOfGroups ? '/groups' : ''}?${query}`);
     const result = readOperatorJson(text) as ListView<JobView | JobGroupView>;
@@ -168,8 +168,13 @@ function hasFailures(ended: JobView | JobGroupView): boolean {
   return isGroup(ended) ? ended.counts.succeeded < ended.counts.total : ended.status !== 'succeeded';
 }
 
+interface GroupTerms {
+  readonly query: URLSearchParams;
+  readonly ceiling: string | null;
+}
+
 /** Sends the file again under the same idempotency key if the answer is lost, so that it is accepted once. */
-async function sendFile(session: Session, client: GatewayClient, file: string, options: Options): Promise<string> {
+async function sendFile(session: Session, client: GatewayClient, file: string, terms: GroupTerms): Promise<string> {
   const path = session.pathOf(file);
   if (!existsSync(path)) throw usageFailure(`There is no file ${file}.`);
   const bytes = statSync(path).size;
@@ -177,15 +182,8 @@ async function sendFile(session: Session, client: GatewayClient, file: string, o
     throw usageFailure(`${file} has more than ${LIMITS.groupBytesMax} bytes. Split it into several files.`);
   const headers = {
     'idempotency-key': randomUUID(),
-    ...(typeof options.maxCostNanousd === 'string' && { 'x-gateway-max-cost-nanousd': options.maxCostNanousd }),
+    ...(terms.ceiling !== null && { 'x-gateway-max-cost-nanousd': terms.ceiling }),
   };
-  const query = new URLSearchParams();
-  for (const [name, param] of [
-    ['notBefore', 'not_before'],
-    ['expiresAt', 'expires_at'],
-    ['webhook', 'webhook'],
-  ] as const)
-    if (typeof options[name] === 'string') query.set(param, options[name]);
   const line = new ProgressLine(session);
   try {
     for (let attempt = 1; ; attempt++) {
@@ -196,7 +194,7 @@ async function sendFile(session: Session, client: GatewayClient, file: string, o
           sent += piece.length;
           line.tell(`sending ${file}`, Math.ceil(sent / 1024), Math.ceil(bytes / 1024), 'KB');
         });
-        return await client.upload(`/jobs/groups?${query}`, { body, bytes, type: 'application/jsonl', headers });
+        return await client.upload(`/jobs/groups?${terms.query}`, { body, bytes, type: 'application/jsonl', headers });
       } catch (error) {
         if (!(error instanceof GatewayLost) || attempt >= LIMITS.jobUploadAttemptsMax) throw error;
         await new Promise<void>((resolve) => void session.composition.clock.after(LIMITS.jobPollMs, resolve));

@@ -5,7 +5,7 @@ import type { CommandSpec, Options } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { usageFailure } from '../failure.ts';
 import { type Column, formatTable } from '../table.ts';
-import { readMoment, time, usd } from '../text-values.ts';
+import { readChoice, readMoment, time, usd } from '../text-values.ts';
 
 const BUCKETS = ['hour', 'day', 'week', 'month', 'none'] as const;
 
@@ -31,7 +31,7 @@ export const usageCommand: CommandSpec = {
     const input = {
       since: moment('since'),
       until: moment('until'),
-      bucket: readBucket(options),
+      bucket: readChoice(textOf(options, 'bucket') ?? 'none', '--bucket', BUCKETS),
       group_by: textOf(options, 'by') ?? '',
       account: textOf(options, 'account'),
       key: textOf(options, 'key'),
@@ -59,13 +59,6 @@ function withFlags(error: unknown): unknown {
 function textOf(options: Options, name: string): string | null {
   const text = options[name];
   return typeof text === 'string' ? text : null;
-}
-
-function readBucket(options: Options): (typeof BUCKETS)[number] {
-  const typed = textOf(options, 'bucket') ?? 'none';
-  const bucket = BUCKETS.find((each) => each === typed);
-  if (bucket === undefined) throw usageFailure(`--bucket must be one of ${BUCKETS.join(', ')}, not "${typed}".`);
-  return bucket;
 }
 
 const NO_MEMBERS: Omit<UsageRowView, keyof UsageFigures> = {
