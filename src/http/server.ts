@@ -192,7 +192,7 @@ class RequestHandler {
       return;
     }
     const bytesMax = 'wire' in route ? LIMITS.requestBodyBytesMax : (route.bodyBytesMax ?? LIMITS.plainBodyBytesMax);
-    readRequestBody(pending.request, { bytesMax, ...this.#roomFor(pending) }, (read) => {
+    readRequestBody(pending.request, { ...this.#roomFor(pending), bytesMax }, (read) => {
       const body = this.#charged(pending, read);
       if (!(body instanceof GatewayError)) this.#run(pending, found, body);
       else {

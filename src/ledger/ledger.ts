@@ -214,8 +214,8 @@ export class Ledger {
     { kept = null, waitUntilMs = 0, lossLimitNanousd = null, accountLossNanousd = null, job }: SettleTerms = {},
   ): Promise<SettleResult> {
     const endedMs = this.#clock.nowMs();
-    const money = { lossLimitNanousd, accountLossNanousd, settlement, kept };
-    const operation = { kind: 'settle', id, endedMs, ...money, ...(job !== undefined && { job }) } as const;
+    const settle = { kind: 'settle', id, endedMs, lossLimitNanousd, accountLossNanousd, settlement, kept } as const;
+    const operation = job === undefined ? settle : { ...settle, job };
     try {
       this.#assertWithinHold(id, settlement.costNanousd);
       let outcome: LedgerOutcome;

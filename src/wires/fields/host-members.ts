@@ -33,8 +33,7 @@ export function mentionsHostBill(usage: Readonly<Members>): boolean {
 
 /** A copy of a host's usage without the host's own bill. */
 export function withoutHostBill(usage: unknown): Members {
-  const kept: Members = {};
-  if (!isObject(usage)) return kept;
-  for (const name of Object.keys(usage)) if (!isOfHostBill(name)) kept[name] = usage[name];
-  return kept;
+  if (!isObject(usage)) return {};
+  if (!mentionsHostBill(usage)) return { ...usage };
+  return Object.fromEntries(Object.entries(usage).filter(([name]) => !isOfHostBill(name)));
 }

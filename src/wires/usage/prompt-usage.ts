@@ -32,54 +32,61 @@ export function writePromptUsage(billed: Usage, raw: unknown): Readonly<Members>
   written.prompt_tokens = prompt;
   written.completion_tokens = billed.outputTokens;
   written.total_tokens = prompt + billed.outputTokens;
-  writeDetails(written, 'prompt_tokens_details', cacheDetails(billed));
-  writeDetails(written, 'completion_tokens_details', { reasoning_tokens: billed.reasoningTokens });
+  if (!isCacheAsBilled(written.prompt_tokens_details, billed))
+    written.prompt_tokens_details = cacheDetails(written.prompt_tokens_details, billed);
+  if (!isReasoningAsBilled(written.completion_tokens_details, billed))
+    written.completion_tokens_details = reasoningDetails(written.completion_tokens_details, billed);
   return written;
 }
 
-function cacheDetails({ cacheReadTokens, cacheWriteTokens, cacheWrite1hTokens }: Usage): Counts {
-  return {
-    cached_tokens: cacheReadTokens,
-    cache_write_tokens: cacheWriteTokens + cacheWrite1hTokens,
-    cache_write_1h_tokens: cacheWrite1hTokens,
-  };
-}
-
-type Counts = Readonly<Record<string, number>>;
-
-/** The usual case: the host's usage can be passed on unchanged. */
+/** Whether the host's usage can be passed on unchanged. */
 function isAsBilled(billed: Usage, raw: Members): boolean {
   const prompt = inputTokens(billed);
   const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details, completion_tokens_details } = raw;
   if (prompt_tokens !== prompt || completion_tokens !== billed.outputTokens) return false;
-  if (total_tokens !== prompt + billed.outputTokens || mentionsHostBill(raw)) return false;
-  return (
-    hasCounts(prompt_tokens_details, cacheDetails(billed)) &&
-    hasCounts(completion_tokens_details, { reasoning_tokens: billed.reasoningTokens })
-  );
+  if (total_tokens !== prompt + billed.outputTokens) return false;
+  if (!isCacheAsBilled(prompt_tokens_details, billed)) return false;
+  return isReasoningAsBilled(completion_tokens_details, billed) && !mentionsHostBill(raw);
 }
 
 /** Details may be absent if all their counts are zero, but they are never null. */
-function hasCounts(details: unknown, counts: Counts): boolean {
-  for (const name in counts) {
-    const isRight = isObject(details) ? hasCount(details, name, counts[name]!) : counts[name] === 0;
-    if (!isRight) return false;
-  }
-  return details !== null;
+function isCacheAsBilled(details: unknown, billed: Usage): boolean {
+  if (!isObject(details)) return details !== null && !isCached(billed);
+  const { cacheReadTokens, cacheWriteTokens, cacheWrite1hTokens } = billed;
+  return (
+    details.cached_tokens === cacheReadTokens &&
+    details.cache_write_tokens === cacheWriteTokens + cacheWrite1hTokens &&
+    isOptionalCount(details.cache_write_1h_tokens, cacheWrite1hTokens)
+  );
 }
 
-/** Only these counts may be left out where they are zero. */
-const OPTIONAL_COUNTS: ReadonlySet<string> = new Set(['cache_write_1h_tokens', 'reasoning_tokens']);
-
-function hasCount(details: Members, name: string, count: number): boolean {
-  return details[name] === count || (count === 0 && details[name] === undefined && OPTIONAL_COUNTS.has(name));
+function isReasoningAsBilled(details: unknown, { reasoningTokens }: Usage): boolean {
+  if (!isObject(details)) return details !== null && reasoningTokens === 0;
+  return isOptionalCount(details.reasoning_tokens, reasoningTokens);
 }
 
-function writeDetails(written: Members, group: string, counts: Counts): void {
-  if (hasCounts(written[group], counts)) return;
-  const details: Members = isObject(written[group]) ? { ...written[group] } : {};
-  for (const name in counts) if (!hasCount(details, name, counts[name]!)) details[name] = counts[name];
-  written[group] = isObject(written[group]) || Object.values(counts).some((count) => count > 0) ? details : undefined;
+/** These counts may be left out where they are zero. */
+function isOptionalCount(given: unknown, count: number): boolean {
+  return given === count || (count === 0 && given === undefined);
+}
+
+function cacheDetails(given: unknown, billed: Usage): Members | undefined {
+  if (!isObject(given) && !isCached(billed)) return undefined;
+  const { cacheReadTokens, cacheWriteTokens, cacheWrite1hTokens } = billed;
+  const counts = { cached_tokens: cacheReadTokens, cache_write_tokens: cacheWriteTokens + cacheWrite1hTokens };
+  const details: Members = isObject(given) ? { ...given, ...counts } : counts;
+  if (!isOptionalCount(details.cache_write_1h_tokens, cacheWrite1hTokens))
+    details.cache_write_1h_tokens = cacheWrite1hTokens;
+  return details;
+}
+
+function reasoningDetails(given: unknown, { reasoningTokens }: Usage): Members | undefined {
+  if (isObject(given)) return { ...given, reasoning_tokens: reasoningTokens };
+  return reasoningTokens > 0 ? { reasoning_tokens: reasoningTokens } : undefined;
+}
+
+function isCached({ cacheReadTokens, cacheWriteTokens, cacheWrite1hTokens }: Usage): boolean {
+  return cacheReadTokens !== 0 || cacheWriteTokens !== 0 || cacheWrite1hTokens !== 0;
 }
 
 /** The usage of a buffered response, with its cost. */
