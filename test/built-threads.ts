@@ -1,31 +1,37 @@
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import threads, { type WorkerOptions } from 'node:worker_threads';
-import { builtThread, THREADS } from './thread-files.ts';
+import { types } from 'node:util';
+import threads, { type Worker, type WorkerOptions } from 'node:worker_threads';
+import { compileCacheVariable } from '../src/kit/compile-cache.ts';
+import { KeptThread, KeptThreads } from './kept-threads.ts';
+import { builtThread, KEPT_THREAD, KEPT_THREADS, THREADS } from './thread-files.ts';
 import { ROOT } from './tidy/paths.ts';
 
-/** Gateways in the process of a test start their threads as `test/programs-setup.ts` has built them: they load faster. */
+/**
+ * Gateways in the process of a test start their threads as `test/programs-setup.ts` has built them: they load faster. The
+ * threads of stores are used again.
+ */
 
-const BUILT = process.env.TOLLGATE_TEST_PROGRAMS ?? null;
+type StartArguments = [file: string | URL, options?: WorkerOptions];
 
-class BuiltWorker extends threads.Worker {
-  constructor(file: string | URL, options?: WorkerOptions) {
-    super(builtFiles.get(String(file)) ?? file, options);
-  }
-}
-
-const builtFiles = new Map(
-  BUILT === null
-    ? []
-    : THREADS.map((path) => [
-        pathToFileURL(join(ROOT, 'src', `${path}.ts`)).href,
-        pathToFileURL(join(BUILT, 'dist', `${builtThread(path)}.js`)),
-      ]),
-);
-
-// Once for all test files of a process.
-if (BUILT !== null && threads.Worker.name !== BuiltWorker.name) {
-  threads.Worker = BuiltWorker;
+function useBuilt(folder: string): void {
+  const built = (path: string) => pathToFileURL(join(folder, 'dist', `${builtThread(path)}.js`));
+  const source = (path: string) => pathToFileURL(join(ROOT, 'src', `${path}.ts`)).href;
+  const builtFiles = new Map(THREADS.map((path) => [source(path), built(path)]));
+  const entries = new Map(KEPT_THREADS.map(([path, entry]) => [source(path), entry]));
+  const RealWorker = threads.Worker;
+  const kept = new KeptThreads(() => new RealWorker(built(KEPT_THREAD), { env: compileCacheVariable() }));
+  threads.Worker = new Proxy(RealWorker, {
+    construct: (_, [file, options]: StartArguments): Worker | KeptThread => {
+      const entry = entries.get(String(file));
+      if (entry !== undefined) return new KeptThread(kept, entry, options?.workerData);
+      return new RealWorker(builtFiles.get(String(file)) ?? file, options);
+    },
+  });
   syncBuiltinESMExports();
 }
+
+const BUILT = process.env.TOLLGATE_TEST_PROGRAMS ?? null;
+// Once for all test files of a process.
+if (BUILT !== null && !types.isProxy(threads.Worker)) useBuilt(BUILT);

@@ -1,7 +1,7 @@
 import { flushCompileCache } from 'node:module';
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
 import type { Bell } from '../../kit/bell.ts';
-import { systemClock } from '../../kit/clock.ts';
+import { systemClock, type Timer } from '../../kit/clock.ts';
 import { giveBackWhenIdle, IdleMemory } from '../../kit/idle-memory.ts';
 import { LIMITS } from '../../limits.ts';
 import { isBroken } from './batch.ts';
@@ -44,6 +44,7 @@ class PortServer {
   readonly #served: Served<AnyVerbs>;
   readonly #ports: MessagePort[] = [];
   readonly #memory = new IdleMemory();
+  #idleWatch: Timer | null = null;
   #isEnded = false;
 
   constructor(served: Served<AnyVerbs>, parent: MessagePort) {
@@ -55,7 +56,7 @@ class PortServer {
   listen(): void {
     const [port] = this.#ports;
     port!.on('message', (request: Request) => this.#answer({ port: port!, request }));
-    giveBackWhenIdle();
+    this.#idleWatch = giveBackWhenIdle();
   }
 
   /**
@@ -136,6 +137,7 @@ class PortServer {
 
   #end(): void {
     this.#isEnded = true;
+    this.#idleWatch?.cancel();
     this.#served.end();
     for (const port of this.#ports) port.close();
   }
