@@ -52,6 +52,13 @@ describe('dollars as somebody types them', () => {
   test('refuses what is no amount', () => {
     for (const text of ['', 'five', '-1', '1.0000000001', '1e3']) expect(parseDollars(text)).toBeNull();
   });
+
+  test('reads commas between thousands only: in many countries a comma begins the cents', () => {
+    expect(parseDollars('$1,000')).toBe(1_000_000_000_000n);
+    expect(parseDollars('1,234,567.50')).toBe(1_234_567_500_000_000n);
+    for (const text of ['0,25', '0,250', '1,5', '12,50', '1,0000', '1.000,00', ',5', '1,,000', '1000,000'])
+      expect(parseDollars(text), text).toBeNull();
+  });
 });
 
 test.each([

@@ -42,11 +42,11 @@ export function formatNanousd(nanousd: bigint | number): string {
   return `${grouped(BigInt(nanousd))} nanodollars`;
 }
 
-/** Dollars as somebody types them, like `5`, `0.25` or `$1,000`; null if it is not an amount. */
+/** Dollars as somebody types them, like `5`, `0.25` or `$1,000`; null if it is not an amount, like `0,25`. */
 export function parseDollars(text: string): bigint | null {
-  const found = /^\$?(\d{1,10})(?:\.(\d{1,9}))?$/.exec(text.trim().replaceAll(',', ''));
+  const found = /^\$?(\d{1,10}|[1-9]\d{0,2}(?:,\d{3}){1,3})(?:\.(\d{1,9}))?$/.exec(text.trim());
   if (found === null) return null;
-  return BigInt(found[1]!) * NANOUSD_PER_DOLLAR + BigInt((found[2] ?? '').padEnd(9, '0'));
+  return BigInt(found[1]!.replaceAll(',', '')) * NANOUSD_PER_DOLLAR + BigInt((found[2] ?? '').padEnd(9, '0'));
 }
 
 /** What `parseDollars` would read back. */
