@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { formatDay, formatDuration } from './time-format.ts';
+import { formatAgo, formatDay, formatDuration } from './time-format.ts';
 
 test.each([
   [null, '–'],
@@ -29,3 +29,13 @@ test.each(['Pacific/Kiritimati', 'America/Los_Angeles'])(
     }
   },
 );
+
+test('names the day of a time in UTC in UTC, although it is still the day before where the browser is', () => {
+  vi.stubEnv('TZ', 'America/Los_Angeles');
+  try {
+    const [now, reset] = ['2026-11-17T12:00:00Z', '2026-12-01T00:00:00Z'].map((text) => Date.parse(text) / 1000);
+    expect(formatAgo(reset!, now!, 'UTC')).toBe('Dec 1');
+  } finally {
+    vi.unstubAllEnvs();
+  }
+});

@@ -3,10 +3,10 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /** `in 4 h`, `3 min ago`, or the day when it is further away. */
-export function formatAgo(seconds: number, nowSeconds: number): string {
+export function formatAgo(seconds: number, nowSeconds: number, timeZone?: 'UTC'): string {
   const away = Math.abs(nowSeconds - seconds);
   if (away < 45) return seconds > nowSeconds ? 'in a moment' : 'just now';
-  if (away >= 7 * DAY) return formatDay(seconds, nowSeconds);
+  if (away >= 7 * DAY) return formatDay(seconds, nowSeconds, timeZone);
   const text =
     away < HOUR ? `${Math.round(away / MINUTE)} min` : away < DAY ? `${Math.round(away / HOUR)} h` : days(away);
   return seconds > nowSeconds ? `in ${text}` : `${text} ago`;

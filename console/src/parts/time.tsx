@@ -27,7 +27,7 @@ export function Ago({ at, none = '–', zone }: TimeProps): ReactNode {
   if (at === null || at === undefined) return <span className="text-muted">{none}</span>;
   return (
     <time dateTime={new Date(at * 1000).toISOString()} title={formatFull(at, zone)}>
-      {formatAgo(at, now)}
+      {formatAgo(at, now, zone)}
     </time>
   );
 }
