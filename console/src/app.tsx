@@ -1,6 +1,6 @@
 import { useRouterState } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense } from 'react';
-import { useApi } from './api/queries.ts';
+import { useMe } from './api/me.ts';
 import { ErrorPanel } from './parts/error-panel.tsx';
 import { NoticesProvider } from './parts/notices.tsx';
 import { AwayBanner } from './shell/away-banner.tsx';
@@ -14,7 +14,7 @@ const JoinPage = lazy(() => import('./pages/sign-in/join-page.tsx'));
 export function App(): ReactNode {
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const isJoining = path === '/join';
-  const me = useApi('GET /me', {}, { staleMs: 60_000, enabled: !isJoining });
+  const me = useMe({ enabled: !isJoining });
   return (
     <NoticesProvider>
       <Suspense fallback={null}>{isJoining ? <JoinPage /> : <Entrance me={me} />}</Suspense>
@@ -22,8 +22,8 @@ export function App(): ReactNode {
   );
 }
 
-function Entrance({ me }: { readonly me: ReturnType<typeof useApi<'GET /me'>> }): ReactNode {
-  if (me.error?.status === 401) return <SignInPage />;
+function Entrance({ me }: { readonly me: ReturnType<typeof useMe> }): ReactNode {
+  if (me.data === null) return <SignInPage />;
   if (me.data !== undefined)
     return (
       <ViewerProvider me={me.data}>

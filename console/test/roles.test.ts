@@ -38,6 +38,25 @@ test('somebody without a session is asked to sign in', async () => {
   await context.close();
 });
 
+test('whoever is signed out meanwhile is asked to sign in, and what they type stays when they look elsewhere', async () => {
+  const page = await openAs('owner', '/');
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  // As another tab does it.
+  await page.evaluate(
+    `fetch('/manage/v1/sign-out', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' })`,
+  );
+  await page.getByRole('link', { name: 'Keys', exact: true }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await page.getByLabel('Email address').fill('owner@example.com');
+  const [asked] = await Promise.all([
+    page.waitForResponse(/\/manage\/v1\/me$/),
+    page.evaluate(`document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`),
+  ]);
+  await asked.finished();
+  expect(await page.getByLabel('Email address').inputValue()).toBe('owner@example.com');
+  await page.context().close();
+});
+
 test('an invitation leads into the console, and its person signs in again with the password', async () => {
   const operator = await openAs('operator', '/');
   const invited = (await operator.evaluate(

@@ -1,5 +1,7 @@
 import {
   keepPreviousData,
+  MutationCache,
+  QueryCache,
   QueryClient,
   type UseMutationResult,
   type UseQueryResult,
@@ -13,7 +15,13 @@ import { ApiError, call, type Input, type Output, type RouteName, type Row } fro
 const RETRIES_MAX = 2;
 
 export function createQueryClient(): QueryClient {
-  return new QueryClient({
+  // A session that has ended leads to the page for signing in, whichever request is refused first.
+  const onError = (error: Error): void => {
+    if (error instanceof ApiError && error.status === 401) void client.invalidateQueries({ queryKey: ['GET /me'] });
+  };
+  const client = new QueryClient({
+    queryCache: new QueryCache({ onError }),
+    mutationCache: new MutationCache({ onError }),
     defaultOptions: {
       mutations: { networkMode: 'always' },
       queries: {
@@ -27,6 +35,7 @@ export function createQueryClient(): QueryClient {
       },
     },
   });
+  return client;
 }
 
 export interface ReadOptions<Data = unknown> {
