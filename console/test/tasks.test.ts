@@ -231,6 +231,29 @@ test('says when the gateway cannot be reached, and goes on by itself', async () 
   await close();
 });
 
+test('an export and a call say what failed in plain words, not in those of the browser', async () => {
+  const { page, close } = await suite.open(`/requests?account=${suite.demo.account}`);
+  const save = async (): Promise<void> => {
+    await page.getByRole('button', { name: 'Export' }).click();
+    await page.getByRole('menuitem', { name: 'CSV' }).click();
+  };
+  const body = JSON.stringify({ error: { message: 'Only owners may export this.', code: null, type: 'refused' } });
+  await page.route(/format=csv/, (route) => route.fulfill({ status: 403, body }));
+  await save();
+  await page.getByText('Only owners may export this.').waitFor();
+  await page.unroute(/format=csv/);
+  await page.context().setOffline(true);
+  await save();
+  await page.getByRole('status').getByText('Check that it is running.').waitFor();
+  await page.context().setOffline(false);
+  await page.goto(`${suite.demo.harness.url}/console/playground?account=${suite.demo.account}`);
+  await page.getByRole('textbox', { name: 'Message' }).fill('Hello');
+  await page.context().setOffline(true);
+  await page.keyboard.press('Enter');
+  await page.getByRole('article').getByText('Check that it is running.').waitFor();
+  await close();
+});
+
 test('an old or missing token leads to a page that says how to get in', async () => {
   const { page, close } = await visit(suite.browser, `${suite.demo.harness.url}/console`, {
     token: 'of-another-folder',

@@ -86,10 +86,15 @@ function queryOf(input: Readonly<Record<string, unknown>>): string {
 }
 
 async function reach(path: string, init: RequestInit): Promise<Response> {
+  const response = await fetchGateway(API + path, init);
+  serverStatus.reached(response.status < 502 || response.status > 504);
+  return response;
+}
+
+/** Any route of the gateway. A browser's own words for one that cannot be reached say neither what nor why. */
+export async function fetchGateway(url: string, init: RequestInit): Promise<Response> {
   try {
-    const response = await fetch(API + path, { credentials: 'same-origin', cache: 'no-store', ...init });
-    serverStatus.reached(response.status < 502 || response.status > 504);
-    return response;
+    return await fetch(url, { credentials: 'same-origin', cache: 'no-store', ...init });
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
     serverStatus.reached(false);
@@ -97,7 +102,7 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
   }
 }
 
-function refusalOf(response: Response, text: string): ApiError {
+export function refusalOf(response: Response, text: string): ApiError {
   const requestId = response.headers.get('x-gateway-request-id');
   try {
     const { error } = JSON.parse(text) as { error: { message: string; code: string | null; type: string } };

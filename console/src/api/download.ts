@@ -1,4 +1,4 @@
-import { ApiError, exportUrl, type RouteName } from './client.ts';
+import { exportUrl, fetchGateway, type RouteName, refusalOf } from './client.ts';
 import { authorizationHeader } from './session.ts';
 
 /** Saves a list as a file. A plain link could not send the header of local mode. */
@@ -8,9 +8,8 @@ export async function downloadList(
   format: 'csv' | 'jsonl',
   fileName: string,
 ): Promise<void> {
-  const response = await fetch(exportUrl(route, input, format), { headers: authorizationHeader() });
-  if (!response.ok)
-    throw new ApiError(response.status, 'export_failed', `The export failed with status ${response.status}.`, null);
+  const response = await fetchGateway(exportUrl(route, input, format), { headers: authorizationHeader() });
+  if (!response.ok) throw refusalOf(response, await response.text());
   saveFile(await response.blob(), `${fileName}.${format}`);
 }
 

@@ -1,4 +1,4 @@
-import { ApiError } from './client.ts';
+import { ApiError, fetchGateway } from './client.ts';
 import { parseApiJson } from './json.ts';
 import { localToken } from './session.ts';
 
@@ -33,7 +33,7 @@ export function callHeaders(keyId: string | null): Readonly<Record<string, strin
 
 /** Makes one call as the page. */
 export async function callModel({ model, text, keyId }: CallTerms): Promise<CallResult> {
-  const response = await fetch('/v1/chat/completions', {
+  const response = await fetchGateway('/v1/chat/completions', {
     method: 'POST',
     headers: callHeaders(keyId),
     body: JSON.stringify({ model, messages: [{ role: 'user', content: text }] }),
@@ -51,7 +51,7 @@ export async function quoteCall({
   keyId,
   maxTokens,
 }: CallTerms & { readonly maxTokens: number | null }): Promise<Quote> {
-  const response = await fetch('/v1/quote', {
+  const response = await fetchGateway('/v1/quote', {
     method: 'POST',
     headers: callHeaders(keyId),
     body: JSON.stringify({
@@ -84,7 +84,7 @@ export async function callError(response: Response): Promise<ApiError> {
 
 /** What a job was answered, indented if it is JSON. */
 export async function readJobResult(jobId: string, keyId: string | null): Promise<string> {
-  const response = await fetch(`/v1/jobs/${encodeURIComponent(jobId)}/result`, { headers: callHeaders(keyId) });
+  const response = await fetchGateway(`/v1/jobs/${encodeURIComponent(jobId)}/result`, { headers: callHeaders(keyId) });
   const text = await response.text();
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import type { RouteName } from '../api/client.ts';
+import { ApiError, type RouteName } from '../api/client.ts';
 import { downloadList } from '../api/download.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icons.tsx';
@@ -23,7 +23,7 @@ export function ExportButton({ route, input, name }: ExportButtonProps): ReactNo
     try {
       await downloadList(route, input, format, name);
     } catch (error) {
-      tell(error instanceof Error ? error.message : 'The export failed.');
+      tell(error instanceof ApiError ? error.message : 'The file did not arrive whole and was not saved. Try again.');
     } finally {
       setBusy(false);
     }

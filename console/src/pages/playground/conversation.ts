@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
+import { ApiError, fetchGateway } from '../../api/client.ts';
 import { callError, callHeaders } from '../../api/gateway-call.ts';
 import { streamEvents } from './stream-events.ts';
 import type { Entry, Piece, Terms, ToolCall, Wire } from './wire.ts';
@@ -85,7 +86,7 @@ async function run(
   change: (next: (turn: Turn) => Turn) => void,
 ): Promise<void> {
   try {
-    const response = await fetch(wire.path, {
+    const response = await fetchGateway(wire.path, {
       method: 'POST',
       headers: callHeaders(keyId),
       body: JSON.stringify(wire.body(terms, entries)),
@@ -101,7 +102,7 @@ async function run(
     change((turn) => ({ ...turn, state: turn.error === null ? 'done' : 'failed' }));
   } catch (error) {
     if (signal.aborted) return change((turn) => ({ ...turn, state: 'stopped' }));
-    const message = error instanceof Error ? error.message : 'The call failed.';
+    const message = error instanceof ApiError ? error.message : 'The connection broke before the answer was complete.';
     change((turn) => ({ ...turn, state: 'failed', error: message }));
   }
 }
