@@ -198,6 +198,22 @@ test('the usage table shows what the receipts sum to', async () => {
   await close();
 });
 
+test('what cannot be read is shown as unknown, not as zero', async () => {
+  const { page, close } = await suite.open('/models');
+  await page.getByText('sim-claude').first().waitFor();
+  const body = JSON.stringify({ error: { message: 'Not today.', code: null, type: 'refused' } });
+  await page.route(/manage\/v1\/(usage|refusals|accounts\/.*balance)/, (route) => route.fulfill({ status: 403, body }));
+  await page.goto(`${suite.demo.harness.url}/console/?account=${suite.demo.account}`);
+  await page.getByText('Not known now').waitFor();
+  const figures = page.getByText('Refused, last 24 h', { exact: true }).locator('xpath=../..');
+  expect((await figures.locator('.text-figure').allTextContents()).join(' ')).toBe('– – – –');
+  await page.goto(`${suite.demo.harness.url}/console/keys?account=${suite.demo.account}&q=support`);
+  const row = page.getByRole('row', { name: /support-bot/ });
+  await row.waitFor();
+  expect(await row.locator('td').nth(4).textContent()).toBe('–');
+  await close();
+});
+
 test('hostile names, models and labels are shown as text', async () => {
   const hostile = '<img src=x onerror=alert(1)>"\'{{7*7}}';
   const { id, secret } = await mint(hostile);

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { Host, HostLosses, UsageRow } from '../../api/generated/routes.ts';
+import type { Host, HostLosses } from '../../api/generated/routes.ts';
 import { Chip } from '../../parts/chip.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { Facts } from '../../parts/facts.tsx';
@@ -12,20 +12,21 @@ import { formatDuration } from '../../parts/time-format.ts';
 import { PageLink } from '../../shell/page-link.tsx';
 import type { Range } from '../overview/range.ts';
 import { eventText } from './host-event.ts';
-import { sumOfLosses } from './host-losses.ts';
+import { type HostFigures, lostBy, paidFor, requestsOf } from './host-figures.ts';
 import { HostStateChip, stateMeaning } from './host-state.tsx';
 
 interface HostDrawerProps {
   readonly host: Host;
-  /** Null if nothing went through it. */
-  readonly usage: UsageRow | null;
-  readonly losses: HostLosses['data'];
+  readonly figures: HostFigures;
   readonly range: Range;
   onClose(): void;
 }
 
 /** One host: what went through it, its models with their place by price, and what went wrong. */
-export function HostDrawer({ host, usage, losses, range, onClose }: HostDrawerProps): ReactNode {
+export function HostDrawer({ host, figures, range, onClose }: HostDrawerProps): ReactNode {
+  const usage = figures.usage.get(host.id);
+  const paid = paidFor(figures, host.id);
+  const lost = lostBy(figures, host.id);
   return (
     <Drawer title={host.id} onClose={onClose}>
       <div className="flex flex-col gap-5">
@@ -38,9 +39,9 @@ export function HostDrawer({ host, usage, losses, range, onClose }: HostDrawerPr
                 <span className="text-muted">{stateMeaning(host.state)}</span>
               </span>,
             ],
-            ['Callers paid', <Money key="paid" nanousd={usage?.cost_nanousd ?? 0n} />],
-            ['It may bill', <Money key="billed" nanousd={(usage?.cost_nanousd ?? 0n) + sumOfLosses(losses)} />],
-            ['Requests', `${formatCount(usage?.requests ?? 0)} in ${range.label}`],
+            ['Callers paid', <Money key="paid" nanousd={paid} />],
+            ['It may bill', <Money key="billed" nanousd={paid === null || lost === null ? null : paid + lost} />],
+            ['Requests', `${formatCount(requestsOf(figures, host.id))} in ${range.label}`],
             [
               'First byte',
               `${formatDuration(usage?.first_byte_p50_ms)} median, ${formatDuration(usage?.first_byte_p95_ms)} for 95 %`,
@@ -57,7 +58,7 @@ export function HostDrawer({ host, usage, losses, range, onClose }: HostDrawerPr
             Its requests
           </PageLink>
         </p>
-        <LossPanel losses={losses} />
+        <LossPanel losses={figures.losses.get(host.id) ?? []} isKnown={figures.areLossesKnown} />
         <EventPanel host={host} />
         <ModelPanel host={host} />
       </div>
@@ -65,14 +66,15 @@ export function HostDrawer({ host, usage, losses, range, onClose }: HostDrawerPr
   );
 }
 
-function LossPanel({ losses }: { readonly losses: HostLosses['data'] }): ReactNode {
+function LossPanel({ losses, isKnown }: { readonly losses: HostLosses['data']; readonly isKnown: boolean }): ReactNode {
+  const none = isKnown ? 'Callers paid for everything in this time.' : 'Not known now.';
   return (
     <Panel title="What no caller paid for">
       <Table
         label="Losses by reason"
         rows={losses}
         idOf={({ reason }) => reason ?? 'none'}
-        empty={<p className="px-4 pb-4 text-muted">Callers paid for everything in this time.</p>}
+        empty={<p className="px-4 pb-4 text-muted">{none}</p>}
         columns={[
           { id: 'reason', head: 'Reason', cell: ({ reason }) => (reason ?? 'not known').replaceAll('_', ' ') },
           { id: 'calls', head: 'Calls', align: 'right', cell: ({ calls }) => formatCount(calls) },

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { Host, HostLosses, UsageRow } from '../../api/generated/routes.ts';
+import type { Host } from '../../api/generated/routes.ts';
 import { useApi } from '../../api/queries.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
@@ -15,7 +15,7 @@ import { useFilters } from '../../shell/search.ts';
 import { RANGES, rangeOf, sinceOf } from '../overview/range.ts';
 import { HostDrawer } from './host-drawer.tsx';
 import { eventText } from './host-event.ts';
-import { sumOfLosses } from './host-losses.ts';
+import { type HostFigures, lostBy, paidFor, requestsOf } from './host-figures.ts';
 import { HostStateChip } from './host-state.tsx';
 
 const STATES = [
@@ -34,8 +34,12 @@ export default function HostsPage(): ReactNode {
     { keepsPrevious: true },
   );
   const losses = useApi('GET /hosts/losses', { since: sinceOf(range) }, { keepsPrevious: true });
-  const lossesOf = Map.groupBy(losses.data?.data ?? [], ({ host }) => host ?? '');
-  const rows = new Map((usage.data?.data ?? []).flatMap((row) => (row.host == null ? [] : [[row.host, row]])));
+  const figures: HostFigures = {
+    usage: new Map((usage.data?.data ?? []).flatMap((row) => (row.host == null ? [] : [[row.host, row]]))),
+    isUsageKnown: usage.data !== undefined,
+    losses: Map.groupBy(losses.data?.data ?? [], ({ host }) => host ?? ''),
+    areLossesKnown: losses.data !== undefined,
+  };
   const all = hosts.data?.data ?? [];
   const shown = all.filter(({ state }) => search.state !== 'bad' || state !== 'well');
   const open = all.find(({ id }) => id === search.open);
@@ -59,7 +63,7 @@ export default function HostsPage(): ReactNode {
         <Table
           label="Hosts"
           bleed
-          columns={columnsWith(rows, lossesOf)}
+          columns={columnsWith(figures)}
           rows={shown}
           idOf={({ id }) => id}
           isPending={hosts.isPending}
@@ -82,8 +86,7 @@ export default function HostsPage(): ReactNode {
         <HostDrawer
           key={open.id}
           host={open}
-          usage={rows.get(open.id) ?? null}
-          losses={lossesOf.get(open.id) ?? []}
+          figures={figures}
           range={range}
           onClose={() => change({ open: undefined })}
         />
@@ -92,10 +95,8 @@ export default function HostsPage(): ReactNode {
   );
 }
 
-function columnsWith(
-  usage: ReadonlyMap<string, UsageRow>,
-  losses: ReadonlyMap<string, HostLosses['data']>,
-): readonly Column<Host>[] {
+function columnsWith(figures: HostFigures): readonly Column<Host>[] {
+  const { usage } = figures;
   return [
     { id: 'host', head: 'Host', cell: ({ id }) => <span className="font-medium">{id}</span> },
     { id: 'state', head: 'State', cell: ({ state }) => <HostStateChip state={state} /> },
@@ -103,20 +104,20 @@ function columnsWith(
       id: 'paid',
       head: 'Callers paid',
       align: 'right',
-      cell: ({ id }) => <Money nanousd={usage.get(id)?.cost_nanousd ?? 0n} />,
+      cell: ({ id }) => <Money nanousd={paidFor(figures, id)} />,
     },
     {
       id: 'losses',
       head: 'Losses',
       align: 'right',
-      cell: ({ id }) => <Money nanousd={sumOfLosses(losses.get(id) ?? [])} />,
+      cell: ({ id }) => <Money nanousd={lostBy(figures, id)} />,
     },
     {
       id: 'requests',
       head: 'Requests',
       align: 'right',
       wideOnly: true,
-      cell: ({ id }) => formatCount(usage.get(id)?.requests ?? 0),
+      cell: ({ id }) => formatCount(requestsOf(figures, id)),
     },
     {
       id: 'first',

@@ -19,7 +19,7 @@ export function useKeyColumns(): readonly Column<ShownKey>[] {
       head: 'Spent in total',
       align: 'right',
       wideOnly: true,
-      cell: ({ id }) => <Money nanousd={lifetime.get(id) ?? 0n} />,
+      cell: ({ id }) => <Money nanousd={lifetime === null ? null : (lifetime.get(id) ?? 0n)} />,
     },
     ...(owner === null ? [] : [owner]),
     ...TERMS,
@@ -102,15 +102,17 @@ function useOwnerColumn(): Column<ShownKey> | null {
 /** Before any key existed, so that it covers everything that a key has ever spent. */
 const BEGINNING = 1_600_000_000;
 
-function useLifetimeSpend(): ReadonlyMap<string, bigint> {
+/** Null until it is known. A key that is not in it has spent nothing. */
+function useLifetimeSpend(): ReadonlyMap<string, bigint> | null {
   const account = useAccountInput();
   const usage = useApi(
     'GET /usage',
     { ...account, since: BEGINNING, group_by: 'key', metrics: 'cost' },
     { staleMs: 60_000 },
   );
+  if (usage.data === undefined) return null;
   return new Map(
-    (usage.data?.data ?? []).flatMap(({ key, cost_nanousd }) =>
+    usage.data.data.flatMap(({ key, cost_nanousd }) =>
       key === null || cost_nanousd === null ? [] : [[key, cost_nanousd]],
     ),
   );

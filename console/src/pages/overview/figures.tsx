@@ -65,7 +65,7 @@ function AvailableFigure(): ReactNode {
   return (
     <Figure
       label="Available"
-      isPending={now === undefined}
+      isPending={balance.isPending}
       value={<Money nanousd={now?.available_nanousd} />}
       detail={detail}
     />
@@ -80,7 +80,7 @@ function TodayFigure(): ReactNode {
   return (
     <Figure
       label="Spent today (UTC)"
-      isPending={today.data === undefined}
+      isPending={today.isPending}
       value={<Money nanousd={today.data?.totals.cost_nanousd} />}
       detail={
         <>
@@ -101,7 +101,7 @@ function MonthFigure(): ReactNode {
   return (
     <Figure
       label={`Spent in ${name}`}
-      isPending={month.data === undefined}
+      isPending={month.isPending}
       value={<Money nanousd={month.data?.totals.cost_nanousd} />}
       detail={
         <>
@@ -119,8 +119,9 @@ function MonthFigure(): ReactNode {
 }
 
 function RefusedFigure(): ReactNode {
-  const { rows, isComplete, isPending } = useRefusals();
+  const { rows, isKnown, isComplete, isPending } = useRefusals();
   const codes = countByCode(rows).slice(0, 3);
+  if (!isKnown && !isPending) return <Figure label="Refused, last 24 h" value="–" detail="Not known now" />;
   return (
     <Figure
       label="Refused, last 24 h"

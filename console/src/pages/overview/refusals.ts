@@ -8,6 +8,7 @@ const REFUSALS_MAX = 1_000;
 /** Refused calls of the last 24 hours. */
 export function useRefusals(): {
   readonly rows: readonly Refusal[];
+  readonly isKnown: boolean;
   readonly isComplete: boolean;
   readonly isPending: boolean;
   readonly error: Error | null;
@@ -16,6 +17,7 @@ export function useRefusals(): {
   const found = useApi('GET /refusals', { ...account, since: dayAgo(), limit: REFUSALS_MAX }, { refetchMs: 15_000 });
   return {
     rows: found.data?.data ?? [],
+    isKnown: found.data !== undefined,
     isComplete: found.data?.next === null,
     isPending: found.isPending,
     error: found.error,
