@@ -269,6 +269,27 @@ test('the audit shows who changed what, by action, with before and after', async
   await close();
 });
 
+test('filters that a link sets are shown where it leads, and can be removed there', async () => {
+  const { page, complaints, close } = await suite.open('/hosts?open=sim');
+  await page.getByRole('link', { name: 'Its requests' }).click();
+  await page.getByLabel('Host', { exact: true }).selectOption('any');
+  await expect.poll(() => new URL(page.url()).searchParams.has('host')).toBe(false);
+  const [key] = suite.demo.keys;
+  const audit = `/console/audit?account=${suite.demo.account}`;
+  await page.goto(`${suite.demo.harness.url}${audit}&subject=${key!.id}&actor=bo@example.org`);
+  await page.getByText('No change matches the filters').waitFor();
+  await page.getByLabel('By whom').fill('');
+  await page.getByRole('cell', { name: 'Minted a key' }).waitFor();
+  expect(await page.getByRole('row').count()).toBeLessThan(5);
+  await page.goBack();
+  expect(await page.getByLabel('By whom').inputValue()).toBe('bo@example.org');
+  await page.goForward();
+  await page.getByLabel('What', { exact: true }).selectOption('any');
+  await page.getByRole('cell', { name: 'Created an account' }).waitFor();
+  expect(complaints).toEqual([]);
+  await close();
+});
+
 test('the ledger is verified from the page, and its report is shown', async () => {
   const { page, complaints, close } = await suite.open('/system');
   await page.getByRole('button', { name: 'Verify now' }).click();

@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import type { AuditEntry } from '../../api/generated/routes.ts';
 import { useRows } from '../../api/queries.ts';
 import { Chip } from '../../parts/chip.tsx';
@@ -32,7 +32,7 @@ export default function AuditPage(): ReactNode {
   const input = { ...account, ...filtersOf(search) };
   const entries = useRows('GET /audit', { ...input, limit: PAGE_ROWS });
   const columns = useColumns();
-  const isFiltered = search.action !== undefined || search.days !== undefined || search.actor !== undefined;
+  const isFiltered = ['action', 'days', 'actor', 'subject'].some((name) => search[name] !== undefined);
   const open = entries.rows.find(({ id }) => id === search.open);
   return (
     <Page
@@ -53,7 +53,18 @@ export default function AuditPage(): ReactNode {
             choices={ACTIONS}
             onChange={(action) => change({ action: action === 'any' ? undefined : action })}
           />
-          <PersonFilter value={search.actor ?? ''} onChange={(actor) => change({ actor })} />
+          <PersonFilter
+            value={search.actor ?? ''}
+            onChange={(actor) => change({ actor: actor === '' ? undefined : actor })}
+          />
+          {search.subject === undefined ? null : (
+            <Filter
+              label="What"
+              value={search.subject}
+              choices={[{ value: '', label: 'any' }]}
+              onChange={() => change({ subject: undefined })}
+            />
+          )}
         </>
       }
     >
@@ -82,6 +93,8 @@ export default function AuditPage(): ReactNode {
 /** Looked up when somebody presses Enter, because the server knows whole addresses only. */
 function PersonFilter({ value, onChange }: { readonly value: string; onChange(value: string): void }): ReactNode {
   const [text, setText] = useState(value);
+  // "Back" and links change the address without a word typed here.
+  useEffect(() => setText(value), [value]);
   return (
     <form
       onSubmit={(event) => {

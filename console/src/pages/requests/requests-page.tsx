@@ -128,6 +128,7 @@ const KEYS_MAX = 1_000;
 /** Filters that links of other pages set; here they can only be removed. */
 const FROM_ELSEWHERE = [
   { name: 'code', label: 'Reason' },
+  { name: 'host', label: 'Host' },
   { name: 'chain', label: 'Chain' },
 ] as const;
 
