@@ -25,7 +25,7 @@ export function AuditDrawer({ entry, onClose }: { readonly entry: AuditEntry; on
           ]}
         />
         {names.length === 0 ? (
-          <p className="text-muted">This action has no members that changed.</p>
+          <p className="text-muted">Nothing else is recorded about this action.</p>
         ) : (
           <table
             aria-label="What changed"
@@ -33,7 +33,7 @@ export function AuditDrawer({ entry, onClose }: { readonly entry: AuditEntry; on
           >
             <thead>
               <tr className="text-head text-muted">
-                {['Member', 'Before', 'After'].map((head) => (
+                {['Field', 'Before', 'After'].map((head) => (
                   <th key={head} scope="col" className="px-3 py-1.5 text-left font-medium">
                     {head}
                   </th>
