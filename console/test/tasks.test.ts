@@ -214,6 +214,19 @@ test('what cannot be read is shown as unknown, not as zero', async () => {
   await close();
 });
 
+test('the refusals of the last 24 hours lead to those alone', async () => {
+  const { page, close } = await suite.open(`/?account=${suite.demo.account}`);
+  const table = page.getByRole('table', { name: 'Reasons of refusals' });
+  await table.getByRole('link', { name: /model not found/ }).click();
+  await page
+    .getByRole('row', { name: /no-such-model/ })
+    .first()
+    .waitFor();
+  const { searchParams } = new URL(page.url());
+  expect([searchParams.get('code'), searchParams.get('time')]).toEqual(['model_not_found', '24h']);
+  await close();
+});
+
 test('hostile names, models and labels are shown as text', async () => {
   const hostile = '<img src=x onerror=alert(1)>"\'{{7*7}}';
   const { id, secret } = await mint(hostile);

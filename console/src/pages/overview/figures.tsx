@@ -127,7 +127,7 @@ function RefusedFigure(): ReactNode {
       label="Refused, last 24 h"
       isPending={isPending}
       value={
-        <PageLink to="/requests" search={{ show: 'refused' }} className="hover:underline">
+        <PageLink to="/requests" search={{ show: 'refused', time: '24h' }} className="hover:underline">
           {isComplete ? formatCount(rows.length) : `${formatCount(rows.length)}+`}
         </PageLink>
       }

@@ -37,7 +37,7 @@ export function RefusalPanel(): ReactNode {
               cell: ({ code, status }) => (
                 <PageLink
                   to="/requests"
-                  search={{ show: 'refused', code }}
+                  search={{ show: 'refused', time: '24h', code }}
                   className="flex items-center gap-2 hover:underline"
                 >
                   <StatusChip status={status} />
