@@ -57,6 +57,15 @@ test('whoever is signed out meanwhile is asked to sign in, and what they type st
   await page.context().close();
 });
 
+test('says so if signing out did not work', async () => {
+  const page = await openAs('viewer', '/');
+  await page.route(/\/sign-out$/, (route) => route.abort());
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByText('You are still signed in. Try again.').waitFor();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await page.context().close();
+});
+
 test('an invitation leads into the console, and its person signs in again with the password', async () => {
   const operator = await openAs('operator', '/');
   const invited = (await operator.evaluate(

@@ -67,6 +67,17 @@ describe('keys', () => {
     expect((await suite.demo.manage.get(`/keys/${id}`)).status).toBe('revoked');
     await close();
   });
+
+  test('says why a key was not enabled again', async () => {
+    const { id } = await mint('paused');
+    await suite.demo.manage.post(`/keys/${id}/disable`);
+    const { page, close } = await suite.open(`/keys?account=${suite.demo.account}&open=${id}`);
+    const body = JSON.stringify({ error: { message: 'Its person is disabled.', code: null, type: 'refused' } });
+    await page.route(/\/enable$/, (route) => route.fulfill({ status: 409, body }));
+    await page.getByRole('button', { name: 'Enable' }).click();
+    await page.getByRole('status').getByText('Its person is disabled.').waitFor();
+    await close();
+  });
 });
 
 describe('requests', () => {

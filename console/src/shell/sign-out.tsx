@@ -1,17 +1,23 @@
 import { useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { call } from '../api/client.ts';
+import { ApiError, call } from '../api/client.ts';
 import { localToken } from '../api/session.ts';
 import { Button } from '../parts/button.tsx';
+import { useNotices } from '../parts/notices.tsx';
 
 /** Only people sign out: in local mode there is no session. */
 export function SignOutButton(): ReactNode {
   const client = useQueryClient();
+  const { tell } = useNotices();
   if (localToken() !== null) return null;
   const signOut = async (): Promise<void> => {
-    await call('POST /sign-out', {}).catch(() => undefined);
+    try {
+      await call('POST /sign-out', {});
+    } catch (error) {
+      // A session that had ended already is no failure.
+      if (!(error instanceof ApiError && error.status === 401)) return tell('You are still signed in. Try again.');
+    }
     client.clear();
-    await client.invalidateQueries();
     location.assign('/console');
   };
   return (

@@ -125,7 +125,10 @@ function KeyActions({
         <Button
           busy={enable.isPending}
           onClick={() =>
-            enable.mutate({ input: { key: shownKey.id } }, { onSuccess: ({ name }) => tell(`“${name}” works again.`) })
+            enable.mutate(
+              { input: { key: shownKey.id } },
+              { onSuccess: ({ name }) => tell(`“${name}” works again.`), onError: ({ message }) => tell(message) },
+            )
           }
         >
           Enable
