@@ -68,6 +68,22 @@ describe('keys', () => {
     await close();
   });
 
+  test('names the field that is wrong, for screen readers too, and mints nothing', async () => {
+    const { page, close } = await suite.open(`/keys?account=${suite.demo.account}&dialog=mint`);
+    const cap = page.getByLabel('Spend cap');
+    const note = async () => page.locator(`[id="${await cap.getAttribute('aria-describedby')}"]`).textContent();
+    expect(await note()).toContain('Empty: no cap.');
+    await page.getByLabel('Name').fill('european');
+    await cap.fill('0,25');
+    await page.getByRole('button', { name: 'Mint key' }).click();
+    await page.getByRole('alert').waitFor();
+    expect(await note()).toBe('Enter an amount in dollars, like 5 or 0.50.');
+    expect(await cap.getAttribute('aria-invalid')).toBe('true');
+    const { data } = await suite.demo.manage.get(`/keys?account=${suite.demo.account}`);
+    expect(data.map(({ name }: { name: string }) => name)).not.toContain('european');
+    await close();
+  });
+
   test('says why a key was not enabled again', async () => {
     const { id } = await mint('paused');
     await suite.demo.manage.post(`/keys/${id}/disable`);

@@ -1,8 +1,10 @@
 import {
+  createContext,
   type InputHTMLAttributes,
   type ReactNode,
   type SelectHTMLAttributes,
   type TextareaHTMLAttributes,
+  use,
   useId,
 } from 'react';
 
@@ -14,21 +16,37 @@ interface FieldProps {
   children(id: string): ReactNode;
 }
 
+/** What a screen reader says of a control besides its label. */
+type Notes = Pick<InputHTMLAttributes<HTMLElement>, 'aria-describedby' | 'aria-invalid'>;
+
+/** Attributes for the control inside a `Field`. */
+const NotesContext = createContext<Notes>({});
+
 /** A control with its label above it and a hint or an error below. */
 export function Field({ label, hint, error = null, children }: FieldProps): ReactNode {
   const id = useId();
+  const noteId = `${id}-note`;
+  const hasNote = error !== null || hint !== undefined;
+  const notes: Notes = {
+    ...(hasNote ? { 'aria-describedby': noteId } : {}),
+    ...(error === null ? {} : { 'aria-invalid': true }),
+  };
   return (
     <div className="flex min-w-0 flex-1 flex-col gap-1">
       <label htmlFor={id} className="font-medium">
         {label}
       </label>
-      {children(id)}
+      <NotesContext value={notes}>{children(id)}</NotesContext>
       {error === null ? null : (
-        <p role="alert" className="text-small text-error">
+        <p id={noteId} role="alert" className="text-small text-error">
           {error}
         </p>
       )}
-      {hint === undefined || error !== null ? null : <p className="text-small text-muted">{hint}</p>}
+      {hint === undefined || error !== null ? null : (
+        <p id={noteId} className="text-small text-muted">
+          {hint}
+        </p>
+      )}
     </div>
   );
 }
@@ -45,6 +63,7 @@ export function TextInput({ onChange, className = '', ...rest }: TextInputProps)
   return (
     <input
       type="text"
+      {...use(NotesContext)}
       {...rest}
       onChange={(event) => onChange(event.target.value)}
       className={`${CONTROL} h-8 ${className}`}
@@ -60,6 +79,7 @@ interface TextAreaProps extends Omit<TextareaHTMLAttributes<HTMLTextAreaElement>
 export function TextArea({ onChange, className = '', ...rest }: TextAreaProps): ReactNode {
   return (
     <textarea
+      {...use(NotesContext)}
       {...rest}
       onChange={(event) => onChange(event.target.value)}
       className={`${CONTROL} min-h-20 py-1.5 ${className}`}
@@ -88,6 +108,7 @@ export function Select<Value extends string>({
 }: SelectProps<Value>): ReactNode {
   return (
     <select
+      {...use(NotesContext)}
       {...rest}
       onChange={(event) => onChange(event.target.value as Value)}
       className={`${CONTROL} h-8 ${className}`}
