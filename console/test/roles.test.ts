@@ -25,6 +25,13 @@ describe.each(Object.entries(MAY_MINT) as [PersonName, boolean][])('%s', (name, 
   });
 });
 
+test('a member without a key reads why jobs cannot be submitted', async () => {
+  const page = await openAs('member', '/jobs?dialog=submit');
+  await page.getByRole('alert').getByText('Mint one on the page Keys first.').waitFor();
+  expect(await page.getByRole('button', { name: 'Submit', exact: true }).isDisabled()).toBe(true);
+  await page.context().close();
+});
+
 test('somebody without a session is asked to sign in', async () => {
   const context = await publicContext(suite.browser, suite.world.harness);
   const page = await context.newPage();

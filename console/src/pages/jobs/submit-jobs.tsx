@@ -57,17 +57,18 @@ function useSubmission(): Submission {
 
 /** Submits a batch file. All its requests are accepted, or none. */
 export function SubmitJobsDialog({ onClose }: { onClose(): void }): ReactNode {
-  const { keys, isRequired } = usePayingKeys();
+  const { keys, isRequired, isPending } = usePayingKeys();
   const [keyId, setKeyId] = useState('');
   const { requests, sent, fault, choose, submit } = useSubmission();
   const payer = keyId === '' ? (isRequired ? (keys[0]?.id ?? null) : null) : keyId;
+  const isMissing = isRequired && payer === null;
   return (
     <FormDialog
       title="Submit a batch file"
       action={requests === null ? 'Submit' : `Submit ${formatCount(requests.length)} jobs`}
       busy={sent !== null}
       error={fault}
-      disabled={requests === null || (isRequired && payer === null)}
+      disabled={requests === null || isMissing}
       onSubmit={() => void submit(payer)}
       onClose={onClose}
     >
@@ -82,7 +83,13 @@ export function SubmitJobsDialog({ onClose }: { onClose(): void }): ReactNode {
           />
         )}
       </Field>
-      <Field label="Paid by" hint="The worst case of all jobs is reserved at once.">
+      <Field
+        label="Paid by"
+        hint="The worst case of all jobs is reserved at once."
+        error={
+          isMissing && !isPending ? 'Jobs need a key of yours to pay for them. Mint one on the page Keys first.' : null
+        }
+      >
         {(id) => (
           <Select
             id={id}
