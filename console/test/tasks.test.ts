@@ -310,6 +310,15 @@ test('an export and a call say what failed in plain words, not in those of the b
   await close();
 });
 
+test('says so if the browser does not let the page copy', async () => {
+  const { page, close } = await suite.open(`/models?open=sim-claude`);
+  await page.addInitScript(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`);
+  await page.reload();
+  await page.getByRole('button', { name: 'Copy the id' }).click();
+  await page.getByText('The browser did not allow copying.').waitFor();
+  await close();
+});
+
 test('an old or missing token leads to a page that says how to get in', async () => {
   const { page, close } = await visit(suite.browser, `${suite.demo.harness.url}/console`, {
     token: 'of-another-folder',

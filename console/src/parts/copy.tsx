@@ -1,23 +1,28 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { Button } from './button.tsx';
 import { IconButton } from './icon-button.tsx';
+import { useNotices } from './notices.tsx';
 
 const SHOWN_MS = 1_500;
 
 function useCopy(text: string): { readonly isCopied: boolean; copy(): void } {
   const [isCopied, setCopied] = useState(false);
+  const { tell } = useNotices();
   useEffect(() => {
     if (!isCopied) return;
     const timer = setTimeout(() => setCopied(false), SHOWN_MS);
     return () => clearTimeout(timer);
   }, [isCopied]);
-  const copy = (): void => {
-    navigator.clipboard.writeText(text).then(
-      () => setCopied(true),
-      () => setCopied(false),
-    );
+  const copy = async (): Promise<void> => {
+    try {
+      // Browsers have no clipboard for pages of another machine without https.
+      await navigator.clipboard.writeText(text);
+      setCopied(true);
+    } catch {
+      tell('The browser did not allow copying. Select the text and copy it.');
+    }
   };
-  return { isCopied, copy };
+  return { isCopied, copy: () => void copy() };
 }
 
 export function CopyButton({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }): ReactNode {
