@@ -11,6 +11,8 @@ import './styles.css';
 
 applyTheme();
 takeTokenFromAddress();
+// The link opened in a tab that shows the console already changes only the fragment, which loads nothing.
+window.addEventListener('hashchange', () => takeTokenFromAddress() && location.reload());
 answerOtherTabs();
 // Radix adds a style element while a dialog is open, which the content security policy allows only with the page's nonce.
 setNonce(document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '');

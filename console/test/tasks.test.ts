@@ -330,6 +330,15 @@ test('an old or missing token leads to a page that says how to get in', async ()
   await close();
 });
 
+test('the link works in a tab that has the console open already', async () => {
+  const { page, close } = await visit(suite.browser, `${suite.demo.harness.url}/console`, { token: null });
+  await page.getByRole('heading', { name: 'Open the console' }).waitFor();
+  await page.goto(`${page.url()}#token=${suite.demo.manage.token}`);
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  expect(page.url()).not.toContain('token');
+  await close();
+});
+
 test('the first page loads at most 180 KB of JavaScript, compressed', async () => {
   const { page, close } = await suite.open(`/?account=${suite.demo.account}`);
   await page.getByText('Largest spenders').waitFor();

@@ -4,13 +4,14 @@ const CHANNEL = 'tollgate.token';
 
 /**
  * In local mode the link that `serve` prints has a token in its fragment, which no server sees. It is kept for this tab only
- * and leaves the address bar at once.
+ * and leaves the address bar at once. Returns whether there was one.
  */
-export function takeTokenFromAddress(): void {
+export function takeTokenFromAddress(): boolean {
   const token = new URLSearchParams(location.hash.slice(1)).get('token');
-  if (token === null || token === '') return;
+  if (token === null || token === '') return false;
   keepToken(token);
   history.replaceState(history.state, '', location.pathname + location.search);
+  return true;
 }
 
 export function keepToken(token: string): void {
