@@ -217,7 +217,7 @@ test('an alert is acknowledged', async () => {
   await close();
 });
 
-test('a webhook gets a secret, which is shown once, and a test event', async () => {
+test('a webhook gets a secret, which is shown once, and a test event, and no other one replaces it', async () => {
   const { page, complaints, close } = await suite.open(`/webhooks?account=${suite.demo.account}`);
   await page.getByRole('button', { name: 'New webhook' }).click();
   await page.getByLabel('Name').fill('chat');
@@ -229,6 +229,12 @@ test('a webhook gets a secret, which is shown once, and a test event', async () 
   await page.getByRole('row', { name: /chat/ }).click();
   await page.getByRole('button', { name: 'Send a test' }).click();
   await page.getByRole('cell', { name: 'webhook.test' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'New webhook' }).click();
+  await page.getByLabel('URL').fill('https://hooks.example.com/other');
+  await page.getByLabel('Name').fill('chat');
+  await page.getByText('There is a webhook of this name.').waitFor();
+  expect(await page.getByRole('button', { name: 'Create webhook' }).isDisabled()).toBe(true);
   expect(complaints).toEqual([]);
   await close();
 });

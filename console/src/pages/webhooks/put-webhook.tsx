@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import type { Alert, Webhook } from '../../api/generated/routes.ts';
-import { useChange } from '../../api/queries.ts';
+import { useApi, useChange } from '../../api/queries.ts';
 import { FormDialog } from '../../parts/dialog.tsx';
 import { Checkbox, Field, TextInput } from '../../parts/field.tsx';
 import { useNotices } from '../../parts/notices.tsx';
@@ -31,6 +31,9 @@ export function PutWebhookDialog({ before, onClose }: PutWebhookProps): ReactNod
   const [url, setUrl] = useState(before?.url ?? '');
   const [events, setEvents] = useState<readonly string[] | null>(before?.events ?? null);
   const [secret, setSecret] = useState<string | null>(null);
+  const others = useApi('GET /webhooks', scope);
+  // Storing it would replace the other one, and its receiver would no longer get events.
+  const isTaken = before === null && (others.data?.data ?? []).some((each) => each.name === name.trim());
   const put = useChange('PUT /webhooks/{name}', { refreshes: ['GET /webhooks', 'GET /webhooks/{name}'] });
   const submit = (): void =>
     put.mutate(
@@ -56,12 +59,16 @@ export function PutWebhookDialog({ before, onClose }: PutWebhookProps): ReactNod
       action={before === null ? 'Create webhook' : 'Save changes'}
       busy={put.isPending}
       error={put.error}
-      disabled={name.trim() === '' || url.trim() === '' || events?.length === 0}
+      disabled={name.trim() === '' || isTaken || url.trim() === '' || events?.length === 0}
       onSubmit={submit}
       onClose={onClose}
     >
       {before === null ? (
-        <Field label="Name" hint="Letters, digits, dots and dashes.">
+        <Field
+          label="Name"
+          hint="Letters, digits, dots and dashes."
+          error={isTaken ? 'There is a webhook of this name. Choose another name, or change that one.' : null}
+        >
           {(id) => <TextInput id={id} value={name} onChange={setName} autoComplete="off" spellCheck={false} />}
         </Field>
       ) : null}
