@@ -134,6 +134,23 @@ describe('jobs', () => {
   });
 });
 
+test('a job is cancelled only after a question, and its reservation ends', async () => {
+  const { page, complaints, close } = await suite.open(`/jobs?account=${suite.demo.account}`);
+  await page.getByRole('row', { name: /nightly-report scheduled/ }).click();
+  await page.getByRole('button', { name: 'Cancel job' }).click();
+  const question = page.getByRole('dialog', { name: 'Cancel “nightly-report”' });
+  await question.getByRole('button', { name: 'Keep it' }).click();
+  await question.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Cancel job' }).click();
+  await question.getByRole('button', { name: 'Cancel job' }).click();
+  await page.getByText('The job is cancelled.').waitFor();
+  await page.getByRole('row', { name: /nightly-report cancelled/ }).waitFor();
+  const { reserved_nanousd } = await suite.demo.manage.get(`/accounts/${suite.demo.account}/balance`);
+  expect(reserved_nanousd).toBe(0);
+  expect(complaints).toEqual([]);
+  await close();
+});
+
 test('an operator sees losses of a host by reason, and where settings come from', async () => {
   const { page, complaints, close } = await suite.open('/hosts?open=sim');
   await page.getByRole('heading', { name: 'What no caller paid for' }).waitFor();

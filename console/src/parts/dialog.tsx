@@ -56,6 +56,8 @@ interface FormDialogProps {
   readonly title: string;
   /** The verb on the button. */
   readonly action: string;
+  /** On the button that changes nothing, where "Cancel" could be taken for the action. */
+  readonly dismissal?: string;
   readonly tone?: 'primary' | 'danger';
   readonly busy: boolean;
   readonly error: Error | string | null;
@@ -67,7 +69,8 @@ interface FormDialogProps {
 
 /** A dialog with fields, a button that does what its title says, and the server's refusal if there is one. */
 export function FormDialog(props: FormDialogProps): ReactNode {
-  const { title, action, tone = 'primary', busy, error, disabled = false, children, onSubmit, onClose } = props;
+  const { title, action, dismissal = 'Cancel', tone = 'primary', busy, error, disabled = false } = props;
+  const { children, onSubmit, onClose } = props;
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (!disabled && !busy) onSubmit();
@@ -78,7 +81,7 @@ export function FormDialog(props: FormDialogProps): ReactNode {
         {children}
         <FormError error={error} />
         <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{dismissal}</Button>
           <Button type="submit" tone={tone} busy={busy} disabled={disabled}>
             {action}
           </Button>

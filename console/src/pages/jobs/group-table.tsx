@@ -1,7 +1,8 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { JobGroup } from '../../api/generated/routes.ts';
 import { useChange, useRows } from '../../api/queries.ts';
 import { Button } from '../../parts/button.tsx';
+import { ConfirmDialog } from '../../parts/dialog.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Meter } from '../../parts/meter.tsx';
 import { formatCount } from '../../parts/money-format.ts';
@@ -81,23 +82,33 @@ function GroupProgress({ group: { id, counts } }: { readonly group: JobGroup }):
 function CancelGroup({ group }: { readonly group: JobGroup }): ReactNode {
   const { canHaveKeys } = useViewer();
   const { tell } = useNotices();
+  const [isAsking, setAsking] = useState(false);
   const cancel = useChange('POST /job-groups/{job_group}/cancel', { refreshes: ['GET /job-groups', 'GET /jobs'] });
+  const onSuccess = (): void => {
+    tell('The jobs that have not ended are cancelled.');
+    setAsking(false);
+  };
   if (!canHaveKeys || group.status === 'finished') return null;
+  const { waiting, running } = group.counts;
   return (
-    <Button
-      tone="danger"
-      busy={cancel.isPending}
-      onClick={() =>
-        cancel.mutate(
-          { input: { job_group: group.id } },
-          {
-            onSuccess: () => tell('The jobs that have not ended are cancelled.'),
-            onError: ({ message }) => tell(message),
-          },
-        )
-      }
-    >
-      Cancel
-    </Button>
+    <>
+      <Button tone="danger" onClick={() => setAsking(true)}>
+        Cancel
+      </Button>
+      {isAsking ? (
+        <ConfirmDialog
+          title={`Cancel ${group.id}`}
+          action="Cancel jobs"
+          dismissal="Keep them"
+          busy={cancel.isPending}
+          error={cancel.error}
+          onSubmit={() => cancel.mutate({ input: { job_group: group.id } }, { onSuccess })}
+          onClose={() => setAsking(false)}
+        >
+          Jobs that wait are not run: {formatCount(waiting)}. Jobs that run cost what hanging up on a call costs:{' '}
+          {formatCount(running)}.
+        </ConfirmDialog>
+      ) : null}
+    </>
   );
 }

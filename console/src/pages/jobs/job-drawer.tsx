@@ -1,10 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { readJobResult } from '../../api/gateway-call.ts';
 import type { Job } from '../../api/generated/routes.ts';
 import { useApi, useChange } from '../../api/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { CodeBlock } from '../../parts/copy.tsx';
+import { ConfirmDialog } from '../../parts/dialog.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { ErrorPanel, FormError } from '../../parts/error-panel.tsx';
 import { type Fact, Facts } from '../../parts/facts.tsx';
@@ -101,24 +102,32 @@ function Result({ job }: { readonly job: Job }): ReactNode {
 function CancelJob({ job }: { readonly job: Job }): ReactNode {
   const { canHaveKeys } = useViewer();
   const { tell } = useNotices();
+  const [isAsking, setAsking] = useState(false);
   const cancel = useChange('POST /jobs/{job}/cancel', { refreshes: ['GET /jobs', 'GET /jobs/{job}'] });
+  const onSuccess = ({ status }: Pick<Job, 'status'>): void => {
+    tell(status === 'cancelled' ? 'The job is cancelled.' : 'The job will be cancelled.');
+    setAsking(false);
+  };
   if (!canHaveKeys) return null;
   return (
-    <Button
-      tone="danger"
-      busy={cancel.isPending}
-      onClick={() =>
-        cancel.mutate(
-          { input: { job: job.id } },
-          {
-            onSuccess: ({ status }) =>
-              tell(status === 'cancelled' ? 'The job is cancelled.' : 'The job will be cancelled.'),
-            onError: ({ message }) => tell(message),
-          },
-        )
-      }
-    >
-      Cancel job
-    </Button>
+    <>
+      <Button tone="danger" onClick={() => setAsking(true)}>
+        Cancel job
+      </Button>
+      {isAsking ? (
+        <ConfirmDialog
+          title={`Cancel “${job.custom_id ?? job.id}”`}
+          action="Cancel job"
+          dismissal="Keep it"
+          busy={cancel.isPending}
+          error={cancel.error}
+          onSubmit={() => cancel.mutate({ input: { job: job.id } }, { onSuccess })}
+          onClose={() => setAsking(false)}
+        >
+          If it waits, it is not run, and what is reserved for it becomes available again. If it runs, cancelling it
+          costs what hanging up on a call costs.
+        </ConfirmDialog>
+      ) : null}
+    </>
   );
 }
