@@ -125,7 +125,7 @@ describe('jobs', () => {
     });
     await page.getByLabel('Paid by').selectOption(suite.demo.keys.find(({ name }) => name === 'search-index')!.id);
     await page.getByRole('button', { name: 'Submit 2 jobs' }).click();
-    await page.getByText('2 jobs are accepted.').waitFor();
+    await page.getByText('Accepted: 2 jobs.').waitFor();
     await page.getByRole('row', { name: /second/ }).click();
     await page.getByRole('button', { name: 'Show the result' }).click();
     await page.getByRole('dialog').getByText('chat.completion').waitFor();

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   formatBytes,
   formatCost,
+  formatCounted,
   formatExact,
   formatMoney,
   formatPrice,
@@ -68,4 +69,13 @@ test.each([
   [48_318_382_080, '48.3 GB'],
 ])('writes %d bytes as %s', (bytes, text) => {
   expect(formatBytes(bytes)).toBe(text);
+});
+
+test.each([
+  [0, '0 requests'],
+  [1, '1 request'],
+  [1_204, '1,204 requests'],
+  [null, '– requests'],
+])('counts %s as %s', (count, text) => {
+  expect(formatCounted(count, 'request')).toBe(text);
 });

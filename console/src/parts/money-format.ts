@@ -61,6 +61,11 @@ export function formatCount(count: number | null | undefined): string {
   return count === null || count === undefined ? '–' : grouped(BigInt(Math.round(count)));
 }
 
+/** `1 request`, `1,204 requests`, `– requests`. */
+export function formatCounted(count: number | null | undefined, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** `48.3 GB`. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { Entry } from '../../api/generated/routes.ts';
 import { Chip, type Tone } from '../../parts/chip.tsx';
 import { Money } from '../../parts/money.tsx';
-import { formatCount } from '../../parts/money-format.ts';
+import { formatCounted } from '../../parts/money-format.ts';
 import type { Column } from '../../parts/table.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
@@ -76,7 +76,8 @@ function Reference({ entry }: { readonly entry: Entry }): ReactNode {
   if (type === 'month')
     return (
       <span className="whitespace-nowrap">
-        {monthName(created)} <span className="hidden text-muted wide:inline">· {formatCount(receipts)} requests</span>
+        {monthName(created)}{' '}
+        <span className="hidden text-muted wide:inline">· {formatCounted(receipts, 'request')}</span>
       </span>
     );
   if (type === 'reservation')

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { submitJobs } from '../../api/submit-jobs.ts';
 import { FormDialog } from '../../parts/dialog.tsx';
 import { Field, Select } from '../../parts/field.tsx';
-import { formatCount } from '../../parts/money-format.ts';
+import { formatCounted } from '../../parts/money-format.ts';
 import { useNotices } from '../../parts/notices.tsx';
 import { ProgressBar } from '../../parts/progress-bar.tsx';
 import { usePayingKeys } from '../../shell/paying-keys.ts';
@@ -45,7 +45,7 @@ function useSubmission(): Submission {
     try {
       const group = await submitJobs(requests ?? [], payer, setSent);
       await Promise.all(REFRESHES.map((name) => client.invalidateQueries({ queryKey: [name] })));
-      tell(`${formatCount(requests?.length)} jobs are accepted.`);
+      tell(`Accepted: ${formatCounted(requests?.length, 'job')}.`);
       change({ dialog: undefined, show: undefined, group: group.id });
     } catch (error) {
       setFault(error instanceof Error ? error.message : 'The file was not accepted.');
@@ -65,7 +65,7 @@ export function SubmitJobsDialog({ onClose }: { onClose(): void }): ReactNode {
   return (
     <FormDialog
       title="Submit a batch file"
-      action={requests === null ? 'Submit' : `Submit ${formatCount(requests.length)} jobs`}
+      action={requests === null ? 'Submit' : `Submit ${formatCounted(requests.length, 'job')}`}
       busy={sent !== null}
       error={fault}
       disabled={requests === null || isMissing}

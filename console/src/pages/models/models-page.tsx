@@ -5,7 +5,7 @@ import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { Filter } from '../../parts/filter.tsx';
-import { formatCount, formatPrice } from '../../parts/money-format.ts';
+import { formatCount, formatCounted, formatPrice } from '../../parts/money-format.ts';
 import { Page } from '../../parts/page.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { ToggleChips } from '../../parts/toggle-chips.tsx';
@@ -43,7 +43,7 @@ export default function ModelsPage(): ReactNode {
       actions={
         models.data === undefined ? null : (
           <span className="text-small text-muted">
-            {formatCount(all.length)} models · dollars per million tokens
+            {formatCounted(all.length, 'model')} · dollars per million tokens
             <span className="hidden wide:inline"> · price list {models.data.price_version}</span>
           </span>
         )

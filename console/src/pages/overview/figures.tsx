@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { useApi } from '../../api/queries.ts';
 import { Figure } from '../../parts/figure.tsx';
 import { Money } from '../../parts/money.tsx';
-import { formatCount } from '../../parts/money-format.ts';
+import { formatCount, formatCounted } from '../../parts/money-format.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
 import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
@@ -34,7 +34,7 @@ function AvailableFigure(): ReactNode {
     const available = prepaid.reduce((sum, each) => sum + each.available_nanousd, 0n);
     return (
       <Figure
-        label={`Available in ${prepaid.length} prepaid accounts`}
+        label={`Available in ${formatCounted(prepaid.length, 'prepaid account')}`}
         value={<Money nanousd={available} />}
         detail={
           <>
@@ -84,7 +84,7 @@ function TodayFigure(): ReactNode {
       value={<Money nanousd={today.data?.totals.cost_nanousd} />}
       detail={
         <>
-          {formatCount(today.data?.totals.requests)} requests · yesterday{' '}
+          {formatCounted(today.data?.totals.requests, 'request')} · yesterday{' '}
           <Money nanousd={yesterday.data?.totals.cost_nanousd} />
         </>
       }
@@ -105,7 +105,7 @@ function MonthFigure(): ReactNode {
       value={<Money nanousd={month.data?.totals.cost_nanousd} />}
       detail={
         <>
-          {formatCount(month.data?.totals.requests)} requests
+          {formatCounted(month.data?.totals.requests, 'request')}
           {refunded === 0n ? null : (
             <>
               {' '}

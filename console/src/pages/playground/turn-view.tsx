@@ -4,7 +4,7 @@ import { Chip } from '../../parts/chip.tsx';
 import { CopyIcon } from '../../parts/copy.tsx';
 import { FormError } from '../../parts/error-panel.tsx';
 import { Money } from '../../parts/money.tsx';
-import { formatCount } from '../../parts/money-format.ts';
+import { formatCounted } from '../../parts/money-format.ts';
 import { formatDuration } from '../../parts/time-format.ts';
 import { PageLink } from '../../shell/page-link.tsx';
 import { InvoiceLines } from '../requests/invoice.tsx';
@@ -88,7 +88,7 @@ function TurnFoot({ turn }: { readonly turn: Turn }): ReactNode {
             >
               <Money as="cost" nanousd={found.cost_nanousd} />
             </button>
-            <span>{formatCount(found.usage?.output_tokens)} tokens out</span>
+            <span>{formatCounted(found.usage?.output_tokens, 'token')} out</span>
             <span>first byte {formatDuration(found.first_byte_ms)}</span>
           </>
         )}

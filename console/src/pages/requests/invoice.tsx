@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { Receipt } from '../../api/generated/routes.ts';
-import { formatCount, formatExact, formatPrice } from '../../parts/money-format.ts';
+import { formatCount, formatCounted, formatExact, formatPrice } from '../../parts/money-format.ts';
 import { type InvoiceLine, invoiceLines } from './invoice-lines.ts';
 
 /** A receipt as an invoice: tokens times price for each component, and the sum. */
@@ -46,6 +46,6 @@ export function InvoiceLines({ receipt }: { readonly receipt: Receipt }): ReactN
 }
 
 function describeLine({ tokens, pricePerMillion }: InvoiceLine): string {
-  if (pricePerMillion === null) return `${formatCount(tokens)} tokens`;
+  if (pricePerMillion === null) return formatCounted(tokens, 'token');
   return `${formatCount(tokens)} × ${formatPrice(pricePerMillion)} / M`;
 }

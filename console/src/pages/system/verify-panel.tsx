@@ -6,7 +6,7 @@ import { Chip } from '../../parts/chip.tsx';
 import { FormError } from '../../parts/error-panel.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { Money } from '../../parts/money.tsx';
-import { formatCount } from '../../parts/money-format.ts';
+import { formatCount, formatCounted } from '../../parts/money-format.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { ProgressBar } from '../../parts/progress-bar.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
@@ -74,7 +74,7 @@ function Report(props: {
     <>
       <p className="flex items-center gap-2" role="status">
         <Chip tone={report.ok ? 'good' : 'error'}>
-          {report.ok ? 'all amounts agree' : `${report.violations.length} violations`}
+          {report.ok ? 'all amounts agree' : formatCounted(report.violations.length, 'violation')}
         </Chip>
         <span className="text-muted">
           verified <Ago at={ended} />
@@ -95,7 +95,7 @@ function Report(props: {
           ['Open holds', formatCount(report.open_holds)],
           [
             'Closed months',
-            `${formatCount(report.closed_months)} with ${formatCount(report.closed_receipts)} receipts`,
+            `${formatCount(report.closed_months)} with ${formatCounted(report.closed_receipts, 'receipt')}`,
           ],
           ['Losses', <Money key="loss" nanousd={report.loss_nanousd} />],
         ]}
