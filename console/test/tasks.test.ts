@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { type ReceiptKeys, verifyReceipt } from '../../packages/client/src/verify.ts';
 import { startDemo } from './demo-data.ts';
@@ -71,13 +71,18 @@ describe('keys', () => {
   test('names the field that is wrong, for screen readers too, and mints nothing', async () => {
     const { page, close } = await suite.open(`/keys?account=${suite.demo.account}&dialog=mint`);
     const cap = page.getByLabel('Spend cap');
-    const note = async () => page.locator(`[id="${await cap.getAttribute('aria-describedby')}"]`).textContent();
-    expect(await note()).toContain('Empty: no cap.');
+    const noteOf = async (field: Locator) =>
+      page.locator(`[id="${await field.getAttribute('aria-describedby')}"]`).textContent();
+    expect(await noteOf(cap)).toContain('Empty: no cap.');
     await page.getByLabel('Name').fill('european');
     await cap.fill('0,25');
+    const window = page.getByLabel('Per', { exact: true });
+    expect(await noteOf(window)).toBe('Resets on the first, 0:00 UTC.');
+    await window.selectOption('lifetime');
+    expect(await noteOf(window)).toBe('Never resets.');
     await page.getByRole('button', { name: 'Mint key' }).click();
     await page.getByRole('alert').waitFor();
-    expect(await note()).toBe('Enter an amount in dollars, like 5 or 0.50.');
+    expect(await noteOf(cap)).toBe('Enter an amount in dollars, like 5 or 0.50.');
     expect(await cap.getAttribute('aria-invalid')).toBe('true');
     const { data } = await suite.demo.manage.get(`/keys?account=${suite.demo.account}`);
     expect(data.map(({ name }: { name: string }) => name)).not.toContain('european');

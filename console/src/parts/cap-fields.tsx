@@ -9,11 +9,11 @@ export interface CapDraft {
   readonly window: CapWindow;
 }
 
-const WINDOWS: readonly { readonly value: CapWindow; readonly label: string }[] = [
-  { value: 'day', label: 'a day' },
-  { value: 'week', label: 'a week' },
-  { value: 'month', label: 'a month' },
-  { value: 'lifetime', label: 'in total' },
+const WINDOWS: readonly { readonly value: CapWindow; readonly label: string; readonly resets: string }[] = [
+  { value: 'day', label: 'a day', resets: 'Resets at midnight UTC.' },
+  { value: 'week', label: 'a week', resets: 'Resets on Monday, 0:00 UTC.' },
+  { value: 'month', label: 'a month', resets: 'Resets on the first, 0:00 UTC.' },
+  { value: 'lifetime', label: 'in total', resets: 'Never resets.' },
 ];
 
 interface CapFieldsProps {
@@ -38,7 +38,7 @@ export function CapFields({ label, hint, error, draft, onChange }: CapFieldsProp
           />
         )}
       </Field>
-      <Field label="Per" hint="Resets at midnight UTC.">
+      <Field label="Per" hint={WINDOWS.find(({ value }) => value === draft.window)?.resets}>
         {(id) => (
           <Select
             id={id}
