@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { CONSOLE_URL, type PersonName, publicContext } from './hosted.ts';
+import { startHarness } from '../../test/harness.ts';
+import { enrol, PUBLIC_URL } from '../../test/people.ts';
+import { CONSOLE_URL, type PersonName, publicContext, signInAs } from './hosted.ts';
 import { hostedSuite } from './hosted-suite.ts';
 
 const suite = hostedSuite();
@@ -30,6 +32,21 @@ test('a member without a key reads why jobs cannot be submitted', async () => {
   await page.getByRole('alert').getByText('Mint one on the page Keys first.').waitFor();
   expect(await page.getByRole('button', { name: 'Submit', exact: true }).isDisabled()).toBe(true);
   await page.context().close();
+});
+
+test('the operator of a gateway without accounts is told to create one', async () => {
+  const harness = await startHarness({ hosted: true, config: { publicUrl: PUBLIC_URL } });
+  const operator = await enrol(harness.running.books, 'first@example.com', { isOperator: true });
+  const context = await publicContext(suite.browser, harness);
+  await signInAs(context, { ...suite.world, harness, people: new Map([['operator', operator]]) }, 'operator');
+  const page = await context.newPage();
+  await page.goto(`${CONSOLE_URL}/balance`);
+  await page.getByText('Create one on the page Accounts.').waitFor();
+  await page.goto(`${CONSOLE_URL}/keys?dialog=mint`);
+  await page.getByRole('alert').getByText('Create one on the page Accounts first.').waitFor();
+  expect(await page.getByRole('button', { name: 'Mint key' }).isDisabled()).toBe(true);
+  await context.close();
+  await harness.stop();
 });
 
 test('somebody without a session is asked to sign in', async () => {

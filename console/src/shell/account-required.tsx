@@ -16,14 +16,16 @@ export function AccountRequired({
   readonly title: string;
   children(account: Account): ReactNode;
 }): ReactNode {
-  const { account, accounts } = useViewer();
+  const { account, accounts, isOperator } = useViewer();
   const { change } = useFilters();
   if (account !== null) return children(account);
   if (accounts.length === 0)
     return (
       <Page title={title}>
         <EmptyState title="No account yet">
-          An operator gives you a role in an account. Then this page shows what is in it.
+          {isOperator
+            ? 'Create one on the page Accounts. Then this page shows what is in it.'
+            : 'An operator gives you a role in an account. Then this page shows what is in it.'}
         </EmptyState>
       </Page>
     );

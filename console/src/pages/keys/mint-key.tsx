@@ -30,11 +30,15 @@ export function MintKeyDialog({ onClose }: { onClose(): void }): ReactNode {
       action="Mint key"
       busy={mint.isPending}
       error={mint.error}
+      disabled={accountId === ''}
       onSubmit={submit}
       onClose={onClose}
     >
       {account === null ? (
-        <Field label="Account">
+        <Field
+          label="Account"
+          error={accounts.length === 0 ? 'A key belongs to an account. Create one on the page Accounts first.' : null}
+        >
           {(id) => (
             <Select
               id={id}
