@@ -2,6 +2,7 @@ import {
   createContext,
   type InputHTMLAttributes,
   type ReactNode,
+  type Ref,
   type SelectHTMLAttributes,
   type TextareaHTMLAttributes,
   use,
@@ -56,6 +57,7 @@ const CONTROL =
 
 interface TextInputProps extends Omit<InputHTMLAttributes<HTMLInputElement>, 'onChange' | 'value'> {
   readonly value: string;
+  readonly ref?: Ref<HTMLInputElement>;
   onChange(value: string): void;
 }
 

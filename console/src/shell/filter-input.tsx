@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { TextInput } from '../parts/field.tsx';
 import { useFilters } from './search.ts';
 
@@ -11,16 +11,29 @@ interface FilterInputProps {
   readonly width?: string;
 }
 
-/** A filter that is typed. What is typed replaces the address, so that "back" does not go through every letter. */
+/**
+ * A filter that is typed. What is typed replaces the address, so that "back" does not go through every letter. The address
+ * follows a moment later, so the field shows its own text while somebody types: else the cursor would jump to the end.
+ */
 export function FilterInput({ name, label, width = '!w-72', type = 'search', ...rest }: FilterInputProps): ReactNode {
   const { search, change } = useFilters();
+  const address = search[name] ?? '';
+  const [text, setText] = useState(address);
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (document.activeElement !== input.current) setText(address);
+  }, [address]);
   return (
     <TextInput
       {...rest}
+      ref={input}
       type={type}
       aria-label={label}
-      value={search[name] ?? ''}
-      onChange={(value) => change({ [name]: value }, { replace: true })}
+      value={text}
+      onChange={(value) => {
+        setText(value);
+        change({ [name]: value }, { replace: true });
+      }}
       className={`!h-7 ${width}`}
     />
   );
