@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { formatId } from '../../src/kit/ids.ts';
-import type { PersonName } from './hosted.ts';
+import { enrol } from '../../test/people.ts';
+import { CONSOLE_URL, type PersonName, publicContext, signInAs } from './hosted.ts';
 import { hostedSuite } from './hosted-suite.ts';
 
 const suite = hostedSuite();
@@ -35,6 +36,27 @@ test.each(PAGES_OF)(
     await page.context().close();
   },
 );
+
+test('a link to a page of another role says whose it is, and offers nothing that would be refused', async () => {
+  const page = await openAs('member', '/people');
+  await page.getByText('It is for operators.').waitFor();
+  expect(await page.getByRole('button', { name: 'Invite an operator' }).count()).toBe(0);
+  await page.goto(`${CONSOLE_URL}/audit`);
+  await page.getByText('It is for operators and owners.').waitFor();
+  await page.context().close();
+});
+
+test('somebody without any role reads so instead of errors', async () => {
+  const { harness } = suite.world;
+  const person = await enrol(harness.running.books, 'former@example.com', {});
+  const context = await publicContext(suite.browser, harness);
+  await signInAs(context, { ...suite.world, people: new Map([['viewer', person]]) }, 'viewer');
+  const page = await context.newPage();
+  await page.goto(CONSOLE_URL);
+  await page.getByText('You have no role in any account').waitFor();
+  expect(await page.getByText('This could not be loaded').count()).toBe(0);
+  await context.close();
+});
 
 test('a member pays in the playground with a key of their own, and nobody is offered the key of somebody else', async () => {
   const { keyId } = await suite.world.harness.mintFor(suite.world.accountId, {

@@ -16,16 +16,14 @@ export function AccountRequired({
   readonly title: string;
   children(account: Account): ReactNode;
 }): ReactNode {
-  const { account, accounts, isOperator } = useViewer();
+  const { account, accounts } = useViewer();
   const { change } = useFilters();
   if (account !== null) return children(account);
   if (accounts.length === 0)
     return (
       <Page title={title}>
         <EmptyState title="No account yet">
-          {isOperator
-            ? 'Create one on the page Accounts. Then this page shows what is in it.'
-            : 'An operator gives you a role in an account. Then this page shows what is in it.'}
+          Create one on the page Accounts. Then this page shows what is in it.
         </EmptyState>
       </Page>
     );

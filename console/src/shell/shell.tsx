@@ -1,9 +1,9 @@
 import * as Dialog from '@radix-ui/react-dialog';
-import { Outlet } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { ssoFailure } from '../pages/sign-in/sso-failure.ts';
 import { IconButton } from '../parts/icon-button.tsx';
 import { AwayBanner } from './away-banner.tsx';
+import { PageGate } from './page-gate.tsx';
 import { useFilters } from './search.ts';
 import { Logo, Navigation, SidebarFoot } from './sidebar.tsx';
 
@@ -39,7 +39,7 @@ export function Shell(): ReactNode {
         <AwayBanner />
         <SsoBanner />
         <Suspense fallback={null}>
-          <Outlet />
+          <PageGate />
         </Suspense>
       </main>
       {isSearching ? (
