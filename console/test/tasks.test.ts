@@ -17,7 +17,33 @@ async function mint(name: string): Promise<{ readonly id: string; readonly secre
   return suite.demo.manage.post('/keys', { account: suite.demo.account, name });
 }
 
+/** What has the focus: the id of a row, or the text of a button. */
+function focused(page: Page): Promise<unknown> {
+  return page.evaluate('document.activeElement.dataset.row ?? document.activeElement.textContent');
+}
+
 describe('keys', () => {
+  test('the keyboard goes back to the button that opened a dialog', async () => {
+    const { page, close } = await suite.open(`/keys?account=${suite.demo.account}`);
+    await page.getByRole('button', { name: 'New key' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await expect.poll(() => focused(page)).toBe('New key');
+    await close();
+  });
+
+  test('edits the middle of a filter', async () => {
+    const { page, close } = await suite.open(`/keys?account=${suite.demo.account}`);
+    await page.getByText('support-bot').first().waitFor();
+    await page.getByLabel('Search keys').pressSequentially('sort');
+    for (const key of ['ArrowLeft', 'ArrowLeft', 'u', 'p', 'p']) await page.keyboard.press(key);
+    expect(await page.getByLabel('Search keys').inputValue()).toBe('soupprt');
+    await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe('soupprt');
+    await close();
+  });
+
   test('tells the second of two people who change the same key, and overwrites nothing', async () => {
     const { id } = await mint('shared');
     const { page, close } = await suite.open(`/keys?account=${suite.demo.account}`);
@@ -122,6 +148,7 @@ describe('requests', () => {
     await expect.poll(() => new URL(page.url()).searchParams.get('open')).not.toBe(before);
     await page.keyboard.press('Escape');
     await expect.poll(() => new URL(page.url()).searchParams.get('open')).toBeNull();
+    await expect.poll(() => focused(page)).toBe(data[1].id);
     expect(complaints).toEqual([]);
     await close();
   });

@@ -1,5 +1,5 @@
 import * as Dialog from '@radix-ui/react-dialog';
-import type { KeyboardEvent, ReactNode } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 import { IconButton } from './icon-button.tsx';
 
 interface DrawerProps {
@@ -15,6 +15,7 @@ interface DrawerProps {
 
 /** A panel at the right side. What is beside it stays usable, so that another row can be opened. */
 export function Drawer({ title, description, hint, footer, children, onClose, onKeyDown }: DrawerProps): ReactNode {
+  const openRow = useOpenRow();
   return (
     <Dialog.Root open modal={false} onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Dialog.Portal>
@@ -24,6 +25,11 @@ export function Drawer({ title, description, hint, footer, children, onClose, on
           onOpenAutoFocus={(event) => {
             event.preventDefault();
             (event.currentTarget as HTMLElement).focus();
+          }}
+          onCloseAutoFocus={(event) => {
+            event.preventDefault();
+            // Another drawer, or whatever somebody has gone to meanwhile, keeps the focus.
+            if (document.activeElement === document.body) openRow.current?.focus({ preventScroll: true });
           }}
           onInteractOutside={(event) => event.preventDefault()}
           onKeyDown={onKeyDown}
@@ -49,4 +55,13 @@ export function Drawer({ title, description, hint, footer, children, onClose, on
       </Dialog.Portal>
     </Dialog.Root>
   );
+}
+
+/** The row of the table that the drawer is about, which the keyboard goes back to. Arrow keys may have moved it. */
+function useOpenRow(): { readonly current: HTMLElement | null } {
+  const row = useRef<HTMLElement>(null);
+  useEffect(() => {
+    row.current = document.querySelector<HTMLElement>('tr[data-row][aria-current="true"]') ?? row.current;
+  });
+  return row;
 }
