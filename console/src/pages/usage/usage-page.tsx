@@ -37,9 +37,9 @@ export default function UsagePage(): ReactNode {
   const account = useAccountInput();
   const groups = useGroups();
   const view = readUsageView(search, groups, useNow());
-  const { since, until, group, filter } = view;
+  const { since, until, isEmpty, group, filter } = view;
   const input = { ...account, since, until, group_by: group, ...filter };
-  const table = useApi('GET /usage', input, { keepsPrevious: true });
+  const table = useApi('GET /usage', input, { keepsPrevious: true, enabled: !isEmpty });
   const groupLabel = groups.find(({ value }) => value === group)?.label ?? 'Model';
   return (
     <Page
@@ -57,21 +57,29 @@ export default function UsagePage(): ReactNode {
       }
       filters={<UsageFilters view={view} groups={groups} />}
     >
-      <UsagePlot view={view} account={account} />
-      <Panel title={`By ${groupLabel.toLowerCase()}`}>
-        {table.error === null ? (
-          <UsageTable
-            group={group}
-            groupLabel={groupLabel}
-            rows={table.data?.data ?? []}
-            totals={table.data?.totals}
-            isPending={table.isPending}
-            isStale={table.isPlaceholderData}
-          />
-        ) : (
-          <ErrorPanel error={table.error} again={() => void table.refetch()} />
-        )}
-      </Panel>
+      {isEmpty ? (
+        <EmptyState title="No day lies in this period">
+          Choose a first day that is not after the last one and not in the future.
+        </EmptyState>
+      ) : (
+        <>
+          <UsagePlot view={view} account={account} />
+          <Panel title={`By ${groupLabel.toLowerCase()}`}>
+            {table.error === null ? (
+              <UsageTable
+                group={group}
+                groupLabel={groupLabel}
+                rows={table.data?.data ?? []}
+                totals={table.data?.totals}
+                isPending={table.isPending}
+                isStale={table.isPlaceholderData}
+              />
+            ) : (
+              <ErrorPanel error={table.error} again={() => void table.refetch()} />
+            )}
+          </Panel>
+        </>
+      )}
     </Page>
   );
 }

@@ -78,6 +78,8 @@ export interface UsageView {
   readonly time: string;
   readonly since: number;
   readonly until: number | undefined;
+  /** Whether the period ends before it begins, or has not begun. */
+  readonly isEmpty: boolean;
   readonly bucket: Bucket;
   readonly group: Group;
   readonly metric: Metric;
@@ -94,11 +96,13 @@ export function readUsageView(search: Search, groups: readonly Choice<Group>[], 
   const from = dayOf(search.from);
   const to = dayOf(search.to);
   const since = time.seconds === null ? (from ?? end - 30 * DAY) : end - time.seconds;
-  const until = time.seconds === null && to !== null ? to + DAY : undefined;
+  // Nothing has happened in the future, and a bar for each of its days would be too many.
+  const until = time.seconds === null && to !== null && to + DAY < end ? to + DAY : undefined;
   return {
     time: time.value,
     since,
     until,
+    isEmpty: since >= (until ?? end),
     bucket: bucketsFor({ since, until }, nowSeconds).find(({ value }) => value === asked)?.value ?? time.bucket,
     group: groups.find(({ value }) => value === search.by)?.value ?? 'model',
     metric: METRICS.find(({ value }) => value === search.metric) ?? METRICS[0]!,
@@ -107,10 +111,13 @@ export function readUsageView(search: Search, groups: readonly Choice<Group>[], 
   };
 }
 
+/** Before any gateway ran. While somebody types 2026, the year is 2, 20 and 202 first. */
+const FIRST_DAY = Date.parse('2000-01-01T00:00:00Z');
+
 /** A date like 2026-11-15, as the time when it begins in UTC. */
 function dayOf(text: string | undefined): number | null {
   const ms = text === undefined ? Number.NaN : Date.parse(`${text}T00:00:00Z`);
-  return Number.isNaN(ms) ? null : ms / 1000;
+  return Number.isNaN(ms) || ms < FIRST_DAY ? null : ms / 1000;
 }
 
 /** Owners read who their people are from the list of members; the report has addresses for operators only. */
