@@ -60,7 +60,8 @@ const TERMS: readonly Column<ShownKey>[] = [
     head: 'Expires',
     align: 'right',
     wideOnly: true,
-    cell: ({ expires_at }) => <Ago at={expires_at} none="never" />,
+    // The day was chosen in UTC, and can be another one where the browser is.
+    cell: ({ expires_at }) => <Ago at={expires_at} none="never" zone="UTC" />,
   },
   {
     id: 'models',

@@ -82,7 +82,7 @@ function KeyFacts({ shownKey }: { readonly shownKey: ShownKey }): ReactNode {
     ],
     ['May', shownKey.permissions.join(', ').replaceAll('_', ' ')],
     ['Last used', <Ago key="used" at={shownKey.last_used_at} none="never" />],
-    ['Expires', <Ago key="expires" at={shownKey.expires_at} none="never" />],
+    ['Expires', <Ago key="expires" at={shownKey.expires_at} none="never" zone="UTC" />],
     ...(oldUntil === null ? [] : [['Old secret works until', <Ago key="old" at={oldUntil} />] as Fact]),
     ['Created', <Ago key="created" at={shownKey.created} />],
     ...(note === null ? [] : [['Note', note] as Fact]),

@@ -33,7 +33,7 @@ export function KeyFields({ draft, faults, onChange }: KeyFieldsProps): ReactNod
             <TextInput id={id} value={draft.maxCost} onChange={set('maxCost')} inputMode="decimal" placeholder="$" />
           )}
         </Field>
-        <Field label="Expires after" error={faults.expires ?? null} hint="Empty: never.">
+        <Field label="Expires after" error={faults.expires ?? null} hint="The end of this day in UTC. Empty: never.">
           {(id) => <TextInput id={id} type="date" value={draft.expires} onChange={set('expires')} />}
         </Field>
       </div>
