@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readQuery, readTime } from './query-parameters.ts';
+import { readQuery, readText, readTime } from './query-parameters.ts';
 
 test.each([
   ['since=1&zzz=2', ['since', 'until'], '`zzz` is unknown. Use since, until.'],
@@ -26,3 +26,11 @@ test.each(['', 'now', '2027-02-31', '2027-02-29T12:00:00Z', '2027-13-01', '2027-
     expect(() => readTime(new Map([['since', text]]), 'since')).toThrow('`since` must be a time in Unix seconds');
   },
 );
+
+test.each([
+  ['', 'must have 1 to 9 characters'],
+  ['0123456789', 'must have 1 to 9 characters'],
+  ['a\0b', 'must not contain a NUL character'],
+])('refuses the text %j', (text, message) => {
+  expect(() => readText(new Map([['model', text]]), 'model', 9)).toThrow(`\`model\` ${message}.`);
+});

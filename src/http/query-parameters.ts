@@ -42,5 +42,7 @@ export function readText(given: ReadonlyMap<string, string>, param: string, char
   const text = given.get(param) ?? null;
   if (text !== null && (text === '' || text.length > charsMax))
     throw invalid(param, `must have 1 to ${charsMax} characters`);
+  // PostgreSQL cannot compare a text with it.
+  if (text?.includes('\0')) throw invalid(param, 'must not contain a NUL character');
   return text;
 }
