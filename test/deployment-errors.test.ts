@@ -36,6 +36,20 @@ describe('when the provider does not answer well', () => {
     expect(custody.resource.calls).toHaveLength(1);
   });
 
+  test.each([
+    [{ 'retry-after': '7' }, '7'],
+    [{ 'retry-after-ms': '1200' }, '2'],
+    [{ 'retry-after': '0' }, '1'],
+    [{}, '1'],
+  ])('its 429 with the headers %j says when to try again', async (headers: Record<string, string>, seconds) => {
+    custody.resource.answer = () => ({ status: 429, headers, body: '{"error":{"message":"slow down"}}' });
+    for (const stream of [false, true]) {
+      const answer = await custody.chat(DEPLOYMENT, { stream });
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, seconds]);
+      expect(await answer.text()).toBe('{"error":{"message":"slow down"}}');
+    }
+  });
+
   test.each([401, 403])('its %i is the stored row’s failure', async (status) => {
     custody.resource.answer = () => ({ status, body: `{"error":{"message":"bad key ${API_KEY}"}}` });
     const answer = await custody.chat(DEPLOYMENT);

@@ -88,7 +88,8 @@ export function readHostFailure(
   contentLeft: boolean,
 ): HostFailure {
   const redacted = redact(said, terms.hideKey);
-  return { error: errorForCaller(redacted, contentLeft), fault: faultOf(redacted, terms, retryAfterMs) };
+  const error = redacted.forCaller ?? errorForCaller(redacted, contentLeft);
+  return { error: withRetryAfter(error, retryAfterMs), fault: faultOf(redacted, terms, retryAfterMs) };
 }
 
 function redact(error: HostError, hideKey: (text: string) => string): HostError {
@@ -156,7 +157,6 @@ const CUT_OFF = 'The host stopped in the middle of the response; the part that a
 
 /** The caller's error for a host's error. It quotes the host only if the error is about the caller's own request. */
 function errorForCaller(error: HostError, contentLeft: boolean): GatewayError {
-  if (error.forCaller !== undefined) return error.forCaller;
   const { message, param, code } = error;
   switch (error.kind) {
     case 'over_window':
@@ -175,6 +175,14 @@ function errorForCaller(error: HostError, contentLeft: boolean): GatewayError {
     default:
       return OVERLOADED.has(error.status) ? hostOverloaded(contentLeft) : hostFailed(contentLeft);
   }
+}
+
+/** A caller's own provider says when to try again; a 429 always has the header. */
+function withRetryAfter(error: GatewayError, retryAfterMs: number | null): GatewayError {
+  if (error.status !== 429 || error.retryAfterS !== null) return error;
+  const { kind, message, code, param, status, body } = error;
+  const retryAfterS = Math.max(1, Math.ceil((retryAfterMs ?? 0) / 1000));
+  return new GatewayError(kind, { message, code, param, status, retryAfterS, ...(body !== null && { body }) });
 }
 
 /** Statuses that mean too many calls. 529 is used by one vendor only. */
