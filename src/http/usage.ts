@@ -6,15 +6,14 @@ import { InvalidUsageQuery, UsageBusy, type UsageRowView, type UsageServices, us
 import { readQuery, readText, readTime } from './query-parameters.ts';
 
 const PARAMETERS = ['since', 'until', 'bucket', 'group_by', 'metrics', 'model', 'route'];
-/** Hosts are the operator's business, and a key belongs to one account and one person. */
-const RESERVED = ['host', 'account', 'person'];
+/** What callers may group by. Hosts are the operator's business, and a key belongs to one account and one person. */
+const GROUPS = /^(?:|key|model|route|chain|label:.+)$/s;
 
 /** What the caller's key has used, or what its account has used if the key may read that. */
 export async function reportUsage(services: UsageServices, caller: Caller, query: string): Promise<object> {
   const given = readQuery(query, PARAMETERS);
   const groupBy = readText(given, 'group_by', LIMITS.usageWordsCharsMax) ?? '';
-  const reserved = groupBy.split(',').find((word) => RESERVED.includes(word.trim()));
-  if (reserved !== undefined)
+  if (!groupBy.split(',').every((word) => GROUPS.test(word.trim())))
     throw new GatewayError('invalid_value', {
       param: 'group_by',
       message: '`group_by` must be a list of key, model, route, and chain or label:<name>.',
