@@ -92,7 +92,7 @@ const listCommand: CommandSpec = {
   summary: 'list jobs, or groups, the newest first',
   options: [
     ['--groups', 'list groups instead of jobs'],
-    ['--group <id>', 'only the jobs of this group'],
+    ['--group <id>', 'only the jobs of this group, in the order of its lines'],
     ['--status <status>', `only jobs with this status: ${JOB_STATUSES.join(', ')}`],
     ...PAGE_OPTIONS,
     ...GATEWAY_OPTIONS,

@@ -142,7 +142,7 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
     path: '/jobs',
     id: 'jobs',
     kind: 'free',
-    summary: 'Deferred jobs, the newest first.',
+    summary: 'Deferred jobs, the newest first. With `group`, those of that group in the order of its lines.',
     query: ['status', 'group', 'after', 'limit'],
   },
   {
