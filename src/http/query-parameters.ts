@@ -29,13 +29,17 @@ export function readTime(given: ReadonlyMap<string, string>, param: string): num
   const text = given.get(param);
   if (text === undefined) return null;
   if (UNIX_SECONDS.test(text)) return Number(text) * 1000;
-  // A plus sign in a query means a space.
-  const time = text.replace(/ (?=\d\d:\d\d$)/, '+');
+  const time = withPlus(text);
   const [, date] = RFC_3339.exec(time) ?? [];
   const ms = date === undefined || !isCalendarDay(date) ? Number.NaN : Date.parse(time);
   if (Number.isNaN(ms))
     throw invalid(param, 'must be a time in Unix seconds, or as 2027-01-31 or 2027-01-31T12:00:00Z');
   return ms;
+}
+
+/** A time as it was meant: a plus sign in a query stands for a space. */
+export function withPlus(time: string): string {
+  return time.replace(/ (?=\d\d:\d\d$)/, '+');
 }
 
 export function readText(given: ReadonlyMap<string, string>, param: string, charsMax: number): string | null {

@@ -146,6 +146,22 @@ describe('a group', () => {
     await expect(takeGroup(services, given, SUBMISSION)).rejects.toMatchObject({ kind, param });
   });
 
+  test.each([
+    ['a batch file', linesOf(2)],
+    ['something else', '[]'],
+  ])('that is %s as plain JSON is refused with the content type of a batch file', async (_, body) => {
+    const taken = takeGroup(openServices().services, request(body, 'application/json'), SUBMISSION);
+    const message = expect.stringMatching(/For a batch file, send `content-type: application\/jsonl`\.$/);
+    await expect(taken).rejects.toMatchObject({ kind: 'invalid_request_body', message });
+  });
+
+  test('may have times with an offset in its query, whose plus sign a query turns into a space', async () => {
+    const { services, terms } = openServices();
+    const query = 'not_before=1970-01-02T02:00:00+02:00&expires_at=1970-01-03T02:00:00%2B02:00';
+    await takeGroup(services, request(linesOf(1), JSONL, query), SUBMISSION);
+    expect(terms).toMatchObject([{ notBeforeMs: 86_400_000, expiresMs: 2 * 86_400_000 }]);
+  });
+
   test('waits for a place: only so many of one account, and of all, are taken in at once', () => {
     const places = intakePlaces();
     const back: (() => void)[] = [];

@@ -5,7 +5,7 @@ import type { Accepted, GroupRequest, JobGroup, JobTerms, Submission } from '../
 import { stringifyJson } from '../../json/stringify.ts';
 import { LIMITS } from '../../limits.ts';
 import type { BodyLine } from '../body-lines.ts';
-import { readQuery } from '../query-parameters.ts';
+import { readQuery, withPlus } from '../query-parameters.ts';
 import type { IncomingBody, PlainRequest } from '../routes.ts';
 import { asObject, type Fields, invalid, missing, readTerms, refuseUnknown, TERM_FIELDS } from './read-fields.ts';
 import { readLine } from './read-submission.ts';
@@ -55,7 +55,9 @@ async function openLines(
   const inQuery = readQueryFields(query);
   if (JSONL_TYPE.test(headers['content-type'] ?? ''))
     return { terms: readTerms(inQuery, clock.nowMs()), lines: incoming.lines(LINE_LIMITS) };
-  const { fields, lines } = readWholeGroup(await incoming.whole(LIMITS.requestBodyBytesMax));
+  const { fields, lines } = await readWholeGroup(incoming).catch((error: unknown) => {
+    throw withLinesNamed(error);
+  });
   const twice = Object.keys(inQuery).find((name) => name in fields);
   if (twice !== undefined) throw invalid(twice, 'must be in the query or in the body, not in both');
   return { terms: readTerms({ ...inQuery, ...fields }, clock.nowMs()), lines };
@@ -63,17 +65,35 @@ async function openLines(
 
 function readQueryFields(query: string): Fields {
   const given = Object.fromEntries(readQuery(query, QUERY_FIELDS));
-  const { result_ttl_seconds: ttl } = given;
-  return ttl === undefined ? given : { ...given, result_ttl_seconds: /^\d{1,9}$/.test(ttl) ? Number(ttl) : ttl };
+  const { result_ttl_seconds: ttl, not_before: notBefore, expires_at: expiresAt } = given;
+  return {
+    ...given,
+    ...(notBefore !== undefined && { not_before: withPlus(notBefore) }),
+    ...(expiresAt !== undefined && { expires_at: withPlus(expiresAt) }),
+    ...(ttl !== undefined && { result_ttl_seconds: /^\d{1,9}$/.test(ttl) ? Number(ttl) : ttl }),
+  };
 }
 
+/** A batch file that is sent as plain JSON, or as something else, is an easy mistake. */
+function withLinesNamed(error: unknown): unknown {
+  const isMistaken = error instanceof GatewayError && MISTAKEN.includes(error.kind);
+  if (!isMistaken) return error;
+  const { kind, message, param } = error;
+  return new GatewayError(kind, {
+    param,
+    message: `${message} For a batch file, send \`content-type: application/jsonl\`.`,
+  });
+}
+
+const MISTAKEN = ['invalid_request_body', 'unsupported_media_type'];
+
 /** A group in one JSON object. Its lines are the bytes of the requests. */
-function readWholeGroup(bytes: Buffer): { fields: Fields; lines: LineSource } {
-  const text = readBody(bytes);
+async function readWholeGroup(incoming: IncomingBody): Promise<{ fields: Fields; lines: LineSource }> {
+  const text = readBody(await incoming.whole(LIMITS.requestBodyBytesMax));
   const fields = asObject(text.value);
   if (fields === null)
     throw new GatewayError('invalid_request_body', {
-      message: 'The body must be JSON Lines (content-type: application/jsonl), or a JSON object with `requests`.',
+      message: 'The body must be a JSON object with `requests`.',
     });
   refuseUnknown(fields, GROUP_FIELDS, 'A group');
   const { requests } = fields;
