@@ -129,11 +129,11 @@ describe('a new price list', () => {
 
   test('that is not JSON, or not there, is refused in one sentence', async () => {
     writeFileSync(join(folder, 'bad.json'), '{"version":');
-    for (const name of ['bad.json', 'missing.json'])
-      expect(await tollgate('catalog', 'update', name)).toMatchObject({
-        code: EXIT.no,
-        err: expect.stringMatching(/\.\n$/),
-      });
+    for (const [name, code] of [
+      ['bad.json', EXIT.no],
+      ['missing.json', EXIT.usage],
+    ] as const)
+      expect(await tollgate('catalog', 'update', name)).toMatchObject({ code, err: expect.stringMatching(/\.\n$/) });
     expectNothingInstalled();
   });
 

@@ -38,10 +38,11 @@ const EXIT_OF_OPERATOR: Record<OperatorErrorCode, number> = {
   rate_limit_exceeded: EXIT.no,
 };
 
-/** Maps every error to one exit code and one message. */
-export function asFailure(error: unknown): CliFailure {
+/** Maps every error to one exit code and one message. The flags are those of the command. */
+export function asFailure(error: unknown, flags: readonly string[] = []): CliFailure {
   if (error instanceof CliFailure) return error;
-  if (error instanceof OperatorError) return new CliFailure(EXIT_OF_OPERATOR[error.code], error.message, error.hint);
+  if (error instanceof OperatorError)
+    return new CliFailure(EXIT_OF_OPERATOR[error.code], messageOf(error, flags), error.hint);
   if (error instanceof ConfigError) return usageFailure(error.message, 'tollgate config check');
   if (error instanceof CatalogError) return usageFailure(error.message, 'tollgate config check');
   if (error instanceof StoreMisnamed) return usageFailure(error.message);
@@ -49,6 +50,27 @@ export function asFailure(error: unknown): CliFailure {
   if (error instanceof StoreUnavailable) return unreachable(error.message, 'tollgate doctor');
   const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return new CliFailure(EXIT.internal, `This is a bug in Tollgate: ${what}`);
+}
+
+/** Fields of the operator's input whose flags have other names. */
+const FLAG_OF_FIELD: Readonly<Record<string, string>> = {
+  balance_below_nanousd: '--balance-below',
+  expires_at: '--expires',
+  group_by: '--by',
+  spend_cap_nanousd: '--cap',
+};
+
+/** The field that a message begins with, or one whose name cannot be a word. */
+const FIELD = /(?:^`?[a-z]+`?(?:\[\d+\])?|\b[a-z]+(?:_[a-z]+)+\b)(?= )/g;
+
+/** What is wrong with the input, with the flags that were typed in place of the fields. */
+function messageOf({ code, message }: OperatorError, flags: readonly string[]): string {
+  if (code !== 'invalid_input') return message;
+  return message.replace(FIELD, (found) => {
+    const field = found.replace(/`|\[\d+\]/g, '');
+    const flag = FLAG_OF_FIELD[field] ?? `--${field.replaceAll('_', '-')}`;
+    return flags.includes(flag) ? flag : found;
+  });
 }
 
 /** The exit code of an error from Commander, which has printed its message already; null for any other error. */

@@ -57,6 +57,8 @@ test('adds a webhook, prints its secret once, and shows, rotates and removes it'
   expect(added.err).toContain('Save the secret now');
   const changed = await run('webhooks', 'add', 'billing', URL, '--account', 'ada', '--events', 'webhook.test');
   expect([changed.code, changed.out]).toEqual([0, '']);
+  const wrong = await run('webhooks', 'add', 'billing', URL, '--account', 'ada', '--events', 'webhook.tset');
+  expect([wrong.code, wrong.err]).toEqual([2, expect.stringMatching(/^--events must be .*, webhook\.test\.\n$/)]);
   const listed = await run('webhooks', 'list', '--account', 'ada');
   expect(listed.out).toMatch(/billing +http:\/\/127\.0\.0\.1:9\/in +webhook\.test +active +0 +never/);
   expect(JSON.parse((await run('webhooks', 'list', '--json')).out)).toMatchObject({ data: [] });

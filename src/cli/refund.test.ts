@@ -49,7 +49,8 @@ test.each([
 });
 
 test('an amount of zero or less is refused', async () => {
-  for (const amount of ['0', '-1']) expect((await refund('--nanousd', amount)).err).toContain('must be more than 0');
+  for (const amount of ['0', '-1'])
+    expect((await refund('--nanousd', amount)).err).toContain('--nanousd must be more than $0');
 });
 
 test('a refund whose answer is lost names the command that repeats it safely', async () => {

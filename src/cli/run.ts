@@ -16,7 +16,10 @@ export async function runCli(argv: readonly string[], env: Environment, composit
     try {
       exitCode = await spec.run(session, args, command.opts());
     } catch (error) {
-      const failure = asFailure(error);
+      const failure = asFailure(
+        error,
+        command.options.map(({ long }) => long ?? ''),
+      );
       exitCode = failure.exitCode;
       session.say(describeFailure(failure, session));
     }

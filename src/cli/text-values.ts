@@ -44,11 +44,23 @@ export function readNanousd(text: string, what: string): string {
   throw usageFailure(`${what} must be a whole number of nanodollars, like 5250000000 for $5.25, not "${text}".`);
 }
 
-/** The most a key may spend: more than nothing, and no more than the ledger can hold. */
-export function readCap(nanousd: string, typed: string, flag: string): string {
+/** More than nothing, and no more than the ledger can hold. */
+export function readPositive(nanousd: string, typed: string, flag: string, remedy = ''): string {
   if (BigInt(nanousd) > 0n && BigInt(nanousd) <= INT64_MAX) return nanousd;
   const range = `more than $0 and at most $${formatUsd(INT64_MAX)}`;
-  throw usageFailure(`${flag} must be ${range}, not "${typed}". To stop a key, revoke it.`);
+  throw usageFailure(`${flag} must be ${range}, not "${typed}".${remedy}`);
+}
+
+/** The most a key may spend. */
+export function readCap(nanousd: string, typed: string, flag: string): string {
+  return readPositive(nanousd, typed, flag, ' To stop a key, revoke it.');
+}
+
+/** What an account is credited or debited. */
+export function readChange(nanousd: string, what: string): string {
+  const size = BigInt(nanousd.replace('-', ''));
+  if (size > 0n && size <= INT64_MAX) return nanousd;
+  throw usageFailure(`${what} must be at most $${formatUsd(INT64_MAX)}, and not $0.`);
 }
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };

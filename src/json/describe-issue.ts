@@ -15,6 +15,7 @@ export function describeIssue(issue: Issue): string {
     case 'invalid_value':
       return `must be one of ${issue.values.map((value) => JSON.stringify(value)).join(', ')}`;
     case 'too_small':
+      if (issue.origin === 'string' && Number(issue.minimum) === 1) return 'must not be empty';
       return `must be ${boundOf(issue.origin, 'at least', Number(issue.minimum))}`;
     case 'too_big':
       return `must be ${boundOf(issue.origin, 'at most', Number(issue.maximum))}`;
@@ -43,7 +44,7 @@ function describeUnion(issue: Extract<Issue, { code: 'invalid_union' }>): string
 }
 
 function boundOf(origin: string, bound: string, limit: number): string {
-  if (origin === 'string') return limit === 1 ? 'not empty' : `${bound} ${limit} characters long`;
+  if (origin === 'string') return `${bound} ${limit} characters long`;
   if (origin === 'array') return `a list of ${bound} ${limit}`;
   return `${bound} ${limit}`;
 }

@@ -8,7 +8,7 @@ import { usageFailure } from '../failure.ts';
 import { AnswerLost } from '../operator-client.ts';
 import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
 import { formatRecord, formatTable } from '../table.ts';
-import { newReference, readNanousd, readUsd, textOption, time, usd } from '../text-values.ts';
+import { newReference, readChange, readNanousd, readUsd, textOption, time, usd } from '../text-values.ts';
 import { entriesCommand } from './entries.ts';
 
 const createCommand: CommandSpec = {
@@ -177,7 +177,7 @@ function readAmount(dollars: string | undefined, options: Options): string {
   const nanousd = options.nanousd;
   if (typeof nanousd === 'string' && dollars !== undefined)
     throw usageFailure('Give either an amount in dollars or --nanousd, not both.');
-  if (typeof nanousd === 'string') return readNanousd(nanousd, '--nanousd');
+  if (typeof nanousd === 'string') return readChange(readNanousd(nanousd, '--nanousd'), '--nanousd');
   if (dollars === undefined) throw usageFailure('The amount is missing. Give it in dollars, or with --nanousd.');
-  return readUsd(dollars, 'The amount');
+  return readChange(readUsd(dollars, 'The amount'), 'The amount');
 }

@@ -126,7 +126,7 @@ function readLocal(session: Session, path: string): Buffer {
   try {
     return readFileSync(session.pathOf(path));
   } catch (error) {
-    throw new CliFailure(EXIT.no, `Cannot read ${path} (${(error as NodeJS.ErrnoException).code}).`);
+    throw usageFailure(`Cannot read ${path} (${(error as NodeJS.ErrnoException).code}).`);
   }
 }
 

@@ -5,7 +5,7 @@ import { EXIT } from '../exit-codes.ts';
 import { usageFailure } from '../failure.ts';
 import { AnswerLost } from '../operator-client.ts';
 import { formatRecord } from '../table.ts';
-import { newReference, readNanousd, readUsd, textOption, usd } from '../text-values.ts';
+import { newReference, readNanousd, readPositive, readUsd, textOption, usd } from '../text-values.ts';
 
 export const refundCommand: CommandSpec = {
   name: 'refund <receipt>',
@@ -44,6 +44,6 @@ export const refundCommand: CommandSpec = {
 
 function readAmount({ amount, nanousd }: Options): string | null {
   if (amount !== undefined && nanousd !== undefined) throw usageFailure('Give --amount or --nanousd, not both.');
-  if (typeof amount === 'string') return readUsd(amount, '--amount');
-  return typeof nanousd === 'string' ? readNanousd(nanousd, '--nanousd') : null;
+  if (typeof amount === 'string') return readPositive(readUsd(amount, '--amount'), amount, '--amount');
+  return typeof nanousd === 'string' ? readPositive(readNanousd(nanousd, '--nanousd'), nanousd, '--nanousd') : null;
 }

@@ -1,9 +1,7 @@
 import { csvLine, csvText, csvUsd } from '../../operator/csv.ts';
-import { OperatorError } from '../../operator/error.ts';
 import type { UsageFigures, UsageRowView, UsageView } from '../../operator/usage-view.ts';
 import type { CommandSpec, Options } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { usageFailure } from '../failure.ts';
 import { type Column, formatTable } from '../table.ts';
 import { readChoice, readMoment, time, usd } from '../text-values.ts';
 
@@ -38,23 +36,12 @@ export const usageCommand: CommandSpec = {
       person: textOf(options, 'person'),
       model: textOf(options, 'model'),
     };
-    const answer = await session.ask('usage.report', input).catch((error: unknown) => {
-      throw withFlags(error);
-    });
+    const answer = await session.ask('usage.report', input);
     if (options.csv === true && !session.json) session.print(csvOf(answer.result));
     else session.show(answer, describeUsage);
     return EXIT.ok;
   },
 };
-
-/** The same error, with the flag that was typed in place of the field that it names. */
-function withFlags(error: unknown): unknown {
-  if (!(error instanceof OperatorError) || error.code !== 'invalid_input') return error;
-  const field = /^(group_by|since|until) /.exec(error.message)?.[1];
-  if (field === undefined) return error;
-  const flag = field === 'group_by' ? '--by' : `--${field}`;
-  return usageFailure(flag + error.message.slice(field.length), error.hint);
-}
 
 function textOf(options: Options, name: string): string | null {
   const text = options[name];
