@@ -349,3 +349,25 @@ test('a host shows its state, its prices and what went through it', async () => 
   expect(complaints).toEqual([]);
   await close();
 });
+
+test('long names and large amounts are whole or cut on a phone, and no page is wider than it', async () => {
+  const { manage, account, harness } = suite.demo;
+  const name = 'a-very-long-name-without-a-space-'.repeat(3);
+  await manage.post('/keys', { account, name, spend_cap_nanousd: '100000000000000', window: 'month' });
+  const other = await manage.post('/accounts', { name });
+  await manage.post(`/accounts/${other.id}/credits`, { amount_nanousd: '1234567890000000' });
+  const { page, complaints, close } = await suite.open('/models', { viewport: { width: 390, height: 844 } });
+  for (const path of [`/keys?account=${account}`, '/accounts', '/balance', `/balance?account=${other.id}`]) {
+    await page.goto(`${harness.url}/console${path}`);
+    await page
+      .getByText(path.startsWith('/balance?') ? 'since the account was created' : name)
+      .first()
+      .waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(390);
+  }
+  await page.locator('.text-figure', { hasText: '$1,234,567.89' }).first().waitFor();
+  const figures = `[...document.querySelectorAll('.text-figure')]`;
+  expect(await page.evaluate(`${figures}.every((each) => each.scrollWidth <= each.clientWidth)`)).toBe(true);
+  expect(complaints).toEqual([]);
+  await close();
+});

@@ -32,10 +32,10 @@ export function AccountRequired({
       <EmptyState
         title="Choose an account"
         action={
-          <span className="flex flex-wrap justify-center gap-2">
+          <span className="flex max-w-full flex-wrap justify-center gap-2">
             {accounts.slice(0, BUTTONS_MAX).map(({ id, name }) => (
-              <Button key={id} onClick={() => change({ account: id })}>
-                {name}
+              <Button key={id} className="max-w-full" onClick={() => change({ account: id })}>
+                <span className="truncate">{name}</span>
               </Button>
             ))}
           </span>

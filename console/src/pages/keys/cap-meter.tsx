@@ -28,7 +28,7 @@ export function SpendOfCap({ spent_nanousd, spend_cap_nanousd, window, name }: C
           label={`${name}: ${formatMoney(spent_nanousd)} of ${formatMoney(spend_cap_nanousd)} spent`}
         />
       </span>
-      <span className="whitespace-nowrap">
+      <span className="wide:whitespace-nowrap">
         <Money nanousd={spent_nanousd} /> of <Money nanousd={spend_cap_nanousd} />
         <span className="text-muted">{per}</span>
       </span>

@@ -32,7 +32,9 @@ const SPENDING: readonly Column<ShownKey>[] = [
     head: 'Key',
     cell: ({ name, hint }) => (
       <span className="flex min-w-0 items-baseline gap-2">
-        <span className="max-w-60 truncate font-medium">{name}</span>
+        <span title={name} className="max-w-28 truncate font-medium wide:max-w-44">
+          {name}
+        </span>
         <KeyHint hint={hint} />
       </span>
     ),
