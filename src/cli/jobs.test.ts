@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -160,6 +160,14 @@ describe('tollgate jobs submit', () => {
     ['no such file', ['submit', 'none.jsonl'], 'There is no file none.jsonl.'],
     ['an output without waiting', ['submit', 'batch.jsonl', '--out', 'x.jsonl'], '--out needs --wait'],
     ['an output that exists', ['submit', 'batch.jsonl', '--wait', '--out', 'batch.jsonl'], 'exists already'],
+    ['a folder', ['submit', '.'], '. is not a file.'],
+    [
+      'an output in no folder',
+      ['submit', 'batch.jsonl', '--wait', '--out', 'a/x.jsonl'],
+      'Cannot write a/x.jsonl (ENOENT)',
+    ],
+    ['an output in a file', ['wait', GROUP, '--out', 'batch.jsonl/x'], 'Cannot write batch.jsonl/x (ENOTDIR)'],
+    ['an output in no folder for a result', ['result', JOB, '--out', 'a/x.json'], 'Cannot write a/x.json (ENOENT)'],
     ['an invalid time', ['submit', 'batch.jsonl', '--not-before', 'soon'], '--not-before must be a date like'],
     [
       'a day that does not exist',
@@ -198,6 +206,13 @@ describe('tollgate jobs submit', () => {
     expect([ended.code, ended.err.includes(message)]).toEqual([2, true]);
     expect(asked).toEqual([]);
   });
+});
+
+test('results that cannot be written name the command that gets them again', async () => {
+  mkdirSync(`${out()}.${GROUP}.part`);
+  const ended = await run('submit', 'batch.jsonl', '--wait', '--out', 'results.jsonl');
+  expect(ended.code).toBe(1);
+  expect(ended.err).toContain(`Cannot write ${out()} (EISDIR).\nTry: tollgate jobs result ${GROUP} --out FILE`);
 });
 
 describe('tollgate jobs wait', () => {

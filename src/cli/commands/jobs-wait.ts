@@ -1,4 +1,13 @@
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, truncateSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { GROUP_PREFIX } from '../../canonical/id-prefixes.ts';
 import { tryParseJson } from '../../json/json.ts';
 import { LIMITS } from '../../limits.ts';
@@ -69,7 +78,22 @@ export async function saveResult(
   id: string,
   out: string | null,
 ): Promise<void> {
-  if (id.startsWith(GROUP_PREFIX)) return saveLines(session, client, id, out);
+  try {
+    if (id.startsWith(GROUP_PREFIX)) await saveLines(session, client, id, out);
+    else await saveAnswer(session, client, id, out);
+  } catch (error) {
+    throw out === null ? error : notWritten(error, id, out);
+  }
+}
+
+/** A full disk, or a folder that is gone, is nothing that the gateway or this program could repair. */
+function notWritten(error: unknown, id: string, out: string): unknown {
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  if (error instanceof CliFailure || code === undefined || syscall === undefined) return error;
+  return new CliFailure(EXIT.no, `Cannot write ${out} (${code}).`, `tollgate jobs result ${id} --out FILE`);
+}
+
+async function saveAnswer(session: Session, client: GatewayClient, id: string, out: string | null): Promise<void> {
   const { status, body, isAnswer } = await client.stored(`/jobs/${id}/result`);
   if (!isAnswer) throw new CliFailure(EXIT.no, `The gateway has no result of ${id}: ${describeRefusal(body, status)}`);
   if (out === null) session.print(body.toString());
@@ -95,7 +119,8 @@ async function saveLines(session: Session, client: GatewayClient, id: string, ou
   const after = existsSync(part) ? lastWholeLine(part) : null;
   const file = openSync(part, 'a', 0o600);
   try {
-    for await (const piece of client.pieces(after === null ? path : `${path}?after=${after}`)) writeSync(file, piece);
+    for await (const piece of client.pieces(after === null ? path : `${path}?after=${after}`))
+      writeFileSync(file, piece);
     fsyncSync(file);
   } finally {
     closeSync(file);
@@ -119,7 +144,7 @@ function writeWhole(out: string, bytes: Buffer): void {
   const part = `${out}.part`;
   const file = openSync(part, 'w', 0o600);
   try {
-    writeSync(file, bytes);
+    writeFileSync(file, bytes);
     fsyncSync(file);
   } finally {
     closeSync(file);

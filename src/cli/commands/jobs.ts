@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createReadStream, existsSync, statSync } from 'node:fs';
+import { accessSync, constants, createReadStream, existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { GROUP_PREFIX, JOB_PREFIX } from '../../canonical/id-prefixes.ts';
 import { CALLER_KEY_VARIABLE } from '../../config/config.ts';
 import { LIMITS } from '../../limits.ts';
@@ -176,8 +177,7 @@ interface GroupTerms {
 /** Sends the file again under the same idempotency key if the answer is lost, so that it is accepted once. */
 async function sendFile(session: Session, client: GatewayClient, file: string, terms: GroupTerms): Promise<string> {
   const path = session.pathOf(file);
-  if (!existsSync(path)) throw usageFailure(`There is no file ${file}.`);
-  const bytes = statSync(path).size;
+  const bytes = sizeOf(path, file);
   if (bytes > LIMITS.groupBytesMax)
     throw usageFailure(`${file} has more than ${LIMITS.groupBytesMax} bytes. Split it into several files.`);
   const headers = {
@@ -202,6 +202,23 @@ async function sendFile(session: Session, client: GatewayClient, file: string, t
     }
   } finally {
     line.end();
+  }
+}
+
+/** A file that cannot be read would look like a gateway that cannot be reached. */
+function sizeOf(path: string, file: string): number {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) throw usageFailure(`There is no file ${file}.`);
+  if (!found.isFile()) throw usageFailure(`${file} is not a file.`);
+  refuseWithout(path, constants.R_OK, `Cannot read ${file}`);
+  return found.size;
+}
+
+function refuseWithout(path: string, access: number, message: string): void {
+  try {
+    accessSync(path, access);
+  } catch (error) {
+    throw usageFailure(`${message} (${(error as NodeJS.ErrnoException).code}).`);
   }
 }
 
@@ -233,5 +250,6 @@ function readOut(session: Session, { out }: Options): string | null {
   if (typeof out !== 'string') return null;
   const path = session.pathOf(out);
   if (existsSync(path)) throw usageFailure(`${out} exists already. Name another file with --out.`);
+  refuseWithout(`${dirname(path)}/.`, constants.W_OK, `Cannot write ${out}`);
   return path;
 }
