@@ -225,6 +225,14 @@ describe('tollgate setup', () => {
     }
   });
 
+  test('writes the address of the gateway that runs on this data folder, wherever it listens', async () => {
+    cli.holder = { pid: 7, socketPath: null, startedMs: 0, url: 'http://0.0.0.0:9123' };
+    expect((await setup('codex')).code).toBe(EXIT.ok);
+    expect(read('.codex/config.toml')).toContain('"http://127.0.0.1:9123/v1"');
+    await setup('codex', '--url', 'http://127.0.0.1:9999', '--model', 'm');
+    expect(read('.codex/config.toml')).toContain('"http://127.0.0.1:9999/v1"');
+  });
+
   test.each(['a: b', '#x', 'yes', '1.0', '*x', 'two\nlines: 1', 'llama3.1:8b'])(
     'writes the model id %j so that YAML reads the same text, and --undo removes it',
     async (model) => {
