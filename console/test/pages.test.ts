@@ -350,6 +350,23 @@ test('a host shows its state, its prices and what went through it', async () => 
   await close();
 });
 
+test('a drawer and a dialog show a long name whole', async () => {
+  const { manage, account } = suite.demo;
+  const name = 'x'.repeat(99);
+  const { id } = await manage.post('/keys', { account, name });
+  const options = { viewport: { width: 390, height: 844 } };
+  const { page, close } = await suite.open(`/keys?account=${account}&open=${id}`, options);
+  const isWhole = async (heading: string): Promise<boolean> => {
+    const box = (await page.getByRole('dialog').getByRole('heading', { name: heading }).boundingBox())!;
+    return box.y >= 8 && box.x + box.width <= 390 - 28;
+  };
+  await page.getByRole('button', { name: 'Disable' }).click();
+  expect(await isWhole(`Disable “${name}”`)).toBe(true);
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  expect(await isWhole(name)).toBe(true);
+  await close();
+});
+
 test('long names and large amounts are whole or cut on a phone, and no page is wider than it', async () => {
   const { manage, account, harness } = suite.demo;
   const name = 'a-very-long-name-without-a-space-'.repeat(3);

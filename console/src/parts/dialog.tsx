@@ -34,8 +34,8 @@ export function Dialog({ title, children, onClose, closesOutside = true, width =
           onInteractOutside={(event) => !closesOutside && event.preventDefault()}
           className={`fixed top-1/2 left-1/2 z-50 flex max-h-[calc(100dvh-32px)] w-[calc(100vw-32px)] -translate-x-1/2 -translate-y-1/2 flex-col rounded-panel border border-line bg-panel outline-none ${width === 'large' ? 'max-w-[640px]' : 'max-w-[460px]'}`}
         >
-          <header className="flex min-h-13 items-center justify-between gap-3 pr-3 pl-5">
-            <Radix.Title className="text-title font-semibold">{title}</Radix.Title>
+          <header className="flex min-h-13 items-center justify-between gap-3 py-3 pr-3 pl-5">
+            <Radix.Title className="min-w-0 text-title font-semibold break-words">{title}</Radix.Title>
             <Radix.Close asChild>
               <IconButton icon="close" label="Close" />
             </Radix.Close>

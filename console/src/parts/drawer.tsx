@@ -35,8 +35,8 @@ export function Drawer({ title, description, hint, footer, children, onClose, on
           onKeyDown={onKeyDown}
           className="fixed inset-y-0 right-0 z-40 flex w-full animate-[drawer-in_0.16s_ease-out] flex-col border-l border-line bg-panel shadow-drawer outline-none wide:w-[452px]"
         >
-          <header className="flex min-h-14 items-center justify-between gap-3 pr-4 pl-6">
-            <Dialog.Title className="text-title font-semibold">{title}</Dialog.Title>
+          <header className="flex min-h-14 items-center justify-between gap-3 py-3 pr-4 pl-6">
+            <Dialog.Title className="min-w-0 text-title font-semibold break-words">{title}</Dialog.Title>
             {description === undefined ? null : (
               <Dialog.Description className="sr-only">{description}</Dialog.Description>
             )}
