@@ -23,13 +23,17 @@ function focused(page: Page): Promise<unknown> {
 }
 
 describe('keys', () => {
-  test('the keyboard goes back to the button that opened a dialog', async () => {
+  test('the keyboard goes back to the button that had the focus before a dialog or the search', async () => {
     const { page, close } = await suite.open(`/keys?account=${suite.demo.account}`);
     await page.getByRole('button', { name: 'New key' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await expect.poll(() => focused(page)).toBe('New key');
+    await page.keyboard.press('Control+k');
+    await page.getByPlaceholder('Page, key, model or request id').waitFor();
+    await page.keyboard.press('Escape');
     await expect.poll(() => focused(page)).toBe('New key');
     await close();
   });

@@ -1,9 +1,10 @@
 import * as Radix from '@radix-ui/react-dialog';
-import { type FormEvent, type ReactNode, useRef, useState } from 'react';
+import { type FormEvent, type ReactNode, useState } from 'react';
 import { Button } from './button.tsx';
 import { FormError } from './error-panel.tsx';
 import { Field, TextInput } from './field.tsx';
 import { IconButton } from './icon-button.tsx';
+import { useReturnFocus } from './return-focus.ts';
 
 interface DialogProps {
   readonly title: string;
@@ -16,21 +17,14 @@ interface DialogProps {
 
 /** A window over the page. The rest of the page cannot be used until it is closed. */
 export function Dialog({ title, children, onClose, closesOutside = true, width = 'normal' }: DialogProps): ReactNode {
-  const opener = useRef<Element>(null);
+  const focus = useReturnFocus(focusFirstField);
   return (
     <Radix.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Radix.Portal>
         <Radix.Overlay className="fixed inset-0 z-40 bg-scrim" />
         <Radix.Content
           aria-describedby={undefined}
-          onOpenAutoFocus={(event) => {
-            opener.current = document.activeElement;
-            focusFirstField(event);
-          }}
-          onCloseAutoFocus={(event) => {
-            event.preventDefault();
-            if (opener.current instanceof HTMLElement) opener.current.focus();
-          }}
+          {...focus}
           onInteractOutside={(event) => !closesOutside && event.preventDefault()}
           className={`fixed top-1/2 left-1/2 z-50 flex max-h-[calc(100dvh-32px)] w-[calc(100vw-32px)] -translate-x-1/2 -translate-y-1/2 flex-col rounded-panel border border-line bg-panel outline-none ${width === 'large' ? 'max-w-[640px]' : 'max-w-[460px]'}`}
         >

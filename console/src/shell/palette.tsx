@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { Command } from 'cmdk';
 import { type ReactNode, useState } from 'react';
 import { useApi } from '../api/queries.ts';
+import { useReturnFocus } from '../parts/return-focus.ts';
 import { pagesFor } from './pages.ts';
 import { type Search, useFilters } from './search.ts';
 import { useAccountInput, useViewer } from './viewer.tsx';
@@ -24,6 +25,7 @@ export default function Palette({ onClose }: { onClose(): void }): ReactNode {
   const navigate = useNavigate();
   const { search } = useFilters();
   const groups = useTargets(text.trim());
+  const focus = useReturnFocus();
   const open = ({ to, search: more = {} }: Target): void => {
     onClose();
     void navigate({ to, search: { account: search.account, ...more } as never });
@@ -34,6 +36,7 @@ export default function Palette({ onClose }: { onClose(): void }): ReactNode {
         <Dialog.Overlay className="fixed inset-0 z-40 bg-scrim" />
         <Dialog.Content
           aria-describedby={undefined}
+          {...focus}
           className="fixed top-[12vh] left-1/2 z-50 w-[calc(100vw-32px)] max-w-[560px] -translate-x-1/2 overflow-hidden rounded-panel border border-line-strong bg-panel outline-none"
         >
           <Dialog.Title className="sr-only">Search</Dialog.Title>
