@@ -385,6 +385,10 @@ test('long names and large amounts are whole or cut on a phone, and no page is w
   await page.locator('.text-figure', { hasText: '$1,234,567.89' }).first().waitFor();
   const figures = `[...document.querySelectorAll('.text-figure')]`;
   expect(await page.evaluate(`${figures}.every((each) => each.scrollWidth <= each.clientWidth)`)).toBe(true);
+  await page.getByRole('button', { name: 'Pages' }).click();
+  await page.getByRole('button', { name: /available$/ }).click();
+  const menu = (await page.getByRole('menu').boundingBox())!;
+  expect(menu.x + menu.width).toBeLessThanOrEqual(390);
   expect(complaints).toEqual([]);
   await close();
 });

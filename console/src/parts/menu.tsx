@@ -24,7 +24,7 @@ export function Menu({ trigger, items, align = 'end' }: MenuProps): ReactNode {
         <Radix.Content
           align={align}
           sideOffset={4}
-          className="z-50 max-h-80 min-w-40 overflow-y-auto rounded-control border border-line-strong bg-panel p-1"
+          className="z-50 max-h-80 max-w-[calc(100vw-16px)] min-w-40 overflow-y-auto rounded-control border border-line-strong bg-panel p-1"
         >
           {items.map(({ label, tone, checked, onSelect }) => (
             <Radix.Item
@@ -32,7 +32,7 @@ export function Menu({ trigger, items, align = 'end' }: MenuProps): ReactNode {
               onSelect={onSelect}
               className={`flex h-7 cursor-pointer items-center justify-between gap-4 rounded-chip px-2 outline-none data-highlighted:bg-raised ${tone === 'danger' ? 'text-error' : ''}`}
             >
-              {label}
+              <span className="truncate">{label}</span>
               {checked === true ? <Icon name="check" size={12} /> : null}
               {checked === true ? <span className="sr-only">chosen</span> : null}
             </Radix.Item>
