@@ -72,3 +72,18 @@ test('the operator decides what becomes of jobs that a restore has paused', asyn
   await close();
   await harness.stop();
 });
+
+test('a live list keeps its rows while the gateway cannot be reached', async () => {
+  const harness = await startHarness({ folder });
+  const call = { model: 'sim-gpt-mini', max_tokens: 8, messages: [{ role: 'user', content: 'Hello' }] };
+  await (await harness.post(call)).text();
+  const { token } = new ManageClient(harness);
+  const { page, close } = await visit(browser, `${harness.url}/console/requests?live=1`, { token });
+  await page.locator('[data-row]').first().waitFor();
+  const rows = await page.locator('[data-row]').count();
+  await page.context().setOffline(true);
+  await page.getByText('The gateway cannot be reached. This page goes on').waitFor();
+  expect(await page.locator('[data-row]').count()).toBe(rows);
+  await close();
+  await harness.stop();
+});

@@ -106,7 +106,8 @@ export function useRows<Route extends RouteName>(
     rows: (found.data?.pages ?? []).flatMap(({ data }) => data) as unknown as readonly Row<Route>[],
     isPending: found.isPending && enabled,
     isStale: found.isPlaceholderData,
-    error: found.error,
+    // The shell says that the gateway is away; rows that were read stay meanwhile.
+    error: found.error?.isAway === true && found.data !== undefined ? null : found.error,
     hasMore: found.hasNextPage,
     isLoadingMore: found.isFetchingNextPage,
     more: () => void found.fetchNextPage(),
