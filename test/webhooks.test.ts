@@ -182,10 +182,16 @@ describe("an account's webhook", () => {
 
   test('is refused with unknown fields, and with a body that is not an object', async () => {
     const refused = await ask('PUT', '/a', { url: receiver.url, secret: 'mine' });
-    expect(refused.body.error).toMatchObject({ code: 'invalid_request_body' });
-    expect((await ask('PUT', '/a', [])).status).toBe(400);
+    expect(refused.body.error).toMatchObject({ code: 'unsupported_parameter', param: 'secret' });
+    const text = await ask('PUT', '/a', { url: receiver.url, ['a secret '.repeat(20)]: 1 });
+    expect(text.body.error).toMatchObject({ code: 'unsupported_parameter', param: null });
+    expect(JSON.stringify(text.body)).not.toContain('a secret');
+    const missing = await ask('PUT', '/a', {});
+    expect(missing.body.error).toMatchObject({ code: 'missing_required_parameter', param: 'url' });
+    expect((await ask('PUT', '/a', [])).body.error).toMatchObject({ code: 'invalid_request_body', param: null });
     expect((await ask('GET', '/hook/deliveries?limit=0')).body.error).toMatchObject({ param: 'limit' });
     expect((await ask('GET', '/hook/deliveries?after=x')).body.error).toMatchObject({ param: 'after' });
+    expect((await ask('GET', '/hook/deliveries?limits=1')).body.error).toMatchObject({ param: 'limits' });
   });
 
   test('is refused beyond the most of one account', async () => {

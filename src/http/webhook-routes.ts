@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { GatewayError } from '../canonical/errors.ts';
 import { EVENT_PREFIX } from '../canonical/id-prefixes.ts';
 import { readBody } from '../gateway/read-call.ts';
-import { describeIssue, issuePath } from '../json/describe-issue.ts';
+import { describeIssue, isMissing, issuePath } from '../json/describe-issue.ts';
 import { formatPath } from '../json/error.ts';
 import { stringifyJson } from '../json/stringify.ts';
 import { parseId } from '../kit/ids.ts';
@@ -11,6 +11,7 @@ import { listView } from '../operator/view.ts';
 import { deliveryView, webhookInput, webhookRotation, webhookView } from '../operator/webhooks.ts';
 import type { WebhookTargets } from '../webhooks/targets.ts';
 import { type AuditTerms, auditOfCaller } from './caller-audit.ts';
+import { readQuery } from './query-parameters.ts';
 import { routesOver } from './route-list.ts';
 import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
 
@@ -66,9 +67,9 @@ async function test(services: WebhookRouteServices, { caller, param, body }: Pla
 }
 
 async function deliveries({ targets }: WebhookRouteServices, request: PlainRequest): Promise<PlainAnswer> {
-  const query = new URLSearchParams(request.query);
-  const limit = readLimit(query.get('limit'));
-  const page = { before: readAfter(query.get('after')), limit };
+  const query = readQuery(request.query, ['limit', 'after']);
+  const limit = readLimit(query.get('limit') ?? null);
+  const page = { before: readAfter(query.get('after') ?? null), limit };
   const rows = await targets.deliveries(request.caller!.accountId, request.param, page);
   return ok(listView(rows.map(deliveryView), limit));
 }
@@ -95,9 +96,19 @@ function readFields<Schema extends z.ZodType>(schema: Schema, body: Buffer): z.o
   const parsed = schema.safeParse(body.length === 0 ? {} : readBody(body).value);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0]!;
+  if (issue.code === 'unrecognized_keys') throw unknownField(issue.keys[0]!);
   const path = formatPath(issuePath(issue));
-  if (path !== '') throw invalid(path, `\`${path}\` ${describeIssue(issue)}.`);
+  const message = `\`${path}\` ${describeIssue(issue)}.`;
+  if (path !== '' && isMissing(issue)) throw new GatewayError('missing_required_parameter', { param: path, message });
+  if (path !== '') throw invalid(path, message);
   throw new GatewayError('invalid_request_body', { message: `The body ${describeIssue(issue)}.` });
+}
+
+/** Repeats no text that is not a name: it may be a secret in the wrong place. */
+function unknownField(name: string): GatewayError {
+  const param = /^[\w-]{1,64}$/.test(name) ? name : null;
+  const what = param === null ? 'A field' : `\`${param}\``;
+  return new GatewayError('unsupported_parameter', { param, message: `${what} is unknown. Leave it out.` });
 }
 
 function invalid(param: string, message: string): GatewayError {

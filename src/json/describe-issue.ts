@@ -30,7 +30,7 @@ export function describeIssue(issue: Issue): string {
   }
 }
 
-function isMissing(issue: Issue): boolean {
+export function isMissing(issue: Issue): boolean {
   return issue.message.endsWith('received undefined');
 }
 
