@@ -70,7 +70,7 @@ export function SidebarFoot(): ReactNode {
 }
 
 const THEMES: readonly { readonly value: Theme; readonly label: string; readonly icon: 'screen' | 'sun' | 'moon' }[] = [
-  { value: 'system', label: 'As the system', icon: 'screen' },
+  { value: 'system', label: 'Same as the system', icon: 'screen' },
   { value: 'light', label: 'Light', icon: 'sun' },
   { value: 'dark', label: 'Dark', icon: 'moon' },
 ];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readBatchFile } from './batch-file.ts';
 
-test('reads one request a line, and leaves empty lines out', () => {
+test('reads one request per line, and leaves empty lines out', () => {
   expect(readBatchFile('{"custom_id":"a"}\n\r\n{"custom_id":"b"}\n')).toEqual([{ custom_id: 'a' }, { custom_id: 'b' }]);
 });
 

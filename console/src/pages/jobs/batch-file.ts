@@ -7,7 +7,7 @@ export function readBatchFile(text: string): readonly unknown[] | string {
     try {
       requests.push(JSON.parse(line));
     } catch {
-      return `Line ${at + 1} is not valid JSON. A batch file has one request a line.`;
+      return `Line ${at + 1} is not valid JSON. A batch file has one request per line.`;
     }
   }
   return requests.length === 0 ? 'The file is empty.' : requests;

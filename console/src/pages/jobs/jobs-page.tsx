@@ -95,8 +95,8 @@ function JobTable({ action }: { readonly action: ReactNode }): ReactNode {
           <EmptyState title="No job matches the filters">Choose another status.</EmptyState>
         ) : (
           <EmptyState title="No jobs yet" action={action}>
-            A job is a call that is accepted and paid for now, and made later. Submit a batch file, as the vendors have
-            it: one request a line.
+            A job is a call that is accepted now and made later. Until then its worst case is reserved. Submit a batch
+            file in the vendors’ format, with one request per line.
           </EmptyState>
         )
       }

@@ -37,7 +37,7 @@ export function KeyFields({ draft, faults, onChange }: KeyFieldsProps): ReactNod
           {(id) => <TextInput id={id} type="date" value={draft.expires} onChange={set('expires')} />}
         </Field>
       </div>
-      <Field label="Models" hint="One a line. Empty: all models.">
+      <Field label="Models" hint="One per line. Empty: all models.">
         {(id) => (
           <TextArea
             id={id}
