@@ -30,7 +30,7 @@ let store: Store;
 let raised: NewAlert[];
 let errors: unknown[];
 let hosts: HostState[];
-let freeBytes: number;
+let freeBytes: number | null;
 let calls: IdSource;
 
 beforeEach(async () => {
@@ -274,6 +274,12 @@ describe('what runs the gateway', () => {
     freeBytes = GIGABYTE;
     await watch.look();
     expect(await open()).toEqual([]);
+  });
+
+  test('nothing is reported, and nothing fails, where there is no data folder', async () => {
+    freeBytes = null;
+    await watcher().look();
+    expect([raised, errors]).toEqual([[], []]);
   });
 
   test('a disk is no longer reported after the alert was turned off', async () => {

@@ -30,7 +30,8 @@ export interface WatchTerms {
   readonly settings: WatchSettings;
   /** The name of this machine. */
   readonly machine: string;
-  diskFreeBytes(): Promise<number>;
+  /** Null if there is no data folder, as a gateway on PostgreSQL may need none. */
+  diskFreeBytes(): Promise<number | null>;
   hosts(): readonly HostState[];
   /** A look failed, for example because the store was unreachable; it is repeated. */
   onError(error: unknown): void;
@@ -159,7 +160,9 @@ export class AlertWatch {
   async #lookAtDisk(): Promise<void> {
     const { settings, diskFreeBytes, machine, alerts } = this.#terms;
     if (settings.diskFreeBytes === null) return;
-    await alerts.update(checkDisk(await diskFreeBytes(), settings.diskFreeBytes, machine), LIMITS.alertQuietMs);
+    const freeBytes = await diskFreeBytes();
+    if (freeBytes === null) return;
+    await alerts.update(checkDisk(freeBytes, settings.diskFreeBytes, machine), LIMITS.alertQuietMs);
   }
 
   async #lookAtLosses(): Promise<void> {

@@ -1,4 +1,3 @@
-import { statfs } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { Alerts } from '../alerts/alerts.ts';
 import { AlertWatch, type WatchSettings } from '../alerts/watch.ts';
@@ -12,6 +11,7 @@ import { formatId } from '../kit/ids.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import type { NewAlert } from '../store/alerts.ts';
 import type { Books } from './books.ts';
+import { freeBytes } from './disk-space.ts';
 
 export interface AlertParts {
   readonly config: Pick<Config, 'alerts' | 'dataFolder'>;
@@ -45,10 +45,7 @@ export function openAlerts({ config, books, clock, log, health, metrics, nudge }
     clock,
     settings: settingsOf(config.alerts),
     machine: hostname(),
-    diskFreeBytes: async () => {
-      const { bavail, bsize } = await statfs(config.dataFolder);
-      return bavail * bsize;
-    },
+    diskFreeBytes: () => freeBytes(config.dataFolder),
     hosts: () => health.report(),
     onError: (error) => log.warn(errorFields(error), 'Alerts cannot be evaluated. Tollgate will try again.'),
   });

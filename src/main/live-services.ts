@@ -1,4 +1,3 @@
-import { statfs } from 'node:fs/promises';
 import type { Alerts } from '../alerts/alerts.ts';
 import { snakeCased } from '../cli/snake-case.ts';
 import { packageVersion } from '../cli/version.ts';
@@ -8,6 +7,7 @@ import type { HostsHealth } from '../hosts/hosts-health.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { LiveServices } from '../operator/live.ts';
 import { VerifyTask } from '../operator/verify-task.ts';
+import { freeBytes } from './disk-space.ts';
 
 export interface LiveParts {
   readonly config: Config;
@@ -30,16 +30,6 @@ export function liveServices({ config, clock, custody, alerts, health }: LivePar
     settingSources: () => sourcesView(config),
     diskFreeBytes: () => freeBytes(config.dataFolder),
   };
-}
-
-/** Null if the system does not say. */
-async function freeBytes(folder: string): Promise<number | null> {
-  try {
-    const { bavail, bsize } = await statfs(folder);
-    return bavail * bsize;
-  } catch {
-    return null;
-  }
 }
 
 /** Settings whose name in the view differs from that in the config file, because the file has them in another unit. */
