@@ -16,24 +16,8 @@ interface ConnectionUser {
 /** The one connection of an undici `Client`, which opens a new one when the last has closed. */
 export class KeptConnection {
   #socket: Socket | null = null;
-  /** Fails the request that waits for the connection; null if none does. */
-  #giveUp: ((error: Error) => void) | null = null;
   /** A request was answered on it, so the host may be closing it as idle. */
   hasAnswered = false;
-
-  opening(giveUp: (error: Error) => void): void {
-    this.#giveUp = giveUp;
-  }
-
-  /** Nothing waits for the connection any more. */
-  settled(): void {
-    this.#giveUp = null;
-  }
-
-  /** Ends the wait for the connection: undici itself would keep the request until there is one. */
-  giveUp(error: Error): void {
-    this.#giveUp?.(error);
-  }
 
   opened(socket: Socket): void {
     this.#socket = socket;
@@ -63,30 +47,17 @@ export function trackConnections(count: ConnectionCount): NonNullable<Pool.Optio
   return (origin, options) => {
     const connection = new KeptConnection();
     const { connect } = options as { readonly connect: buildConnector.connector };
-    const tracked: buildConnector.connector = (target, callback) => {
-      let isAwaited = true;
-      const fail = (error: Error): void => {
-        isAwaited = false;
-        connection.settled();
-        callback(error, null);
-      };
-      connection.opening(fail);
+    const tracked: buildConnector.connector = (target, callback) =>
       connect(target, (...[error, socket]) => {
-        if (!isAwaited) {
-          socket?.on('error', () => {}).destroy();
-          return;
-        }
         if (error !== null) {
-          fail(error);
+          callback(error, null);
           return;
         }
-        connection.settled();
         count.opened();
         socket.once('close', () => count.closed());
         connection.opened(socket);
         callback(null, socket);
       });
-    };
     return trackedClient(origin, { ...options, connect: tracked }, connection);
   };
 }

@@ -1,9 +1,7 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
-import type { buildConnector } from 'undici';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { CHUNKED, chunk, LAST_CHUNK, Notes } from '../../test/http1-host.ts';
-import { until } from '../../test/until.ts';
 import type { RequestControl } from './client.ts';
 import { UndiciClient } from './undici-client.ts';
 
@@ -94,44 +92,6 @@ describe('UndiciClient with a limit on its origins', () => {
   });
 });
 
-describe('UndiciClient while a connection opens', () => {
-  type Connecting = Parameters<buildConnector.connector>[1];
-
-  it('lets go of a request that is cancelled, gives its place to the next, and closes the connection that comes too late', async () => {
-    const opening: Connecting[] = [];
-    const { server, origin } = await listen((socket) => socket.write(`${CHUNKED}${chunk('ok')}${LAST_CHUNK}`));
-    const egress = new UndiciClient({ connectionsMax: 1, connect: (_target, opened) => void opening.push(opened) });
-    const [left, next] = [new Notes(), new Notes()];
-    const request = { origin, path: '/', headers: {}, body: Buffer.from('{}') };
-    const control = egress.send(request, left);
-    egress.send(request, next);
-    expect([opening.length, egress.waiting]).toEqual([1, 1]);
-    control.cancel();
-    expect([opening.length, egress.waiting]).toEqual([2, 0]);
-    const [late, wanted] = [await connected(server), await connected(server)];
-    opening[0]!(null, late);
-    expect([late.destroyed, egress.openConnections]).toEqual([true, 0]);
-    opening[1]!(null, wanted);
-    await next.over.promise;
-    expect([left.seen, next.seen, control.unreached]).toEqual([[], ['head 200', 'ok', 'end'], true]);
-    await egress.close();
-    server.close();
-  });
-
-  it('lets go of a request that is cancelled, although the connection fails afterwards', async () => {
-    const opening: Connecting[] = [];
-    const egress = new UndiciClient({ connect: (_target, opened) => void opening.push(opened) });
-    const notes = new Notes();
-    const origin = 'http://127.0.0.1:1';
-    egress.send({ origin, path: '/', headers: {}, body: Buffer.from('{}') }, notes).cancel();
-    egress.keepOnly(new Set());
-    await until(() => egress.isUnused, 'no request is under way');
-    opening[0]!(new Error('refused'), null);
-    expect(notes.seen).toEqual([]);
-    await egress.close();
-  });
-});
-
 describe('UndiciClient behind a proxy', () => {
   it('gives the connection of a request that the proxy refused to the next, without waiting for the whole refusal', async () => {
     let answer = 'HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 9\r\n\r\n';
@@ -156,12 +116,6 @@ describe('UndiciClient behind a proxy', () => {
     server.close();
   });
 });
-
-async function connected(server: Server): Promise<Socket> {
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
-  await once(socket, 'connect');
-  return socket;
-}
 
 async function listen(answer: (socket: Socket) => void): Promise<{ server: Server; origin: string }> {
   const server = createServer((socket) => {

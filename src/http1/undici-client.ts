@@ -205,8 +205,7 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, OriginRequest, Req
     if (this.#over) return;
     this.#cancelled = true;
     this.#over = true;
-    if (this.#controller === null) this.#connection?.giveUp(cancelled());
-    else this.#controller.abort(cancelled());
+    this.#controller?.abort(cancelled());
     this.#terms.origin.forget(this);
   }
 
