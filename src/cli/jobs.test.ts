@@ -158,6 +158,7 @@ describe('tollgate jobs submit', () => {
 
   test.each([
     ['no such file', ['submit', 'none.jsonl'], 'There is no file none.jsonl.'],
+    ['a file inside a file', ['submit', 'batch.jsonl/x'], 'There is no file batch.jsonl/x.'],
     ['an output without waiting', ['submit', 'batch.jsonl', '--out', 'x.jsonl'], '--out needs --wait'],
     ['an output that exists', ['submit', 'batch.jsonl', '--wait', '--out', 'batch.jsonl'], 'exists already'],
     ['a folder', ['submit', '.'], '. is not a file.'],

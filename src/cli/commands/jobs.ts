@@ -207,10 +207,10 @@ async function sendFile(session: Session, client: GatewayClient, file: string, t
 
 /** A file that cannot be read would look like a gateway that cannot be reached. */
 function sizeOf(path: string, file: string): number {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) throw usageFailure(`There is no file ${file}.`);
-  if (!found.isFile()) throw usageFailure(`${file} is not a file.`);
+  if (!existsSync(path)) throw usageFailure(`There is no file ${file}.`);
   refuseWithout(path, constants.R_OK, `Cannot read ${file}`);
+  const found = statSync(path);
+  if (!found.isFile()) throw usageFailure(`${file} is not a file.`);
   return found.size;
 }
 
