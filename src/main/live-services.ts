@@ -28,7 +28,7 @@ export function liveServices({ config, clock, custody, alerts, health }: LivePar
     hosts: () => health.report(),
     settings: () => settingsView(config),
     settingSources: () => sourcesView(config),
-    diskFreeBytes: () => freeBytes(config.dataFolder),
+    diskFreeBytes: () => freeBytes(config.dataFolder).catch(() => null),
   };
 }
 
