@@ -174,6 +174,7 @@ describe('a usage report', () => {
     ['group_by=colour', 'group_by'],
     ['group_by=host', 'group_by'],
     ['group_by=chain,label:team', 'group_by'],
+    [`group_by=label:${'x'.repeat(257)}`, 'group_by'],
     ['metrics=money', 'metrics'],
     ['since=2027-01-01&until=2026-01-01', 'since'],
     ['colour=red', 'colour'],

@@ -7,7 +7,7 @@ import { readQuery, readText, readTime } from './query-parameters.ts';
 
 const PARAMETERS = ['since', 'until', 'bucket', 'group_by', 'metrics', 'model', 'route'];
 /** What callers may group by. Hosts are the operator's business, and a key belongs to one account and one person. */
-const GROUPS = /^(?:|key|model|route|chain|label:.+)$/s;
+const GROUPS = new RegExp(`^(?:|key|model|route|chain|label:.{1,${LIMITS.labelCharactersMax}})$`, 's');
 
 /** What the caller's key has used, or what its account has used if the key may read that. */
 export async function reportUsage(services: UsageServices, caller: Caller, query: string): Promise<object> {
