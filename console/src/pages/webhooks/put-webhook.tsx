@@ -33,8 +33,10 @@ export function PutWebhookDialog({ before, onClose }: PutWebhookProps): ReactNod
   const [secret, setSecret] = useState<string | null>(null);
   const others = useApi('GET /webhooks', scope);
   // Storing it would replace the other one, and its receiver would no longer get events.
-  const isTaken = before === null && (others.data?.data ?? []).some((each) => each.name === name.trim());
+  const isNameOfOther = before === null && (others.data?.data ?? []).some((each) => each.name === name.trim());
   const put = useChange('PUT /webhooks/{name}', { refreshes: ['GET /webhooks', 'GET /webhooks/{name}'] });
+  // Once it is being stored, the list may have this one already.
+  const isTaken = isNameOfOther && !put.isPending;
   const submit = (): void =>
     put.mutate(
       { input: { ...scope, name: name.trim(), url: url.trim(), events } },
