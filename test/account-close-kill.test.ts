@@ -86,7 +86,7 @@ const LEDGERS: Record<string, () => Promise<World>> = {
 describe.each(Object.entries(LEDGERS))('closing an account in %s, killed', (_place, create) => {
   beforeAll(async () => {
     world = await create();
-  }, 60_000);
+  });
   afterAll(() => world.end());
 
   test.each(Object.keys(STEPS).map((step, at) => [step, at] as const))(

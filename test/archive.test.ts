@@ -129,7 +129,7 @@ describe.each(['sqlite', 'postgres'] as const)('archiving receipts on %s', (engi
     expect(await problems()).toEqual([]);
     expect(await files()).toHaveLength(ARCHIVE_STEPS.length);
     expect(readdirSync(folder)).toHaveLength(2 * ARCHIVE_STEPS.length);
-  }, 120_000);
+  });
 
   it('archives a part of a month, and the rest of it later in a file that continues the first', async () => {
     await fill();
@@ -261,7 +261,7 @@ test('50,000 receipts are archived to 10,000, while the ledger stays exact', asy
   expect(await store.archive.check(to)).toMatchObject({ receipts: forgotten, problems: [] });
   await store.close();
   rmSync(home, { recursive: true });
-}, 120_000);
+});
 
 /** Changes the sums of the last hour without the store's knowledge. */
 function changeSums(folder: string, cost: string): void {

@@ -54,7 +54,7 @@ beforeAll(async () => {
   hostedPool = openPool(hosted.url);
   const jobs = spread();
   await Promise.all(Array.from({ length: SENDERS }, () => work(jobs)));
-}, 120_000);
+});
 
 afterAll(async () => {
   await Promise.all([localPool.close(), hostedPool.close()]);

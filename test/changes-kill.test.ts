@@ -14,7 +14,7 @@ const MOMENTS = [0, 1, 3, 6, 'answered'] as const;
 let world: World;
 beforeAll(async () => {
   world = await createWorld();
-}, 60_000);
+});
 afterAll(() => world.end());
 
 async function call(secret: string): Promise<Response> {
@@ -108,5 +108,5 @@ describe.each(MOMENTS)('killed at %s', (moment) => {
     expect(await auditOf('receipt.refund', receipt)).toHaveLength(1);
     expect(await auditOf('account.credit', key.account)).toHaveLength(creditsBefore + 1);
     expect(await world.gateway.ask('ledger.verify')).toMatchObject({ violations: [], open_holds: 0 });
-  }, 60_000);
+  });
 });

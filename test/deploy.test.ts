@@ -227,7 +227,7 @@ describe('the page', () => {
       const flags = args.filter((arg) => arg.startsWith('--'));
       expect(await isCommand(words.slice(0, 2), flags), args.join(' ')).toBe(true);
     }
-  }, 120_000);
+  });
 
   test('tells the times that are in force', () => {
     expect(PAGE).toContain(`${LIMITS.clientKeepAliveMs / 1_000} s that Tollgate keeps them`);

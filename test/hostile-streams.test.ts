@@ -27,7 +27,7 @@ describe.each([
     report = await streamsCampaign({ seed: SEED, count: STREAMS, silent: SILENT, frameMemory });
     expect(report.faults).toEqual([]);
     expect(report.cases).toBe(STREAMS + SILENT);
-  }, 120_000);
+  });
 
   test('are of both kinds: some end well for their client, more do not', () => {
     expect(report.endings.clean).toBeGreaterThan(50);

@@ -36,11 +36,11 @@ describe(`our HTTP/1.1 parser and Node's (TOLLGATE_SEED=${SEED})`, () => {
     expectAgreement(report, REQUESTS);
     // A deliberate difference that no case shows must be removed from the list.
     expect(report.onlyOurs.size).toBe(REQUEST_DIFFERENCES.length);
-  }, 120_000);
+  });
 
   test(`agree about ${ANSWERS} generated and mutated answers`, async () => {
     expectAgreement(await answerCampaign({ count: ANSWERS, seed: SEED }), ANSWERS);
-  }, 120_000);
+  });
 });
 
 type ChangeRequest = (request: ReadRequest) => ReadRequest;

@@ -11,7 +11,7 @@ let caller: Key;
 beforeAll(async () => {
   world = await createWorld();
   caller = world.keys[0]!;
-}, 60_000);
+});
 afterAll(() => world.end());
 
 interface Told {
@@ -58,7 +58,7 @@ describe('kill -9', () => {
     await world.gateway.ended;
     world.sim.reset();
     await world.restart();
-  }, 60_000);
+  });
 
   test('leaves a finished answer to be given again, sealed under a key that outlived the process', async () => {
     expect(await ask('finished')).toEqual({ ...finished, replayed: true });

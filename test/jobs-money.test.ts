@@ -16,4 +16,4 @@ test(`${JOBS} jobs of 200 accounts leave exact books, whatever becomes of them (
     'insufficient_allowance',
     'key_spend_cap_exceeded',
   ]);
-}, 120_000);
+});

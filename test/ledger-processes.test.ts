@@ -8,9 +8,7 @@ const WORKERS = 2;
 const SEED = seedFrom(process.env, 6);
 
 /** `npm run campaign:ledger` does the same a million times. */
-test(`processes that move money at random violate no identity at any moment (TOLLGATE_SEED=${SEED})`, {
-  timeout: 120_000,
-}, async () => {
+test(`processes that move money at random violate no identity at any moment (TOLLGATE_SEED=${SEED})`, async () => {
   const terms = { url: await freshSchema(), operations: OPERATIONS, workers: WORKERS, seed: SEED };
   const { faults, operations, audits, outcomes } = await ledgerCampaign(terms);
   expect(faults).toEqual([]);

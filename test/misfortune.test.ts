@@ -16,7 +16,7 @@ describe(`${PLAYED.length} misfortunes under load (TOLLGATE_SEED=${SEED})`, () =
     const terms = { misfortunes: PLAYED, rounds: PLAYED.length, seed: SEED, lanes: 3, isShort: true };
     campaign = await misfortuneCampaign(terms);
     for (const reason of campaign.leftOut) process.stdout.write(`left out: ${reason}\n`);
-  }, 240_000);
+  });
 
   const roundsOf = (name: string) => campaign.played.filter(({ misfortune }) => misfortune === name);
 

@@ -34,7 +34,7 @@ beforeAll(() => {
   manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
   mkdirSync(path);
   symlinkSync(process.execPath, join(path, 'node'));
-}, 180_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const running: ChildProcess[] = [];
@@ -67,7 +67,7 @@ test('answers a call with a receipt in an empty folder, with nothing but Node on
   const cwd = join(folder, 'project');
   const { costNanousd } = await smokeTest({ command: ['node_modules/.bin/tollgate'], cwd, env });
   expect(BigInt(costNanousd)).toBeGreaterThan(0n);
-}, 90_000);
+});
 
 describe('the image', () => {
   test('serves, is healthy, and backs up its books, started as its file says', async () => {
@@ -90,7 +90,7 @@ describe('the image', () => {
     expect(run(probe, { TOLLGATE_PORT: '1' })).toBe(1);
     expect(run([...entry, 'store', 'backup', join(folder, 'backup.sqlite')])).toBe(0);
     expect(await stop()).toBe(0);
-  }, 60_000);
+  });
 
   test('has the package where npm installs it for everybody', () => {
     expect(wordsAfter('ENTRYPOINT')).toEqual(['node', '--use-largepages=silent', 'bin/tollgate.js']);

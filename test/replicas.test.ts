@@ -15,15 +15,13 @@ describe(`three replicas on one database (TOLLGATE_SEED=${SEED})`, () => {
 
   beforeAll(async () => {
     world = await World.create();
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await world?.end();
-  }, 60_000);
+  });
 
-  test("let exactly those calls pass that a balance, a key's cap or a person's cap over three keys pays for", {
-    timeout: 120_000,
-  }, async () => {
+  test("let exactly those calls pass that a balance, a key's cap or a person's cap over three keys pays for", async () => {
     const rushes = await rushCampaign(world, { rounds: RUSHES, random });
     expect(rushes.flatMap(({ faults }) => faults)).toEqual([]);
     expect(rushes.map(({ limit }) => limit)).toEqual(
@@ -32,22 +30,16 @@ describe(`three replicas on one database (TOLLGATE_SEED=${SEED})`, () => {
     expect(await world.store.verify()).toMatchObject({ openHolds: 0, violations: [] });
   });
 
-  test('see soon what was changed of a key: its cap, its models, that it was revoked', {
-    timeout: 120_000,
-  }, async () => {
+  test('see soon what was changed of a key: its cap, its models, that it was revoked', async () => {
     const changes = await changeKey(world);
     expect(changes.flatMap(({ faults }) => faults)).toEqual([]);
   });
 
-  test("count every call in one window of its key's cap, however often that is changed meanwhile", {
-    timeout: 120_000,
-  }, async () => {
+  test("count every call in one window of its key's cap, however often that is changed meanwhile", async () => {
     expect(await changeWindows(world)).toEqual([]);
   });
 
-  test('void the holds of one that is frozen; woken, it neither admits in its old life nor settles', {
-    timeout: 120_000,
-  }, async () => {
+  test('void the holds of one that is frozen; woken, it neither admits in its old life nor settles', async () => {
     const { faults } = await freeze(world, 0, false);
     expect(faults).toEqual([]);
   });

@@ -35,7 +35,7 @@ describe('the site', () => {
   beforeAll(async () => {
     const vitepress = join(ROOT, 'node_modules', 'vitepress', 'bin', 'vitepress.js');
     await promisify(execFile)(process.execPath, [vitepress, 'build', 'site', '--outDir', folder], { cwd: ROOT });
-  }, 120_000);
+  });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   test('has every page', () => {

@@ -71,7 +71,7 @@ describe('a folder whose ledger was copied', () => {
     expect(await tollgate('accounts', 'credit', 'alice', '5')).toEqual(refused);
     expect(await tollgate('keys', 'mint', '--account', 'alice')).toEqual(refused);
     expect(statSync(mark).mode & 0o077).toBe(0);
-  }, 60_000);
+  });
 
   it('can still be read, and reading does not count as use', async () => {
     await copy();
@@ -88,7 +88,7 @@ describe('a folder whose ledger was copied', () => {
       out: '',
       err: 'This ledger was copied there before and has not changed since. Nothing to do.\n',
     });
-  }, 60_000);
+  });
 
   it('can neither be copied elsewhere nor receive a backup', async () => {
     await copy();

@@ -223,7 +223,7 @@ describe('the SQLite store and the memory driver', () => {
   it('do so across threads', async () => {
     const property = fc.asyncProperty(anyWalk, (steps) => walkTogether(openSqlite, steps));
     await fc.assert(property, { numRuns: 3 });
-  }, 120_000);
+  });
 });
 
 describe('the PostgreSQL store and the memory driver', () => {

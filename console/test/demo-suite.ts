@@ -17,7 +17,7 @@ export function demoSuite(start: () => Promise<Demo>): DemoSuite {
   let browser: Browser;
   beforeAll(async () => {
     [demo, browser] = await Promise.all([start(), launchBrowser()]);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser.close();
     await demo.harness.stop();

@@ -16,7 +16,7 @@ export function hostedSuite(): HostedSuite {
   let browser: Browser;
   beforeAll(async () => {
     [world, browser] = await Promise.all([startHosted(), launchBrowser()]);
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser.close();
     await world.stop();

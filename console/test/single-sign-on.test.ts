@@ -26,7 +26,7 @@ beforeAll(async () => {
   world = await startHosted({ sso, trustedProxies: ['127.0.0.1'] });
   proxy = await startPublicProxy(world.harness.url);
   browser = await launchBrowser(proxy.browserArguments);
-}, 120_000);
+});
 afterAll(async () => {
   await browser.close();
   await proxy.stop();

@@ -15,7 +15,7 @@ beforeAll(async () => {
   if (!existsSync(new URL('../../dist/console/index.html', import.meta.url))) await setup();
   [harness, browser] = await Promise.all([startHarness(), launchBrowser()]);
   manage = new ManageClient(harness);
-}, 60_000);
+});
 afterAll(async () => {
   await browser.close();
   await harness.stop();

@@ -10,7 +10,7 @@ let browser: Browser;
 
 beforeAll(async () => {
   [harness, browser] = await Promise.all([startHarness(), launchBrowser()]);
-}, 60_000);
+});
 afterAll(async () => {
   await browser.close();
   await harness.stop();
