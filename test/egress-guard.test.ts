@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FORBIDDEN_IPV4, FORBIDDEN_IPV6 } from '../src/egress/address.ts';
 import { EgressFailure, type ForbiddenReason, ForbiddenUrl } from '../src/egress/forbidden-url.ts';
@@ -7,6 +8,7 @@ import { ManualClock } from '../src/kit/clock.ts';
 import { LIMITS } from '../src/limits.ts';
 import { HOSTILE_LOCALLY, HOSTILE_URLS } from './egress/hostile-urls.ts';
 import { GOOD_URLS, World } from './egress/world.ts';
+import { Notes } from './http1-host.ts';
 import { until } from './until.ts';
 
 /** The first answer is public, every other one this machine: what a rebinding name server does. */
@@ -231,9 +233,38 @@ describe('dialing', () => {
     await guard.close();
   });
 
+  it('is aborted for a request that is cancelled, and does not go on to the next address', async () => {
+    const dialled: Socket[] = [];
+    const guard = world.guard({
+      dial: () => {
+        const socket = new Socket();
+        dialled.push(socket);
+        return socket;
+      },
+    });
+    const notes = new Notes();
+    const request = guard.send(guard.recall('https://two.good.example/'), {}, notes);
+    await until(() => dialled.length === 1, 'the dial is under way');
+    request.cancel();
+    expect(dialled[0]!.destroyed).toBe(true);
+    await new Promise(setImmediate);
+    expect([dialled.length, notes.seen]).toEqual([1, []]);
+    await guard.close();
+  });
+
+  it('does not begin for a request that was cancelled while its host was looked up', async () => {
+    const lookup = Promise.withResolvers<string[]>();
+    const guard = world.guard({ resolve: () => lookup.promise });
+    const notes = new Notes();
+    guard.send(guard.recall('https://api.good.example/'), {}, notes).cancel();
+    lookup.resolve(['93.184.216.34']);
+    await new Promise(setImmediate);
+    expect([world.dialed, notes.seen]).toEqual([[], []]);
+    await guard.close();
+  });
+
   it('gives up when a connection takes too long', async () => {
     const clock = new ManualClock();
-    const { Socket } = await import('node:net');
     const guard = world.guard({ clock, dial: () => new Socket() });
     const told = reasonOf(() => guard.request(guard.recall('https://api.good.example/'), {}));
     await until(() => clock.fallsDueIn(LIMITS.callerUrlConnectMs), 'the dial is under way');

@@ -1,6 +1,6 @@
 import { isIP, type Socket } from 'node:net';
 import { connect as startTls } from 'node:tls';
-import type { buildConnector } from 'undici';
+import type { Connector, Dialling } from '../http1/kept-connection.ts';
 import type { Clock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 import { EgressFailure } from './forbidden-url.ts';
@@ -27,14 +27,36 @@ export interface ConnectorTerms {
  * Opens connections for a pool. It looks the host up once, checks the addresses, and connects to exactly those, so a name
  * cannot be pointed elsewhere in between. TLS still verifies the certificate against the host's name.
  */
-export function pinnedConnector(terms: ConnectorTerms): buildConnector.connector {
+export function pinnedConnector(terms: ConnectorTerms): Connector {
   return ({ hostname, port, protocol }, callback) => {
     const secure = protocol === 'https:';
-    openConnection(terms, { host: hostname, port: Number(port) || (secure ? 443 : 80), secure }).then(
+    const attempt = new Attempt();
+    openConnection(terms, { host: hostname, port: Number(port) || (secure ? 443 : 80), secure }, attempt).then(
       (socket) => callback(null, socket),
       (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
     );
+    return attempt;
   };
+}
+
+/** One attempt to connect, which ends early if the request is cancelled. */
+class Attempt implements Dialling {
+  #socket: Socket | null = null;
+  #error: Error | null = null;
+
+  destroy(error: Error): void {
+    this.#error = error;
+    this.#socket?.destroy(error);
+  }
+
+  uses(socket: Socket): Socket {
+    this.#socket = socket;
+    return socket;
+  }
+
+  throwIfDestroyed(): void {
+    if (this.#error !== null) throw this.#error;
+  }
 }
 
 interface Goal {
@@ -43,13 +65,15 @@ interface Goal {
   readonly secure: boolean;
 }
 
-async function openConnection(terms: ConnectorTerms, { host, port, secure }: Goal): Promise<Socket> {
+async function openConnection(terms: ConnectorTerms, { host, port, secure }: Goal, attempt: Attempt): Promise<Socket> {
   const targets = await terms.findTargets(host, port);
   let failure: unknown = null;
   for (const target of targets.slice(0, LIMITS.callerUrlDialsMax)) {
+    attempt.throwIfDestroyed();
     try {
-      const socket = await opened(terms, terms.dial(target), 'connect');
-      return secure ? await opened(terms, withTls(terms, socket, host), 'secureConnect') : socket;
+      const socket = await opened(terms, attempt.uses(terms.dial(target)), 'connect');
+      attempt.throwIfDestroyed();
+      return secure ? await opened(terms, attempt.uses(withTls(terms, socket, host)), 'secureConnect') : socket;
     } catch (error) {
       failure = error;
     }

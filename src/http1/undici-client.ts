@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { buildConnector, Dispatcher, Pool } from 'undici';
+import type { Dispatcher, Pool } from 'undici';
 import { LIMITS } from '../limits.ts';
 import type { AnswerReceiver, OutgoingRequest, RequestControl, Sender } from './client.ts';
-import { type KeptConnection, trackConnections } from './kept-connection.ts';
+import { type Connector, type KeptConnection, trackConnections } from './kept-connection.ts';
 import { undici } from './load-undici.ts';
 import { proxyAgent } from './proxy-agent.ts';
 import { type OriginPool, type OriginRequest, UndiciOrigin } from './undici-origin.ts';
@@ -17,7 +17,7 @@ export interface ClientProxy {
 
 export interface UndiciClientTerms {
   /** Opens connections; undici's own connector by default. */
-  readonly connect?: buildConnector.connector;
+  readonly connect?: Connector;
   readonly connectionsMax?: number;
   /** How many origins may have connections at once; no limit by default. */
   readonly originsMax?: number;
@@ -205,8 +205,19 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, OriginRequest, Req
     if (this.#over) return;
     this.#cancelled = true;
     this.#over = true;
-    this.#controller?.abort(cancelled());
+    if (this.#controller === null) this.#giveUpConnecting();
+    else this.#controller.abort(cancelled());
     this.#terms.origin.forget(this);
+  }
+
+  /** Its place stays taken until the attempt is over, so that callers who hang up cannot start any number of them. */
+  #giveUpConnecting(): void {
+    const pool = this.#pool;
+    const { origin } = this.#terms;
+    if (pool === null || this.#connection === null) return;
+    // Cleared first: undici reports the end of the request before `giveUp` returns.
+    this.#pool = null;
+    if (!this.#connection.giveUp(cancelled(), () => origin.ended())) this.#pool = pool;
   }
 
   /** Called with the connection that was chosen, before the request starts on it. */
