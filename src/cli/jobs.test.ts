@@ -196,6 +196,11 @@ describe('tollgate jobs submit', () => {
       ['submit', 'batch.jsonl', '--max-cost-nanousd=-1'],
       '--max-cost-nanousd must be from 0 to',
     ],
+    [
+      'a ceiling that is a negative nothing',
+      ['submit', 'batch.jsonl', '--max-cost-nanousd=-0'],
+      '--max-cost-nanousd must be a whole number of nanodollars',
+    ],
     ['an unknown status', ['list', '--status', 'foo'], '--status must be one of scheduled, queued, running'],
     ['an invalid group', ['list', '--group', JOB], '--group must be an id like grp_…'],
     ['a page after no job', ['list', '--after', GROUP], '--after must be an id like job_…'],

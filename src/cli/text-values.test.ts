@@ -22,7 +22,8 @@ describe('amounts', () => {
 
   test('nanodollars are whole', () => {
     expect(readNanousd('-12', 'it')).toBe('-12');
-    for (const text of ['1.5', '', '1e3', '12345678901234567890'])
+    expect([readNanousd('007', 'it'), readNanousd('-0012', 'it'), readNanousd('000', 'it')]).toEqual(['7', '-12', '0']);
+    for (const text of ['1.5', '', '1e3', '12345678901234567890', '-0', '-000', '+1', '0x10', ' 5', '5 ', '١'])
       expect(() => readNanousd(text, 'it')).toThrow(CliFailure);
   });
 });

@@ -40,7 +40,7 @@ export function readUsd(text: string, what: string): string {
 }
 
 export function readNanousd(text: string, what: string): string {
-  if (/^-?[0-9]{1,19}$/.test(text)) return text;
+  if (/^-?[0-9]{1,19}$/.test(text) && !/^-0+$/.test(text)) return String(BigInt(text));
   throw usageFailure(`${what} must be a whole number of nanodollars, like 5250000000 for $5.25, not "${text}".`);
 }
 
