@@ -127,11 +127,22 @@ describe('scanJson', () => {
     expect(refusal(`[${'0,'.repeat(99)}0]`).code).toBe('too_many_values');
     const few = { ...LIMITS, keysMax: 3 };
     expect(scanJson(Buffer.from('[{"a":{"b":1}},{"a":2}]'), few).value).toHaveLength(2);
-    expect(refusal('[{"a":{"b":1}},{"a":2,"c":3}]', few)).toMatchObject({ code: 'too_many_keys', path: '[1].a' });
+    expect(refusal('[{"a":{"b":1}},{"a":2,"c":3}]', few)).toMatchObject({ code: 'too_many_keys', path: '[1].c' });
     expect(scanJson(Buffer.from('[12345678901234567890]'), LIMITS).value).toHaveLength(1);
     expect(refusal('{"n":123456789012345678901}')).toMatchObject({ code: 'number_too_long', path: 'n' });
     expect(scanJson(Buffer.from(`{"${'k'.repeat(64)}":1}`), LIMITS).value).toHaveProperty('k'.repeat(64));
-    expect(refusal(`{"${'k'.repeat(65)}":1}`).code).toBe('key_too_long');
+    expect(refusal(`{"a":{"b":1,"${'k'.repeat(65)}":1}}`)).toMatchObject({ code: 'key_too_long', path: 'a' });
+  });
+
+  it.each([
+    ['{"a":{"b":1,c:2}}', 'a'],
+    ['{"a":{"b":1,}}', 'a'],
+    ['{"a":{"b":1,"c', 'a'],
+    ['{"a":1,}', ''],
+    ['{"a":1,"b" 2}', 'b'],
+    ['{"a":{"b":1},"c":tru}', 'c'],
+  ])('names where the fault is in %j, not the member before it', (text, path) => {
+    expect(refusal(text)).toMatchObject({ code: 'syntax', path });
   });
 
   it('counts a key with escapes several times', () => {
@@ -210,7 +221,7 @@ it('one object may have fewer keys than all together, because each costs more th
   const limits = { ...LIMITS, nodesMax: 100_000, keysMax: 100_000, objectKeysMax: 10_000 };
   const object = (keys: number) => `{${Array.from({ length: keys }, (_, at) => `"k${at}":1`).join()}}`;
   expect(scanJson(Buffer.from(`[${object(10_000)},${object(10_000)}]`), limits).value).toHaveLength(2);
-  expect(refusal(object(10_001), limits)).toMatchObject({ code: 'too_many_keys' });
+  expect(refusal(object(10_001), limits)).toMatchObject({ code: 'too_many_keys', path: 'k10000' });
 });
 
 it('the work of reading is counted and bounded, even if the text is refused', () => {

@@ -186,6 +186,8 @@ class StructureCheck {
   /** Returns where the key's value begins. */
   #afterKey(openingQuote: number, level: Level): number {
     const bytes = this.#bytes;
+    // Until the key is read, an error is one of the object, not of the key before.
+    level.keys.lastOpening = -1;
     if (bytes[openingQuote] !== QUOTE) this.#unexpected(openingQuote, 'a key in double quotes');
     const longestEnd = openingQuote + 1 + this.#limits.keyBytesMax;
     let isEscaped = false;
@@ -197,11 +199,11 @@ class StructureCheck {
       if (end > longestEnd) this.#refuseKeyLength(openingQuote);
     }
     if (isEscaped) this.hasEscapedKeys = true;
+    if (!level.keys.add(openingQuote, end, isEscaped)) this.#refuseDuplicate();
     this.#keyCount += isEscaped ? LIMITS.jsonEscapedKeyWeight : 1;
     if (this.#keyCount > this.#limits.keysMax) this.#refuseKeyCount();
     if (isEscaped) this.#addWork(LIMITS.jsonEscapedKeyWeight);
     if (++level.keyCount > LIMITS.jsonObjectKeysCheap) this.#crowd(level);
-    if (!level.keys.add(openingQuote, end, isEscaped)) this.#refuseDuplicate();
     const colon = afterSpace(bytes, end + 1);
     if (bytes[colon] !== COLON) this.#unexpected(colon, 'a colon');
     level.valueStart = afterSpace(bytes, colon + 1);
