@@ -94,6 +94,26 @@ describe('a job', () => {
     expect((await caller.ask('POST', `/${id}/cancel`)).body).toMatchObject({ status: 'cancelled' });
   });
 
+  test('is not cancelled by a request that says more than that', async () => {
+    const group = await caller.submitLines([batchLine('one')], `?not_before=${encodeURIComponent(later())}`);
+    const id = await caller.submit(job({ not_before: later() }));
+    for (const place of [`/${id}`, `/groups/${group}`]) {
+      const refused = await caller.ask('POST', `${place}/cancel`, { after_seconds: 60 });
+      expect([refused.status, refused.body]).toMatchObject([
+        400,
+        { error: { code: 'unsupported_parameter', param: 'after_seconds' } },
+      ]);
+      const queried = await caller.ask('POST', `${place}/cancel?reason=late`);
+      expect([queried.status, queried.body]).toMatchObject([400, { error: { param: 'reason' } }]);
+      expect((await caller.ask('POST', `${place}/cancel`, [])).body).toMatchObject({
+        error: { code: 'invalid_request_body' },
+      });
+      expect((await caller.ask('GET', place)).body.finished_at).toBeNull();
+      expect((await caller.ask('POST', `${place}/cancel`, {})).status).toBe(200);
+    }
+    expect((await caller.ask('DELETE', `/${id}?now=true`)).body).toMatchObject({ error: { param: 'now' } });
+  });
+
   test('has no result any more after it was deleted', async () => {
     const id = await caller.submit(job());
     await caller.ended(id);

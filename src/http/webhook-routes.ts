@@ -1,15 +1,12 @@
-import { z } from 'zod';
 import { GatewayError } from '../canonical/errors.ts';
 import { EVENT_PREFIX } from '../canonical/id-prefixes.ts';
-import { readBody } from '../gateway/read-call.ts';
-import { describeIssue, isMissing, issuePath } from '../json/describe-issue.ts';
-import { formatPath } from '../json/error.ts';
 import { stringifyJson } from '../json/stringify.ts';
 import { parseId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
 import { listView } from '../operator/view.ts';
 import { deliveryView, webhookInput, webhookRotation, webhookView } from '../operator/webhooks.ts';
 import type { WebhookTargets } from '../webhooks/targets.ts';
+import { readFields, refuseFields } from './body-fields.ts';
 import { type AuditTerms, auditOfCaller } from './caller-audit.ts';
 import { readQuery } from './query-parameters.ts';
 import { routesOver } from './route-list.ts';
@@ -61,7 +58,7 @@ async function rotate(services: WebhookRouteServices, { caller, param, body }: P
 }
 
 async function test(services: WebhookRouteServices, { caller, param, body }: PlainRequest): Promise<PlainAnswer> {
-  readFields(z.strictObject({}), body);
+  refuseFields(body);
   const delivery = await services.targets.test(caller!.accountId, param, auditOfCaller(services, caller!));
   return { ...ok(deliveryView(delivery)), status: 202 };
 }
@@ -89,26 +86,6 @@ function readAfter(text: string | null): bigint | null {
   const id = text === null ? null : parseId(EVENT_PREFIX, text);
   if (text === null || id !== null) return id;
   throw invalid('after', `\`after\` must be the id of a delivery, like ${EVENT_PREFIX}….`);
-}
-
-/** An empty body is an empty object. */
-function readFields<Schema extends z.ZodType>(schema: Schema, body: Buffer): z.output<Schema> {
-  const parsed = schema.safeParse(body.length === 0 ? {} : readBody(body).value);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0]!;
-  if (issue.code === 'unrecognized_keys') throw unknownField(issue.keys[0]!);
-  const path = formatPath(issuePath(issue));
-  const message = `\`${path}\` ${describeIssue(issue)}.`;
-  if (path !== '' && isMissing(issue)) throw new GatewayError('missing_required_parameter', { param: path, message });
-  if (path !== '') throw invalid(path, message);
-  throw new GatewayError('invalid_request_body', { message: `The body ${describeIssue(issue)}.` });
-}
-
-/** Repeats no text that is not a name: it may be a secret in the wrong place. */
-function unknownField(name: string): GatewayError {
-  const param = /^[\w-]{1,64}$/.test(name) ? name : null;
-  const what = param === null ? 'A field' : `\`${param}\``;
-  return new GatewayError('unsupported_parameter', { param, message: `${what} is unknown. Leave it out.` });
 }
 
 function invalid(param: string, message: string): GatewayError {

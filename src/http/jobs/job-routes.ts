@@ -11,6 +11,7 @@ import { formatId, parseId } from '../../kit/ids.ts';
 import { LIMITS } from '../../limits.ts';
 import { JOB_STATUSES, jobGroupView, jobView } from '../../operator/job-view.ts';
 import { listView } from '../../operator/view.ts';
+import { refuseFields } from '../body-fields.ts';
 import { invalid, readQuery } from '../query-parameters.ts';
 import { routesOver } from '../route-list.ts';
 import type { PlainAnswer, PlainRequest, Route } from '../routes.ts';
@@ -185,25 +186,37 @@ async function checkInGroup(jobs: Jobs, reader: JobReader, groupId: bigint, afte
   if (job?.groupId !== groupId) throw invalid('after', 'must be the `id` of a job of this group');
 }
 
-async function cancel({ jobs, clock }: JobRouteServices, { caller, param }: PlainRequest): Promise<PlainAnswer> {
+async function cancel({ jobs, clock }: JobRouteServices, request: PlainRequest): Promise<PlainAnswer> {
+  const { caller, param } = request;
+  refuseTerms(request);
   const reader = readerOf(caller!);
   const job = await jobs.find(reader, jobId(param));
   refuseStranger(caller!, job);
   return ok(jobView(await jobs.cancel(reader, job.id), clock.nowMs()));
 }
 
-async function cancelGroup({ jobs }: JobRouteServices, { caller, param }: PlainRequest): Promise<PlainAnswer> {
+async function cancelGroup({ jobs }: JobRouteServices, request: PlainRequest): Promise<PlainAnswer> {
+  const { caller, param } = request;
+  refuseTerms(request);
   const reader = readerOf(caller!);
   const group = await jobs.findGroup(reader, groupIdOf(param));
   refuseStranger(caller!, group);
   return ok(jobGroupView(await jobs.cancelGroup(reader, group.id)));
 }
 
-async function remove({ jobs, clock }: JobRouteServices, { caller, param }: PlainRequest): Promise<PlainAnswer> {
+async function remove({ jobs, clock }: JobRouteServices, request: PlainRequest): Promise<PlainAnswer> {
+  const { caller, param } = request;
+  refuseTerms(request);
   const reader = readerOf(caller!);
   const job = await jobs.find(reader, jobId(param));
   refuseStranger(caller!, job);
   return ok(jobView(await jobs.remove(reader, job.id), clock.nowMs()));
+}
+
+/** Nothing can be said about how a job ends. */
+function refuseTerms({ query, body }: PlainRequest): void {
+  readQuery(query, []);
+  refuseFields(body);
 }
 
 /** A key sees its own jobs and those of its person; all of the account if it may read that. */
