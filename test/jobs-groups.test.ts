@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BIN } from '../campaigns/programs.ts';
+import { LIMITS } from '../src/limits.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
 import { batchLine, CHAT, chatBody, JobCaller, type ResultLine } from './job-caller.ts';
 
@@ -163,6 +164,16 @@ describe('a group', () => {
     expect(results.map(({ response, error }) => [response, error!.code])).toEqual(
       Array.from({ length: 3 }, () => [null, 'job_cancelled']),
     );
+  });
+
+  test('has results whose head can be read any number of times', async () => {
+    const id = await caller.submitLines(lines(2));
+    await caller.ended(id);
+    for (let read = 0; read <= LIMITS.groupIntakesPerAccountMax; read++) {
+      const { status, headers, body } = await caller.ask('HEAD', `/groups/${id}/results`);
+      expect([status, headers.get('content-type'), body.text]).toEqual([200, 'application/jsonl; charset=utf-8', '']);
+    }
+    expect(await caller.results(id)).toHaveLength(2);
   });
 
   test('that breaks off leaves nothing behind', async () => {

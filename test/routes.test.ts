@@ -28,6 +28,11 @@ async function expectRefusal(response: Response, status: number, code: string): 
   return error;
 }
 
+/** The client closes the connection of a HEAD. */
+function withoutIds(headers: Headers): [string, string][] {
+  return [...headers].filter(([name]) => !/request-id$|^date$|^connection$|^keep-alive$/.test(name));
+}
+
 /** Sends the bytes on a connection of their own, and returns everything that came back until it was closed. */
 function speak(bytes: string): Promise<string> {
   const socket = connect(Number(new URL(harness.url).port), '127.0.0.1');
@@ -93,6 +98,28 @@ describe.each(TRANSPORTS)('over the %s transport', (transport) => {
       expect(response.headers.get('x-gateway-request-id')).toMatch(/^req_/);
     });
 
+    test('a HEAD like a GET, without the body', async () => {
+      const paths = [
+        '/v1/models',
+        '/v1/models/sim-gpt',
+        '/v1/models/none',
+        '/catalog',
+        '/v1/balance',
+        '/v1/jobs',
+        '/livez',
+      ];
+      for (const path of paths) {
+        const whole = await harness.get(path);
+        const bare = await fetch(`${harness.url}${path}`, { method: 'HEAD' });
+        expect([path, bare.status, await bare.text()]).toEqual([path, whole.status, '']);
+        expect([path, withoutIds(bare.headers)]).toEqual([path, withoutIds(whole.headers)]);
+      }
+      const refused = await fetch(`${harness.url}/v1/chat/completions`, { method: 'HEAD' });
+      expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'POST']);
+      const wrong = await harness.post({}, {}, '/v1/balance');
+      expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    });
+
     test('clients of both vendors get the list of models in their own format', async () => {
       const plain = await (await harness.get('/v1/models')).json();
       expect(plain).toMatchObject({ object: 'list' });
@@ -143,7 +170,7 @@ describe.each(TRANSPORTS)('over the %s transport', (transport) => {
       expect(response.headers.get('allow')).toBe('POST');
       expect((await expectRefusal(response, 405, 'method_not_allowed')).message).toContain('send POST');
       const posted = await harness.post({}, {}, '/v1/models/vendor/model');
-      expect(posted.headers.get('allow')).toBe('GET');
+      expect(posted.headers.get('allow')).toBe('GET, HEAD');
       await expectRefusal(posted, 405, 'method_not_allowed');
       const deleted = await fetch(`${harness.url}/v1/balance`, { method: 'DELETE' });
       await expectRefusal(deleted, 405, 'method_not_allowed');

@@ -38,6 +38,11 @@ export function methodsAt({ url = '' }: { readonly url?: string | undefined }, r
   return found.filter((route) => closeness(route) === closest).map((route) => route.method);
 }
 
+/** The same for the `allow` header. A HEAD is answered like a GET. */
+export function allowedAt(request: { readonly url?: string | undefined }, routes: readonly Route[]): string[] {
+  return methodsAt(request, routes).flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+}
+
 function closeness({ path }: Route): number {
   return path.includes('*') ? path.length : Number.POSITIVE_INFINITY;
 }

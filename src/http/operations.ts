@@ -46,12 +46,17 @@ export function buildOperations({
   const answer = (request: InboundRequest, response: OutboundResponse): void => {
     const refused = checkHead(request) ?? checkOrigin(request.method, request.headers, guard);
     const path = pathOf(request.url);
-    const found = request.method === 'GET' ? answers.get(path) : undefined;
+    const found = isGet(request.method) ? answers.get(path) : undefined;
     if (refused !== null) sendPlainError(response, refused);
     else if (found === undefined) sendPlainError(response, unknownUrl(request.method, path));
     else void sendOperations(response, found);
   };
   return createHttpServer({ timeouts, connections, answer, answerBroken });
+}
+
+/** The servers leave the body out of their answer to a HEAD. */
+export function isGet(method: string): boolean {
+  return method === 'GET' || method === 'HEAD';
 }
 
 export async function sendOperations(

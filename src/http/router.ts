@@ -34,8 +34,9 @@ export class Router {
     return ofMethod;
   }
 
-  /** An exact path is also found with a slash behind it. */
-  find(method: string, path: string): Found | null {
+  /** An exact path is also found with a slash behind it, and a HEAD where a GET would be. */
+  find(requested: string, path: string): Found | null {
+    const method = requested === 'HEAD' ? 'GET' : requested;
     const ofMethod = this.#exact.get(method);
     const exact = ofMethod?.get(path) ?? ofMethod?.get(withoutTrailingSlash(path));
     if (exact !== undefined) return exact;

@@ -13,11 +13,13 @@ export async function sendPieces(
   response: OutboundResponse,
   status: number,
   lines: string,
-  pieces: AsyncIterable<string>,
+  { pieces, headOnly }: { readonly pieces: AsyncIterable<string>; readonly headOnly: boolean },
 ): Promise<void> {
   response.head(status, lines, null);
   try {
     for await (const piece of pieces) {
+      // Only pieces that were begun give back what they hold.
+      if (headOnly) break;
       if (response.destroyed) return;
       if (!response.write(piece)) await clientReads(response);
       if (response.destroyed) return;

@@ -22,10 +22,10 @@ import { logRequest } from './call-log.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import { discardRest, isStillSending } from './discard-body.ts';
 import { wireAt, wireOf } from './error-shape.ts';
-import { errorOfUnknownRoute, methodsAt } from './errors.ts';
+import { allowedAt, errorOfUnknownRoute } from './errors.ts';
 import { checkOrigin, type GuardTerms } from './guard.ts';
 import { incomingBody } from './incoming-body.ts';
-import { type OperationsAnswers, sendOperations } from './operations.ts';
+import { isGet, type OperationsAnswers, sendOperations } from './operations.ts';
 import { type BodyRoom, readRequestBody } from './request-body.ts';
 import { checkBodyHead, checkHead } from './request-head.ts';
 import { ResponseSink, type SinkTerms } from './response-sink.ts';
@@ -133,7 +133,7 @@ class RequestHandler {
 
   /** Authenticates first, so that a caller without a key cannot learn which paths exist. */
   #answerUnlisted(pending: PendingRequest, method: string, path: string): void {
-    const operation = method === 'GET' ? this.#terms.operations.get(path) : undefined;
+    const operation = isGet(method) ? this.#terms.operations.get(path) : undefined;
     if (operation !== undefined)
       void sendOperations(pending.response, operation, identityLines(pending.requestId, null, null));
     else if (method === 'HEAD' && path === '/') this.#send(pending, 200, '', '');
@@ -180,7 +180,7 @@ class RequestHandler {
     const { routes } = this.#terms;
     const error = errorOfUnknownRoute(pending.request, routes);
     if (error.kind === 'method_not_allowed')
-      pending.response.addLines(headerLine('allow', methodsAt(pending.request, routes).join(', ')));
+      pending.response.addLines(headerLine('allow', allowedAt(pending.request, routes).join(', ')));
     this.#refuse(pending, error);
   }
 
@@ -285,7 +285,8 @@ class RequestHandler {
     const lines = (given.lines ?? '') + (typeof given.body === 'string' ? JSON_LINE : '');
     const allLines = (given.hasIds ? '' : identityLines(requestId, null, null)) + lines;
     if (isWhole(given.body)) this.#sendWhole(pending, given.status, allLines, given.body ?? '', given.whenSent);
-    else await sendPieces(response, given.status, allLines, given.body);
+    else
+      await sendPieces(response, given.status, allLines, { pieces: given.body, headOnly: request.method === 'HEAD' });
   }
 
   /** Sends an error in the shape that the route's clients read, with headers that say it cost nothing. */
