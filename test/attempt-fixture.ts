@@ -37,7 +37,8 @@ export async function prepareAttempt(body: Body, options: GatewayOptions = {}) {
   const sink = fixture.sink();
   const call = fixture.call(body);
   const { hostCalls } = understand(fixture.gateway, call, openRecord(call)) as Admitted;
-  const terms = attemptTerms(fixture.gateway, call, hostCalls[0]!, sink, IDENTITY_LINES);
+  const heldSinceMs = fixture.clock.nowMs();
+  const terms = { ...attemptTerms(fixture.gateway, call, hostCalls[0]!, sink, IDENTITY_LINES), heldSinceMs };
   return { fixture, sink, terms };
 }
 

@@ -28,7 +28,7 @@ export interface ReceiptView {
   readonly labels: Readonly<Record<string, string>>;
   readonly adjusted: string | null;
   readonly chain: string | null;
-  /** When the first content of a stream came, in milliseconds from the start of the call; null for a buffered call. */
+  /** When the first content of a stream came, in milliseconds from the hold; null for a buffered call. */
   readonly first_byte_ms: number | null;
 }
 

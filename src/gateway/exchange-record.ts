@@ -32,6 +32,8 @@ export interface ExchangeRecord {
   usage: Usage | null;
   costNanousd: bigint;
   heldNanousd: bigint;
+  /** Wall time of the last attempt to hold, where the duration on the receipt begins; null before one. */
+  heldSinceMs: number | null;
   lossNanousd: bigint;
   lossReason: string | null;
   /** In milliseconds from the start of the call. */
@@ -63,6 +65,7 @@ export function openRecord(call: Call): ExchangeRecord {
     usage: null,
     costNanousd: 0n,
     heldNanousd: 0n,
+    heldSinceMs: null,
     lossNanousd: 0n,
     lossReason: null,
     heldAfterMs: null,

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { chatAnswer, chatFrame, FINISH_FRAME, USAGE, USAGE_FRAME } from '../../test/fake-hosts.ts';
 import { ask, GatewayFixture, PRICE } from '../../test/gateway-fixture.ts';
 import { LIMITS } from '../limits.ts';
+import { exchange } from './exchange.ts';
 
 const COST_NANOUSD = BigInt(USAGE.prompt_tokens) * PRICE.input + BigInt(USAGE.completion_tokens) * PRICE.output;
 
@@ -91,6 +92,19 @@ describe('a streamed call', () => {
     expect(fixture.trace).toEqual(['hold', 'send alpha', 'head', 'write', 'write', 'settle', 'end']);
     expect(sink.frames.at(-1)).toBe('[DONE]');
     expect(await fixture.receipt(call)).toMatchObject({ ended: 'complete', costNanousd: COST_NANOUSD });
+  });
+
+  test('has the time of its first content from the hold, as its duration, however long it took to be admitted', async () => {
+    const startedMs = fixture.clock.monotonicMs();
+    fixture.clock.advance(40);
+    const call = fixture.call(ask({ stream: true }), {}, { startedMs });
+    const done = exchange(fixture.gateway, call, fixture.sink());
+    const request = await fixture.hosts.next();
+    fixture.clock.advance(6);
+    request.stream(chatFrame('Hello'), FINISH_FRAME, USAGE_FRAME, '[DONE]');
+    await done;
+    const { firstByteMs, createdMs, endedMs } = await fixture.receipt(call);
+    expect([firstByteMs, endedMs! - createdMs]).toEqual([6, 6]);
   });
 
   test('ends with an error frame, and is charged, if the host breaks off after content', async () => {

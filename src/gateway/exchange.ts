@@ -72,7 +72,12 @@ async function exchangeInSlot(gateway: Gateway, admitted: Admitted, sink: Client
   gateway.slots.take(keyId, peek.stream);
   if (record.trace !== null) record.trace.holdStartedMs = gateway.clock.monotonicMs();
   try {
-    const hold = (request: HoldRequest): Promise<HoldResult> => gateway.ledger.hold(request);
+    const hold = (request: HoldRequest): Promise<HoldResult> => {
+      const result = gateway.ledger.hold(request);
+      // The ledger has just read the same clock for the receipt, so the first content cannot come after the end of the call.
+      record.heldSinceMs = gateway.clock.nowMs();
+      return result;
+    };
     const { admitted: holding, taken } = await takeWorstCase<Held>(gateway, admitted, hold);
     const held = readHoldResult(gateway, holding, taken);
     if ('body' in held) sendStored(held, record, sink);

@@ -31,6 +31,6 @@ export interface Outcome {
   readonly readToEnd?: boolean;
   /** How the request to the host differs from the caller's; null or absent if it does not. */
   readonly adjusted?: string | null;
-  /** When the first content of a stream came, in whole milliseconds from the start of the call; null or absent if none did. */
+  /** When the first content of a stream came, in whole milliseconds from the hold; null or absent if none did. */
   readonly firstByteMs?: number | null;
 }

@@ -141,7 +141,11 @@ function attempt(
   };
   const mayCancel = mayCancelLast === null ? null : (result: AttemptResult) => mayCancelLast(triedWith(result));
   const traced = span === null ? null : call.trace!.headersFor(span);
-  const terms = { ...attemptTerms(gateway, call, hostCall, sink, lines, traced), mayCancel };
+  const terms = {
+    ...attemptTerms(gateway, call, hostCall, sink, lines, traced),
+    mayCancel,
+    heldSinceMs: record.heldSinceMs,
+  };
   const ticket = health?.enter(startedMs) ?? 0;
   const { accountId } = call.caller;
   const spare = (): boolean => hasSpare(gateway, admitted, hostCall.candidate);
@@ -176,7 +180,7 @@ export function noteOverrun(gateway: Gateway, admitted: Admitted, { host }: Serv
 
 export function attemptTerms(
   { limits, clock, shutdown }: Gateway,
-  { wire, requestId, startedMs }: Call,
+  { wire, requestId }: Call,
   hostCall: HostCall,
   sink: ClientSink,
   lines: string,
@@ -189,7 +193,7 @@ export function attemptTerms(
     hostCall,
     client: wire.client,
     requestId,
-    callStartedMs: startedMs,
+    heldSinceMs: null,
     send: (receiver) => host.send(hostCall.path, headers, body, receiver),
     hideKey: (text) => host.hideKey(text),
     onClientGone: host.row.onClientGone,

@@ -46,6 +46,7 @@ const anyRecord: fc.Arbitrary<ExchangeRecord> = fc.record({
   ),
   costNanousd: money,
   heldNanousd: money,
+  heldSinceMs: fc.option(ms),
   lossNanousd: money,
   lossReason: textOrNull,
   heldAfterMs: fc.option(ms),

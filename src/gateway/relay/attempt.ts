@@ -18,8 +18,8 @@ export interface AttemptTerms {
   /** The caller's own wire: its errors and keep-alives. */
   readonly client: ClientHalf;
   readonly requestId: string;
-  /** When the call began, by the monotonic clock. */
-  readonly callStartedMs: number;
+  /** Wall time of the hold, as on the receipt; null for a request that costs nothing. */
+  readonly heldSinceMs: number | null;
   /** Sends the request to the host of this attempt. */
   send(receiver: AnswerReceiver): RequestControl;
   /** Removes our key for this host from the host's text. */

@@ -258,7 +258,7 @@ describe('time', () => {
     expect(fixture.clock.pendingTimers).toBe(0);
   });
 
-  test('tells when the first content came, from the start of the call, and not when the head came', async () => {
+  test('tells when the first content came, from the hold, and not when the head came', async () => {
     const { fixture, request, result } = await start();
     fixture.clock.advance(250);
     request.stream(chatFrame(''));

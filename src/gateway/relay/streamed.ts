@@ -49,7 +49,7 @@ class StreamedRelay implements AnswerReceiver {
   #control: RequestControl | null = null;
   #status = 0;
   #firstByteMs: number | null = null;
-  /** When the first content came, from the start of the call. */
+  /** When the first content came, from the hold. */
   #firstContentMs: number | null = null;
   #retryAfterMs: number | null = null;
   /** The body of a response that is not an event stream: an error, or a host that did not stream. */
@@ -171,8 +171,10 @@ class StreamedRelay implements AnswerReceiver {
   }
 
   #noteFirstContent(): void {
-    const { clock, callStartedMs } = this.#terms;
-    this.#firstContentMs = Math.round(clock.monotonicMs() - callStartedMs);
+    const { clock, heldSinceMs } = this.#terms;
+    if (heldSinceMs === null) return;
+    // Wall time may have stepped back.
+    this.#firstContentMs = Math.max(0, clock.nowMs() - heldSinceMs);
   }
 
   #repeated(bytes: Buffer, from: number): number {

@@ -43,7 +43,7 @@ const receipt = z
     first_byte_ms: z
       .int()
       .nullable()
-      .describe('Milliseconds to the first content of a stream; null for a buffered call.'),
+      .describe('Milliseconds from the hold to the first content of a stream; null for a buffered call.'),
     account: id(ACCOUNT_PREFIX),
     duration_ms: z
       .int()
