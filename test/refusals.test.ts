@@ -9,6 +9,7 @@ const ANY: RefusalFilter = {
   accountId: null,
   keyId: null,
   personId: null,
+  model: null,
   code: null,
   sinceMs: null,
   untilMs: null,
@@ -46,7 +47,7 @@ describe.each(['sqlite', 'postgres'] as const)('refused calls on %s', (engine) =
   const list = (filter: Partial<RefusalFilter> = {}, page: RefusalPage = ALL) =>
     subject.store.usage.listRefusals({ ...ANY, ...filter }, page);
 
-  test('are found by request id, account, key, code and time, the newest first', async () => {
+  test('are found by request id, account, key, model, code and time, the newest first', async () => {
     const other = refusal(3, {
       accountId: 2n,
       keyId: null,
@@ -58,6 +59,8 @@ describe.each(['sqlite', 'postgres'] as const)('refused calls on %s', (engine) =
     });
     await note([refusal(1), refusal(2), other]);
     expect(await list()).toEqual([other, refusal(2), refusal(1)]);
+    expect(await list({ model: 'model' })).toEqual([refusal(2), refusal(1)]);
+    expect(await list({ model: 'another' })).toEqual([]);
     expect(await list({ id: refusal(1).id })).toEqual([refusal(1)]);
     expect(await list({ accountId: 2n })).toEqual([other]);
     expect(await list({ keyId: 1n })).toHaveLength(2);

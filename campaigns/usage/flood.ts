@@ -6,7 +6,7 @@ import type { Store } from '../../src/store/store.ts';
 
 const OTHERS = 50;
 const PER_WRITE = 100_000;
-const ANY = { id: null, keyId: null, personId: null, code: null, sinceMs: null, untilMs: null };
+const ANY = { id: null, keyId: null, personId: null, model: null, code: null, sinceMs: null, untilMs: null };
 
 /** One key is refused very often, while others are refused now and then; all of theirs must be found afterwards. */
 export async function floodRefusals(store: Store, clock: ManualClock, count: number): Promise<string> {

@@ -151,6 +151,14 @@ export const verification = z.strictObject({
   usage: z.boolean().default(true),
 });
 
+export const modelFilter = z
+  .string()
+  .min(1)
+  .max(LIMITS.modelIdCharsMax)
+  .refine(...WITHOUT_NUL)
+  .nullable()
+  .default(null);
+
 export const receiptPage = z.strictObject({
   account: idOrName.nullable().default(null),
   key: idOrName.nullable().default(null),
@@ -158,13 +166,7 @@ export const receiptPage = z.strictObject({
   person: idOrName.nullable().default(null),
   since: seconds.nullable().default(null),
   until: seconds.nullable().default(null),
-  model: z
-    .string()
-    .min(1)
-    .max(LIMITS.modelIdCharsMax)
-    .refine(...WITHOUT_NUL)
-    .nullable()
-    .default(null),
+  model: modelFilter,
   route: z
     .string()
     .min(1)

@@ -3,7 +3,7 @@ import { ACCOUNT_PREFIX, KEY_PREFIX } from '../canonical/id-prefixes.ts';
 import { formatId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
 import type { Refusal } from '../store/refusals.ts';
-import { idOrName, page, seconds, toMs } from './input.ts';
+import { idOrName, modelFilter, page, seconds, toMs } from './input.ts';
 import { accountNamed, afterId, keyNamed, optionalId, personIn } from './lookup.ts';
 import type { OperatorServices } from './services.ts';
 import { type ListView, listView } from './view.ts';
@@ -17,6 +17,8 @@ export const refusalPage = z.strictObject({
   key: idOrName.nullable().default(null),
   /** Only calls with keys of this person, by id or email address. */
   person: idOrName.nullable().default(null),
+  /** As the caller named it. */
+  model: modelFilter,
   code: z
     .string()
     .regex(/^[a-z0-9_]{1,64}$/, 'must be the code of an error, like insufficient_quota')
@@ -58,6 +60,7 @@ export async function listRefusals(
     accountId: account?.id ?? null,
     keyId: key?.id ?? null,
     personId: person?.id ?? null,
+    model: input.model,
     code: input.code,
     sinceMs: toMs(input.since),
     untilMs: toMs(input.until),

@@ -45,6 +45,8 @@ export interface RefusalFilter {
   readonly accountId: bigint | null;
   readonly keyId: bigint | null;
   readonly personId: bigint | null;
+  /** As the caller named it. */
+  readonly model: string | null;
   readonly code: string | null;
   readonly sinceMs: number | null;
   readonly untilMs: number | null;

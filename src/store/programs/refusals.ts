@@ -78,6 +78,7 @@ export function* listRefusals(filter: RefusalFilter, { after, limit }: RefusalPa
     ['account_id = ?', filter.accountId],
     ['key_id = ?', filter.keyId],
     ['key_id IN (SELECT id FROM api_key WHERE person_id = ?)', filter.personId],
+    ['model = ?', filter.model],
     ['code = ?', filter.code],
     ['at_ms >= ?', filter.sinceMs],
     ['at_ms < ?', filter.untilMs],
