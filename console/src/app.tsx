@@ -1,6 +1,6 @@
 import { useRouterState } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense } from 'react';
-import { useMe } from './api/me.ts';
+import { personIdOf, useMe } from './api/me.ts';
 import { ErrorPanel } from './parts/error-panel.tsx';
 import { NoticesProvider } from './parts/notices.tsx';
 import { AwayBanner } from './shell/away-banner.tsx';
@@ -26,7 +26,8 @@ function Entrance({ me }: { readonly me: ReturnType<typeof useMe> }): ReactNode 
   if (me.data === null) return <SignInPage />;
   if (me.data !== undefined)
     return (
-      <ViewerProvider me={me.data}>
+      // Somebody else gets a page of their own, without what the one before has typed or opened.
+      <ViewerProvider key={personIdOf(me.data)} me={me.data}>
         <Shell />
       </ViewerProvider>
     );

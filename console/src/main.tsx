@@ -3,6 +3,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { setNonce } from 'get-nonce';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { followPersonOfOtherTabs } from './api/me.ts';
 import { createQueryClient } from './api/queries.ts';
 import { answerOtherTabs, takeTokenFromAddress } from './api/session.ts';
 import { router } from './router.tsx';
@@ -14,12 +15,14 @@ takeTokenFromAddress();
 // The link opened in a tab that shows the console already changes only the fragment, which loads nothing.
 window.addEventListener('hashchange', () => takeTokenFromAddress() && location.reload());
 answerOtherTabs();
+const client = createQueryClient();
+followPersonOfOtherTabs(client);
 // Radix adds a style element while a dialog is open, which the content security policy allows only with the page's nonce.
 setNonce(document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '');
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
-    <QueryClientProvider client={createQueryClient()}>
+    <QueryClientProvider client={client}>
       <RouterProvider router={router} />
     </QueryClientProvider>
   </StrictMode>,

@@ -81,6 +81,33 @@ test('whoever is signed out meanwhile is asked to sign in, and what they type st
   await page.context().close();
 });
 
+test('whoever signs in in another tab gets nothing of what the person before has seen', async () => {
+  const page = await openAs('owner', '/keys');
+  await page.getByRole('row', { name: /active/ }).waitFor();
+  // Nothing of the next person is read yet.
+  await page.route(/\/manage\/v1\/(keys|accounts)/, () => undefined);
+  await signInAs(page.context(), suite.world, 'member');
+  const other = await page.context().newPage();
+  await other.goto(`${CONSOLE_URL}/keys`);
+  await other.getByText('No keys yet').waitFor();
+  await page.getByRole('row', { name: /active/ }).waitFor({ state: 'detached' });
+  expect(await page.getByText('owner@example.com').count()).toBe(0);
+  await page.unroute(/\/manage\/v1\/(keys|accounts)/);
+  await page.reload();
+  await page.getByRole('link', { name: 'member@example.com' }).waitFor();
+  await page.context().close();
+});
+
+test('whoever is signed out in another tab sees nothing any more', async () => {
+  const page = await openAs('owner', '/keys');
+  await page.getByRole('row', { name: /active/ }).waitFor();
+  const other = await page.context().newPage();
+  await other.goto(CONSOLE_URL);
+  await other.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await page.context().close();
+});
+
 test('says so if signing out did not work', async () => {
   const page = await openAs('viewer', '/');
   await page.route(/\/sign-out$/, (route) => route.abort());

@@ -1,6 +1,12 @@
-import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { type QueryClient, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { ApiError, call } from './client.ts';
 import type { Me } from './generated/routes.ts';
+
+const ME = ['GET /me', {}] as const;
+const CHANNEL = 'tollgate.person';
+
+/** Null if nobody is signed in. */
+type PersonId = string | null;
 
 /**
  * Who is signed in; null if nobody is. That is an answer and not an error: an error is forgotten while it is asked again, and
@@ -8,15 +14,42 @@ import type { Me } from './generated/routes.ts';
  */
 export function useMe({ enabled }: { readonly enabled: boolean }): UseQueryResult<Me | null, ApiError> {
   return useQuery<Me | null, ApiError>({
-    queryKey: ['GET /me', {}],
+    queryKey: ME,
     queryFn: readMe,
     // Somebody may have signed in in another tab.
     staleTime: ({ state }) => (state.data === null ? 0 : 60_000),
+    refetchOnWindowFocus: 'always',
     enabled,
   });
 }
 
-async function readMe({ signal }: { readonly signal: AbortSignal }): Promise<Me | null> {
+/** Tells apart who is signed in. The token of local mode has no id. */
+export function personIdOf(me: Me | null): PersonId {
+  return me === null ? null : (me.id ?? me.kind);
+}
+
+/** Asks again who is signed in when another tab has found somebody else. */
+export function followPersonOfOtherTabs(client: QueryClient): void {
+  tabs.onmessage = ({ data }: MessageEvent<PersonId>) => {
+    const known = client.getQueryData<Me | null>(ME);
+    if (known !== undefined && personIdOf(known) !== data) void client.invalidateQueries({ queryKey: ME });
+  };
+}
+
+const tabs = new BroadcastChannel(CHANNEL);
+
+async function readMe(context: { readonly client: QueryClient; readonly signal: AbortSignal }): Promise<Me | null> {
+  const { client, signal } = context;
+  const me = await askWhoIsSignedIn(signal);
+  const known = client.getQueryData<Me | null>(ME);
+  if (known !== undefined && personIdOf(known) === personIdOf(me)) return me;
+  // What one person has read is not shown to the next one, not even until it is read again.
+  client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== ME[0] });
+  tabs.postMessage(personIdOf(me));
+  return me;
+}
+
+async function askWhoIsSignedIn(signal: AbortSignal): Promise<Me | null> {
   try {
     return await call('GET /me', {}, { signal });
   } catch (error) {

@@ -53,8 +53,6 @@ function PasswordForm(): ReactNode {
   const signIn = useChange('POST /sign-in');
   const enter = (): void => {
     change({ sso: undefined }, { replace: true });
-    // What somebody else has seen in this tab before.
-    client.removeQueries({ type: 'inactive' });
     void client.invalidateQueries();
   };
   const submit = (event: FormEvent): void => {
