@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { seriousFindings } from './axe.ts';
 import { startFullDemo } from './demo-people.ts';
 import { demoSuite } from './demo-suite.ts';
-import { VIEWS } from './views.ts';
+import { showView, VIEWS } from './views.ts';
 
 const suite = demoSuite(startFullDemo);
 
@@ -20,9 +20,7 @@ const CLIPPED = `[...document.querySelectorAll('section')]
 describe.each(VIEWS)('the view $name', (view) => {
   test.each(LOOKS)('is accessible and does nothing that a page must not do, $look', async ({ look: _, ...options }) => {
     const { page, complaints, close } = await suite.open(view.path(suite.demo), options);
-    await page.locator(view.ready).first().waitFor();
-    await view.prepare?.(page);
-    await page.waitForLoadState('networkidle');
+    await showView(page, view);
     expect(await seriousFindings(page)).toEqual([]);
     expect(complaints).toEqual([]);
     const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');

@@ -12,16 +12,25 @@ export interface View {
   prepare?(page: Page): Promise<void>;
 }
 
+/** Opens what the view shows, and waits until the page has drawn all of it. */
+export async function showView(page: Page, { ready, prepare }: Pick<View, 'ready' | 'prepare'>): Promise<void> {
+  await page.locator(ready).first().waitFor();
+  await prepare?.(page);
+  await page.locator('[data-skeleton], [aria-busy="true"]').first().waitFor({ state: 'detached' });
+  // Names of keys and people may replace their ids, without a sign on the page that they are being read.
+  await page.waitForLoadState('networkidle');
+}
+
 /** Every page and its main dialogs. A new page gets a line here. */
 export const VIEWS: readonly View[] = [
-  { name: 'overview', path: ({ account }) => `/?account=${account}`, ready: 'text=Largest spenders' },
+  { name: 'overview', path: ({ account }) => `/?account=${account}`, ready: 'role=img[name=/^Spend by/]' },
   { name: 'keys', path: ({ account }) => `/keys?account=${account}`, ready: 'text=support-bot' },
   {
     name: 'key',
     path: ({ account, keys }) => `/keys?account=${account}&open=${keys[0]!.id}`,
     ready: 'text=Revoke key',
   },
-  { name: 'usage', path: ({ account }) => `/usage?account=${account}&by=key`, ready: 'role=table' },
+  { name: 'usage', path: ({ account }) => `/usage?account=${account}&by=key`, ready: 'role=img' },
   { name: 'requests', path: ({ account }) => `/requests?account=${account}`, ready: 'role=row >> nth=10' },
   {
     name: 'receipt',

@@ -8,7 +8,7 @@ import { startFullDemo } from './demo-people.ts';
 import { CONSOLE_URL, publicContext, signInAs, startHosted } from './hosted.ts';
 import { ManageClient } from './manage-client.ts';
 import { shrinkPng } from './small-png.ts';
-import { VIEWS } from './views.ts';
+import { showView, VIEWS, type View } from './views.ts';
 
 const FOLDER = new URL('../../docs/console/', import.meta.url);
 const BYTES_MAX = 150_000;
@@ -22,21 +22,17 @@ const LOOKS = [
 type Look = (typeof LOOKS)[number];
 
 /** Something to take pictures of. */
-interface Subject {
-  readonly name: string;
+interface Subject extends Omit<View, 'path'> {
   readonly url: string;
-  readonly ready: string;
-  prepare?(page: Page): Promise<void>;
   newContext(look: Look): Promise<BrowserContext>;
 }
 
-async function shoot({ name, url, ready, prepare, newContext }: Subject, look: Look): Promise<void> {
+async function shoot({ url, newContext, ...view }: Subject, look: Look): Promise<void> {
+  const { name } = view;
   const context = await newContext(look);
   const page = await context.newPage();
   await page.goto(url);
-  await page.locator(ready).first().waitFor();
-  await prepare?.(page);
-  await page.waitForLoadState('networkidle');
+  await showView(page, view);
   const file = new URL(`${name}-${look.name}.png`, FOLDER);
   const picture = shrinkPng(await page.screenshot());
   writeFileSync(file, picture);
