@@ -19,19 +19,23 @@ export function FilterInput({ name, label, width = '!w-72', type = 'search', ...
   const { search, change } = useFilters();
   const address = search[name] ?? '';
   const [text, setText] = useState(address);
-  const input = useRef<HTMLInputElement>(null);
+  /** What was typed and has not arrived in the address yet, the oldest first. */
+  const typed = useRef<string[]>([]);
   useEffect(() => {
-    if (document.activeElement !== input.current) setText(address);
+    const at = typed.current.indexOf(address);
+    typed.current = at === -1 ? [] : typed.current.slice(at + 1);
+    // Something else changed the address: a link, or the browser's Back.
+    if (at === -1) setText(address);
   }, [address]);
   return (
     <TextInput
       {...rest}
-      ref={input}
       type={type}
       aria-label={label}
       value={text}
       onChange={(value) => {
         setText(value);
+        typed.current.push(value);
         change({ [name]: value }, { replace: true });
       }}
       className={`!h-7 ${width}`}

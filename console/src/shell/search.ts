@@ -24,7 +24,8 @@ export function useFilters(): Filters {
   const navigate = useNavigate();
   return {
     search,
-    change: (patch, { replace = false } = {}) =>
+    // "Back" does not open again what was closed.
+    change: (patch, { replace = isClosing(patch) } = {}) =>
       void navigate({
         to: '.',
         search: ((before: Search) => ({ ...before, ...patch })) as never,
@@ -32,4 +33,8 @@ export function useFilters(): Filters {
         resetScroll: false,
       }),
   };
+}
+
+function isClosing(patch: Search): boolean {
+  return Object.entries(patch).every(([name, value]) => ['open', 'dialog'].includes(name) && value === undefined);
 }
