@@ -10,14 +10,22 @@ interface DialogProps {
   readonly title: string;
   readonly children: ReactNode;
   onClose(): void;
-  /** False keeps it open when somebody clicks beside it, for what cannot be shown again. */
-  readonly closesOutside?: boolean;
+  /**
+   * For what cannot be shown again: Esc and clicks beside it do this instead of closing the dialog, and there is no button that
+   * only closes it.
+   */
+  onAttempt?(): void;
   readonly width?: 'normal' | 'large';
 }
 
 /** A window over the page. The rest of the page cannot be used until it is closed. */
-export function Dialog({ title, children, onClose, closesOutside = true, width = 'normal' }: DialogProps): ReactNode {
+export function Dialog({ title, children, onClose, onAttempt, width = 'normal' }: DialogProps): ReactNode {
   const focus = useReturnFocus(focusFirstField);
+  const guard = (event: Event): void => {
+    if (onAttempt === undefined) return;
+    event.preventDefault();
+    onAttempt();
+  };
   return (
     <Radix.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Radix.Portal>
@@ -25,14 +33,17 @@ export function Dialog({ title, children, onClose, closesOutside = true, width =
         <Radix.Content
           aria-describedby={undefined}
           {...focus}
-          onInteractOutside={(event) => !closesOutside && event.preventDefault()}
+          onInteractOutside={guard}
+          onEscapeKeyDown={guard}
           className={`fixed top-1/2 left-1/2 z-50 flex max-h-[calc(100dvh-32px)] w-[calc(100vw-32px)] -translate-x-1/2 -translate-y-1/2 flex-col rounded-panel border border-line bg-panel outline-none ${width === 'large' ? 'max-w-[640px]' : 'max-w-[460px]'}`}
         >
           <header className="flex min-h-13 items-center justify-between gap-3 py-3 pr-3 pl-5">
             <Radix.Title className="min-w-0 text-title font-semibold break-words">{title}</Radix.Title>
-            <Radix.Close asChild>
-              <IconButton icon="close" label="Close" />
-            </Radix.Close>
+            {onAttempt === undefined ? (
+              <Radix.Close asChild>
+                <IconButton icon="close" label="Close" />
+              </Radix.Close>
+            ) : null}
           </header>
           <div data-body className="min-h-0 overflow-y-auto px-5 pb-5">
             {children}
@@ -78,12 +89,15 @@ export function FormDialog(props: FormDialogProps): ReactNode {
     if (!disabled && !busy) onSubmit();
   };
   return (
-    <Dialog title={title} onClose={onClose}>
+    // If it could be closed while the server works, a new secret would be made and never shown.
+    <Dialog title={title} onClose={onClose} {...(busy ? { onAttempt: () => undefined } : {})}>
       <form onSubmit={submit} noValidate className="flex flex-col gap-4">
         {children}
         <FormError error={error} />
         <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{dismissal}</Button>
+          <Button disabled={busy} onClick={onClose}>
+            {dismissal}
+          </Button>
           <Button type="submit" tone={tone} busy={busy} disabled={disabled}>
             {action}
           </Button>
