@@ -91,7 +91,7 @@ interface AnyPage {
 export function useRows<Route extends RouteName>(
   route: Route,
   input: Input<Route>,
-  { enabled = true }: Pick<ReadOptions, 'enabled'> = {},
+  { enabled = true, staleMs }: Pick<ReadOptions, 'enabled' | 'staleMs'> = {},
 ): RowPages<Row<Route>> {
   const found = useInfiniteQuery<AnyPage, ApiError, { pages: AnyPage[] }, unknown[], string | undefined>({
     queryKey: [route, input, 'rows'],
@@ -101,6 +101,7 @@ export function useRows<Route extends RouteName>(
     getNextPageParam: (page) => page.next ?? undefined,
     placeholderData: keepPreviousData,
     enabled,
+    ...(staleMs === undefined ? {} : { staleTime: staleMs }),
   });
   return {
     rows: (found.data?.pages ?? []).flatMap(({ data }) => data) as unknown as readonly Row<Route>[],

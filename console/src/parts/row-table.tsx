@@ -1,7 +1,8 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import type { RowPages } from '../api/queries.ts';
 import { Button } from './button.tsx';
 import { ErrorPanel } from './error-panel.tsx';
+import { formatCount } from './money-format.ts';
 import { type Column, Table } from './table.tsx';
 
 interface RowTableProps<Each> {
@@ -11,6 +12,8 @@ interface RowTableProps<Each> {
   readonly empty: ReactNode;
   /** Rows to show, if not all that were read. */
   readonly rows?: readonly Each[];
+  /** Whether `rows` are what somebody searches for: the rest of the list is then read too, because the API has no search. */
+  readonly isSearch?: boolean;
   readonly bleed?: boolean;
   readonly openId?: string | null;
   idOf(row: Each): string;
@@ -18,13 +21,36 @@ interface RowTableProps<Each> {
 }
 
 /** A list that is read page by page: its table, a button for more, and what failed. */
-export function RowTable<Each>({ pages, rows = pages.rows, bleed = true, ...table }: RowTableProps<Each>): ReactNode {
+export function RowTable<Each>(props: RowTableProps<Each>): ReactNode {
+  const { pages, rows = pages.rows, isSearch = false, bleed = true, ...table } = props;
+  const search = useWholeList(pages, isSearch);
+  const [shownMax, setShownMax] = useState(FOUND_SHOWN);
   if (pages.error !== null) return <ErrorPanel error={pages.error} again={pages.again} />;
+  const shown = isSearch ? rows.slice(0, shownMax) : rows;
+  const spacing = bleed ? 'spacing-page py-4' : 'px-4 py-3';
   return (
     <>
-      <Table {...table} bleed={bleed} rows={rows} isPending={pages.isPending} isStale={pages.isStale} />
-      {pages.hasMore ? (
-        <div className={bleed ? 'spacing-page py-4' : 'px-4 py-3'}>
+      <Table
+        {...table}
+        bleed={bleed}
+        rows={shown}
+        isPending={pages.isPending || (search.isReading && rows.length === 0)}
+        isStale={pages.isStale}
+      />
+      {search.isReading || search.isStopped ? (
+        <p className={`flex flex-wrap items-center gap-3 text-muted ${spacing}`}>
+          {formatCount(pages.rows.length)} searched so far.
+          {search.isStopped ? <Button onClick={search.goOn}>Search on</Button> : null}
+        </p>
+      ) : null}
+      {shown.length < rows.length ? (
+        <p className={`flex flex-wrap items-center gap-3 text-muted ${spacing}`}>
+          {formatCount(shown.length)} of {formatCount(rows.length)} that match are shown.
+          <Button onClick={() => setShownMax((before) => before + FOUND_SHOWN)}>Show more</Button>
+        </p>
+      ) : null}
+      {pages.hasMore && !isSearch ? (
+        <div className={spacing}>
           <Button busy={pages.isLoadingMore} onClick={pages.more}>
             Load more
           </Button>
@@ -32,4 +58,32 @@ export function RowTable<Each>({ pages, rows = pages.rows, bleed = true, ...tabl
       ) : null}
     </>
   );
+}
+
+/** Thousands of rows at once would make the page slow. */
+const FOUND_SHOWN = 200;
+/** A search reads this many rows by itself, and more if somebody asks for them. */
+const SEARCHED_ROWS = 10_000;
+
+interface Search {
+  readonly isReading: boolean;
+  readonly isStopped: boolean;
+  goOn(): void;
+}
+
+/** Reads the list to its end, page by page, while somebody searches in it. */
+function useWholeList(pages: RowPages<unknown>, isSearch: boolean): Search {
+  const [rowsMax, setRowsMax] = useState(SEARCHED_ROWS);
+  const { rows, hasMore, isLoadingMore, isPending, isStale, error, more } = pages;
+  const isUnfinished = isSearch && hasMore && error === null;
+  const isReading = isUnfinished && rows.length < rowsMax;
+  const isIdle = !isPending && !isStale && !isLoadingMore;
+  useEffect(() => {
+    if (isReading && isIdle) more();
+  });
+  return {
+    isReading,
+    isStopped: isUnfinished && !isReading,
+    goOn: () => setRowsMax((before) => before + SEARCHED_ROWS),
+  };
 }

@@ -9,7 +9,7 @@ import { type Search, useFilters } from './search.ts';
 import { useAccountInput, useViewer } from './viewer.tsx';
 
 const REQUEST_ID = /^req_[0-9a-z]{13}$/;
-const KEYS_MAX = 200;
+const KEYS_MAX = 1_000;
 
 interface Target {
   readonly id: string;
@@ -105,6 +105,13 @@ function useTargets(text: string): readonly { readonly heading: string; readonly
         to: '/keys',
         search: { open: id },
       })),
+    },
+    {
+      heading: 'More keys',
+      targets:
+        text !== '' && (keys.data?.next ?? null) !== null
+          ? [{ id: `keys ${text}`, label: `Search all keys for “${text}”`, to: '/keys', search: { q: text } }]
+          : [],
     },
     {
       heading: 'Models',

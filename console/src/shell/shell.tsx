@@ -6,6 +6,7 @@ import { AwayBanner } from './away-banner.tsx';
 import { PageGate } from './page-gate.tsx';
 import { useFilters } from './search.ts';
 import { Logo, Navigation, SidebarFoot } from './sidebar.tsx';
+import { useViewer } from './viewer.tsx';
 
 const Palette = lazy(() => import('./palette.tsx'));
 
@@ -38,6 +39,7 @@ export function Shell(): ReactNode {
       <main id="page" tabIndex={-1} className="min-h-dvh min-w-0 outline-none wide:pl-54">
         <AwayBanner />
         <SsoBanner />
+        <AccountBanner />
         <Suspense fallback={null}>
           <PageGate />
         </Suspense>
@@ -60,6 +62,23 @@ function SsoBanner(): ReactNode {
     <p role="alert" className="flex items-center justify-center gap-3 bg-error-soft px-4 py-2 text-error">
       {failure}
       <IconButton icon="close" label="Close" onClick={() => change({ sso: undefined }, { replace: true })} />
+    </p>
+  );
+}
+
+/** A link may name an account that somebody has no role in; what they see instead belongs to another one. */
+function AccountBanner(): ReactNode {
+  const { missingAccount, account, accounts } = useViewer();
+  const { change } = useFilters();
+  if (missingAccount === null) return null;
+  return (
+    <p role="alert" className="flex items-center justify-center gap-3 bg-warning-soft px-4 py-2 text-warning">
+      <span className="min-w-0 break-words">
+        There is no account “{missingAccount}”, or you have no role in it.
+        {account !== null ? ` This page is about “${account.name}”.` : null}
+        {account === null && accounts.length > 0 ? ' This page is about all accounts.' : null}
+      </span>
+      <IconButton icon="close" label="Close" onClick={() => change({ account: undefined }, { replace: true })} />
     </p>
   );
 }

@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import type { Account } from '../../api/generated/routes.ts';
+import { useRows } from '../../api/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Chip, type Tone } from '../../parts/chip.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -8,7 +9,8 @@ import { IconButton } from '../../parts/icon-button.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import { Money } from '../../parts/money.tsx';
 import { Page } from '../../parts/page.tsx';
-import { type Column, Table } from '../../parts/table.tsx';
+import { RowTable } from '../../parts/row-table.tsx';
+import type { Column } from '../../parts/table.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { FilterInput } from '../../shell/filter-input.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
@@ -16,6 +18,8 @@ import { useFilters } from '../../shell/search.ts';
 import { useViewer } from '../../shell/viewer.tsx';
 import { AddCreditDialog } from '../balance/add-credit.tsx';
 import { type AccountAction, AccountDialog, NewAccountDialog } from './account-dialogs.tsx';
+
+const PAGE_ROWS = 200;
 
 interface Editing {
   readonly account: Account;
@@ -25,10 +29,11 @@ interface Editing {
 /** Every account, what it has and what it spent. */
 export default function AccountsPage(): ReactNode {
   const { search, change } = useFilters();
-  const { accounts, me } = useViewer();
+  const { me } = useViewer();
+  const accounts = useRows('GET /accounts', { limit: PAGE_ROWS });
   const [editing, setEditing] = useState<Editing | null>(null);
   const text = (search.q ?? '').trim().toLowerCase();
-  const shown = accounts.filter(({ name, id }) => `${name} ${id}`.toLowerCase().includes(text));
+  const shown = accounts.rows.filter(({ name, id }) => `${name} ${id}`.toLowerCase().includes(text));
   const create = me.read_only ? null : (
     <Button tone="primary" onClick={() => change({ dialog: 'account' })}>
       New account
@@ -47,14 +52,15 @@ export default function AccountsPage(): ReactNode {
       }
       filters={<FilterInput name="q" label="Search accounts" placeholder="Search by name or id" />}
     >
-      <Table
+      <RowTable
         label="Accounts"
-        bleed
-        columns={columnsFor(me.read_only ? null : setEditing)}
+        pages={accounts}
         rows={shown}
+        isSearch={text !== ''}
+        columns={columnsFor(me.read_only ? null : setEditing)}
         idOf={({ id }) => id}
         empty={
-          accounts.length > 0 ? (
+          accounts.rows.length > 0 ? (
             <EmptyState title="No account matches">Search for another name.</EmptyState>
           ) : (
             <EmptyState title="No account yet" action={create}>

@@ -3,10 +3,9 @@ import type { ShownKey } from '../../api/generated/routes.ts';
 import { useRows } from '../../api/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { Filter } from '../../parts/filter.tsx';
 import { Page } from '../../parts/page.tsx';
-import { Table } from '../../parts/table.tsx';
+import { RowTable } from '../../parts/row-table.tsx';
 import { FilterInput } from '../../shell/filter-input.tsx';
 import { useFilters } from '../../shell/search.ts';
 import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
@@ -30,6 +29,7 @@ export default function KeysPage(): ReactNode {
   const account = useAccountInput();
   const keys = useRows('GET /keys', { ...account, limit: PAGE_ROWS });
   const shown = keys.rows.filter((key) => isShown(key, search.state ?? 'live', search.q ?? ''));
+  const isSearch = search.q !== undefined || search.state !== undefined || shown.length === 0;
   const columns = useKeyColumns();
   const mint = (
     <Button tone="primary" onClick={() => change({ dialog: 'mint' })}>
@@ -53,28 +53,17 @@ export default function KeysPage(): ReactNode {
         </>
       }
     >
-      {keys.error === null ? (
-        <Table
-          label="Keys"
-          bleed
-          columns={columns}
-          rows={shown}
-          idOf={({ id }) => id}
-          isPending={keys.isPending}
-          onOpen={({ id }) => change({ open: id })}
-          openId={search.open ?? null}
-          empty={<NoKeys hasAny={keys.rows.length > 0} action={canHaveKeys ? mint : null} />}
-        />
-      ) : (
-        <ErrorPanel error={keys.error} again={keys.again} />
-      )}
-      {keys.hasMore ? (
-        <div className="spacing-page py-4">
-          <Button busy={keys.isLoadingMore} onClick={keys.more}>
-            Load more keys
-          </Button>
-        </div>
-      ) : null}
+      <RowTable
+        label="Keys"
+        pages={keys}
+        rows={shown}
+        isSearch={isSearch}
+        columns={columns}
+        idOf={({ id }) => id}
+        onOpen={({ id }) => change({ open: id })}
+        openId={search.open ?? null}
+        empty={<NoKeys hasAny={keys.rows.length > 0} action={canHaveKeys ? mint : null} />}
+      />
       {search.open === undefined ? null : (
         <KeyDrawer key={search.open} keyId={search.open} onClose={() => change({ open: undefined })} />
       )}

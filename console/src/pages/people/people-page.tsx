@@ -39,6 +39,7 @@ export default function PeoplePage(): ReactNode {
         label="People"
         pages={people}
         rows={shown}
+        isSearch={text !== ''}
         columns={COLUMNS}
         idOf={({ id }) => id}
         onOpen={({ id }) => change({ open: id })}
