@@ -327,7 +327,7 @@ test('an export and a call say what failed in plain words, not in those of the b
   const { page, close } = await suite.open(`/requests?account=${suite.demo.account}`);
   const save = async (): Promise<void> => {
     await page.getByRole('button', { name: 'Export' }).click();
-    await page.getByRole('menuitem', { name: 'CSV' }).click();
+    await page.getByRole('menuitem', { name: 'CSV', exact: true }).click();
   };
   const body = JSON.stringify({ error: { message: 'Only owners may export this.', code: null, type: 'refused' } });
   await page.route(/format=csv/, (route) => route.fulfill({ status: 403, body }));

@@ -6,7 +6,7 @@ import { Icon } from './icons.tsx';
 import { Menu } from './menu.tsx';
 import { useNotices } from './notices.tsx';
 
-interface ExportButtonProps {
+export interface ExportedList {
   readonly route: RouteName;
   /** The filters of the page: the file has exactly what they allow. */
   readonly input: Readonly<Record<string, unknown>>;
@@ -14,11 +14,16 @@ interface ExportButtonProps {
   readonly name: string;
 }
 
+interface ExportButtonProps extends ExportedList {
+  /** A second list of the same page, which has a file of its own, and what it has. */
+  readonly also?: ExportedList & { readonly label: string };
+}
+
 /** Saves what is filtered, all of it, as a file. */
-export function ExportButton({ route, input, name }: ExportButtonProps): ReactNode {
+export function ExportButton({ also, ...list }: ExportButtonProps): ReactNode {
   const { tell } = useNotices();
   const [isBusy, setBusy] = useState(false);
-  const save = async (format: 'csv' | 'jsonl'): Promise<void> => {
+  const save = async ({ route, input, name }: ExportedList, format: 'csv' | 'jsonl'): Promise<void> => {
     setBusy(true);
     try {
       await downloadList(route, input, format, name);
@@ -37,8 +42,14 @@ export function ExportButton({ route, input, name }: ExportButtonProps): ReactNo
         </Button>
       }
       items={[
-        { label: 'CSV', onSelect: () => void save('csv') },
-        { label: 'JSON Lines', onSelect: () => void save('jsonl') },
+        { label: 'CSV', onSelect: () => void save(list, 'csv') },
+        { label: 'JSON Lines', onSelect: () => void save(list, 'jsonl') },
+        ...(also === undefined
+          ? []
+          : [
+              { label: `${also.label}, CSV`, onSelect: () => void save(also, 'csv') },
+              { label: `${also.label}, JSON Lines`, onSelect: () => void save(also, 'jsonl') },
+            ]),
       ]}
     />
   );

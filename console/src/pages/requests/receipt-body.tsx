@@ -30,7 +30,7 @@ export function ReceiptBody({ receipt }: { readonly receipt: Receipt }): ReactNo
 }
 
 export function ReceiptActions({ receipt }: { readonly receipt: Receipt }): ReactNode {
-  const link = `${location.origin}/console/requests?open=${receipt.id}`;
+  const link = `${location.origin}/console/requests?account=${receipt.account}&open=${receipt.id}`;
   return (
     <>
       <CopyButton text={printApiJson(receipt)} label="Copy JSON" />

@@ -28,6 +28,7 @@ export function ReceiptDrawer({ requestId, kind, previous, next, onOpen, onClose
   const isAdmitted = kind === 'receipt' || (kind === null && refusals.data?.data.length === 0);
   const receipt = useApi('GET /receipts/{receipt}', { receipt: requestId }, { staleMs: 0, enabled: isAdmitted });
   const error = receipt.error ?? refusals.error;
+  const again = (): void => void (refusals.error === null ? receipt : refusals).refetch();
   const move = (event: KeyboardEvent): void => {
     const target = event.key === 'ArrowUp' ? previous : event.key === 'ArrowDown' ? next : null;
     if (target === null) return;
@@ -54,7 +55,7 @@ export function ReceiptDrawer({ requestId, kind, previous, next, onOpen, onClose
     >
       {receipt.data === undefined ? null : <ReceiptBody receipt={receipt.data} />}
       {refusal === undefined ? null : <RefusalBody refusal={refusal} />}
-      {error === null ? null : <ErrorPanel error={error} again={() => void receipt.refetch()} />}
+      {error === null ? null : <ErrorPanel error={error} again={again} />}
       {receipt.data === undefined && refusal === undefined && error === null ? (
         <Skeleton className="h-80 w-full" />
       ) : null}

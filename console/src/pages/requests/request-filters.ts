@@ -59,6 +59,18 @@ function minutesAgo(seconds: number): number {
   return now - (now % 60) - seconds;
 }
 
+/** Which of the two lists has calls that the filters allow. */
+export function listsFor({ outcome, code, host, chain }: RequestFilters): {
+  readonly hasReceipts: boolean;
+  readonly hasRefusals: boolean;
+} {
+  return {
+    hasReceipts: outcome !== 'refused' && code === undefined,
+    // A refused call reached no host, and its chain is not stored.
+    hasRefusals: (outcome === 'any' || outcome === 'refused') && host === undefined && chain === undefined,
+  };
+}
+
 /** How the list of receipts takes the outcome. */
 export function outcomeInput(outcome: RequestFilters['outcome']): {
   readonly status?: Receipt['status'];

@@ -14,7 +14,7 @@ import { useAccountInput } from '../../shell/viewer.tsx';
 import { ChainSummary } from './chain-section.tsx';
 import { ReceiptDrawer } from './receipt-drawer.tsx';
 import { useRequestColumns } from './request-columns.tsx';
-import { OUTCOMES, outcomeInput, type RequestFilters, readFilters, TIMES } from './request-filters.ts';
+import { listsFor, OUTCOMES, outcomeInput, type RequestFilters, readFilters, TIMES } from './request-filters.ts';
 import { type Requests, useRequests } from './use-requests.ts';
 
 /** Every call, refused ones too, the newest first; a row opens its receipt. */
@@ -99,7 +99,12 @@ function Actions({ requests, filters }: { readonly requests: Requests; readonly 
   const { change } = useFilters();
   const account = useAccountInput();
   const { outcome, key, model, since, code, host, chain, isLive } = filters;
-  const isRefused = outcome === 'refused' || code !== undefined;
+  const { hasReceipts, hasRefusals } = listsFor(filters);
+  const refusals = {
+    route: 'GET /refusals',
+    input: { ...account, key, model, code, since },
+    name: 'refusals',
+  } as const;
   const labels = { off: 'Live', open: 'Live', waiting: 'Live, connecting' };
   return (
     <>
@@ -110,14 +115,15 @@ function Actions({ requests, filters }: { readonly requests: Requests; readonly 
         />
         {labels[requests.feed]}
       </Button>
-      {isRefused ? (
-        <ExportButton route="GET /refusals" input={{ ...account, key, code, since }} name="refusals" />
-      ) : (
+      {hasReceipts ? (
         <ExportButton
           route="GET /receipts"
           input={{ ...account, key, model, host, chain, since, ...outcomeInput(outcome) }}
           name="receipts"
+          {...(hasRefusals ? { also: { ...refusals, label: 'Refused calls' } } : {})}
         />
+      ) : (
+        <ExportButton {...refusals} />
       )}
     </>
   );

@@ -6,7 +6,7 @@ import type { Receipt } from '../../api/generated/routes.ts';
 import { useRows } from '../../api/queries.ts';
 import { useAccountInput } from '../../shell/viewer.tsx';
 import { chainPlaceOf } from './chain.ts';
-import { outcomeInput, type RequestFilters } from './request-filters.ts';
+import { listsFor, outcomeInput, type RequestFilters } from './request-filters.ts';
 import { LIVE_ROWS_MAX, mergeRows, newestOf, type RequestRow, receiptRow, refusalRow } from './request-row.ts';
 
 const PAGE_ROWS = 100;
@@ -30,9 +30,7 @@ export interface Requests {
 export function useRequests(filters: RequestFilters): Requests {
   const account = useAccountInput();
   const { outcome, since, key, model, code, host, chain, isLive } = filters;
-  const showsReceipts = outcome !== 'refused' && code === undefined;
-  // A refused call reached no host, and its chain is not stored.
-  const showsRefusals = (outcome === 'any' || outcome === 'refused') && host === undefined && chain === undefined;
+  const { hasReceipts: showsReceipts, hasRefusals: showsRefusals } = listsFor(filters);
   const receipts = useRows(
     'GET /receipts',
     { ...account, key, model, host, chain, since, ...outcomeInput(outcome), limit: PAGE_ROWS },
@@ -40,14 +38,14 @@ export function useRequests(filters: RequestFilters): Requests {
   );
   const refusals = useRows(
     'GET /refusals',
-    { ...account, key, code, since, limit: PAGE_ROWS },
+    { ...account, key, model, code, since, limit: PAGE_ROWS },
     { enabled: showsRefusals },
   );
   const live = useLiveTail(isLive && showsReceipts, { ...account, key }, receipts.again);
   const receiptRows = showsReceipts
     ? [...live.receipts.filter((each) => isWanted(each, filters)), ...receipts.rows]
     : [];
-  const refusalRows = showsRefusals ? refusals.rows.filter((each) => model === undefined || each.model === model) : [];
+  const refusalRows = showsRefusals ? refusals.rows : [];
   const lists = [
     { rows: receiptRows.map(receiptRow), hasMore: showsReceipts && receipts.hasMore },
     { rows: refusalRows.map(refusalRow), hasMore: showsRefusals && refusals.hasMore },

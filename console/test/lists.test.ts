@@ -1,0 +1,193 @@
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { startDemo } from './demo-data.ts';
+import { demoSuite } from './demo-suite.ts';
+import { showView, VIEWS } from './views.ts';
+
+const suite = demoSuite(startDemo);
+
+async function exported(page: Page, format: string): Promise<string> {
+  await page.getByRole('button', { name: 'Export' }).click();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('menuitem', { name: format, exact: true }).click(),
+  ]);
+  return readFileSync(await download.path(), 'utf8');
+}
+
+describe('a filter', () => {
+  test('shows what the address says after Back, also while it has the focus', async () => {
+    const { page, close } = await suite.open(`/keys?account=${suite.demo.account}&q=bot`);
+    const input = page.getByLabel('Search keys');
+    await page.getByLabel('State').selectOption('all');
+    await expect.poll(() => new URL(page.url()).searchParams.get('state')).toBe('all');
+    await input.fill('laptop');
+    await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe('laptop');
+    await page.goBack();
+    await expect.poll(() => input.inputValue()).toBe('bot');
+    await page.goForward();
+    await expect.poll(() => input.inputValue()).toBe('laptop');
+    await close();
+  });
+
+  test('by model applies to refused calls too, in the list and in the file', async () => {
+    const model = 'no-such-model';
+    const { data } = await suite.demo.manage.get(`/refusals?account=${suite.demo.account}&model=${model}`);
+    expect(data).toHaveLength(2);
+    const { page, complaints, close } = await suite.open(
+      `/requests?account=${suite.demo.account}&show=refused&model=${model}`,
+    );
+    await page.getByRole('row', { name: model }).first().waitFor();
+    expect(await page.locator('[data-row]').count()).toBe(2);
+    const lines = (await exported(page, 'JSON Lines')).trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line).id)).toEqual(data.map(({ id }: { id: string }) => id));
+    expect((await exported(page, 'CSV')).trim().split('\r\n')).toHaveLength(3);
+    expect(complaints).toEqual([]);
+    await close();
+  });
+});
+
+test('receipts and refused calls of the same list can both be saved', async () => {
+  const { data } = await suite.demo.manage.get(`/refusals?account=${suite.demo.account}`);
+  const { page, close } = await suite.open(`/requests?account=${suite.demo.account}`);
+  await page.locator('[data-row]').first().waitFor();
+  const [receipt] = (await exported(page, 'JSON Lines')).split('\n');
+  expect(JSON.parse(receipt!)).toMatchObject({ object: 'receipt' });
+  expect((await exported(page, 'Refused calls, JSON Lines')).trim().split('\n')).toHaveLength(data.length);
+  await close();
+});
+
+describe('a search', () => {
+  test('finds a key that is not on the first page of the list', async () => {
+    const { manage, account } = suite.demo;
+    for (let at = 0; at < 205; at += 1) await manage.post('/keys', { account, name: `bulk-${at}` });
+    const { page, complaints, close } = await suite.open(`/keys?account=${account}`);
+    await page.getByRole('row', { name: 'bulk-' }).first().waitFor();
+    // Whichever way the list is sorted, one of these is beyond the first 200.
+    for (const name of ['support-bot', 'bulk-204']) {
+      await page.getByLabel('Search keys').fill(name);
+      await page.getByRole('row', { name }).waitFor();
+    }
+    await page.getByLabel('Search keys').fill('no key has this name');
+    await page.getByText('No key matches the filters').waitFor();
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  test('finds somebody on the second page of people, and says how many were searched while it reads', async () => {
+    const person = (name: string) => ({
+      ...{ object: 'person', id: `person_${name}`, email: `${name}@example.org`, name, status: 'active', created: 0 },
+      ...{ operator: false, password: true, single_sign_on: false, address_confirmed: true, version: 1 },
+    });
+    const { page, close } = await suite.open('/models');
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    await page.route(/\/manage\/v1\/people\?/, async (route) => {
+      const isFirst = !route.request().url().includes('after=');
+      if (!isFirst) await held;
+      const names = isFirst ? Array.from({ length: 200 }, (_, at) => `first${at}`) : ['second'];
+      const body = { object: 'list', data: names.map(person), next: isFirst ? 'person_first199' : null };
+      await route.fulfill({ status: 200, contentType: 'application/json', body: JSON.stringify(body) });
+    });
+    await page.getByRole('link', { name: 'People' }).click();
+    await page.getByText('first0@example.org').waitFor();
+    await page.getByLabel('Search people').fill('second');
+    await page.getByText('200 searched so far').waitFor();
+    expect(await page.getByText('Nobody matches').count()).toBe(0);
+    release();
+    await page.getByRole('row', { name: 'second@example.org' }).waitFor();
+    await close();
+  });
+});
+
+test('an account in the address that is not there is named, and so is the one that is shown', async () => {
+  const { page, close } = await suite.open('/keys?account=nobody');
+  await page.getByRole('alert').getByText('There is no account “nobody”, or you have no role in it.').waitFor();
+  await page.getByRole('alert').getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('alert').waitFor({ state: 'detached' });
+  expect(new URL(page.url()).searchParams.get('account')).toBeNull();
+  await close();
+});
+
+describe('a new secret', () => {
+  test('stays until somebody says that it is copied: Esc, a click beside it and Back do not lose it', async () => {
+    const { page, close } = await suite.open(`/models?account=${suite.demo.account}`);
+    await page.getByRole('link', { name: 'Keys', exact: true }).click();
+    await page.getByRole('button', { name: 'New key' }).click();
+    await page.getByLabel('Name').fill('precious');
+    await page.getByRole('button', { name: 'Mint key' }).click();
+    const secret = await page.locator('[data-secret]').textContent();
+    expect(await page.getByRole('dialog').getByRole('button', { name: 'Close' }).count()).toBe(0);
+    await page.keyboard.press('Escape');
+    await page.getByRole('alert').getByText('This cannot be shown again.').waitFor();
+    await page.mouse.click(4, 4);
+    await page.goBack();
+    await expect.poll(() => new URL(page.url()).searchParams.get('dialog')).toBe('mint');
+    expect(await page.locator('[data-secret]').textContent()).toBe(secret);
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await page.content()).not.toContain(secret);
+    await close();
+  });
+
+  test('is shown although somebody presses Esc while the key is being made', async () => {
+    const { page, close } = await suite.open(`/keys?account=${suite.demo.account}&dialog=mint`);
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    await page.route(/\/manage\/v1\/keys$/, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.getByLabel('Name').fill('hasty');
+    await page.getByRole('button', { name: 'Mint key' }).click();
+    await page.getByRole('button', { name: 'Mint key', disabled: true }).waitFor();
+    await page.keyboard.press('Escape');
+    release();
+    await page.locator('[data-secret]').waitFor();
+    await close();
+  });
+
+  test('of a management key stays too', async () => {
+    const { page, close } = await suite.open(`/management-keys?account=${suite.demo.account}&dialog=mint`);
+    await page.getByLabel('Name').fill('export');
+    await page.getByRole('button', { name: 'Mint key' }).click();
+    await page.locator('[data-secret]').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('alert').getByText('This cannot be shown again.').waitFor();
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await close();
+  });
+});
+
+test('a dialog that was closed does not open again with Back', async () => {
+  const { page, close } = await suite.open(`/models?account=${suite.demo.account}`);
+  await page.getByRole('link', { name: 'Keys', exact: true }).click();
+  await page.getByRole('button', { name: 'New key' }).click();
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.goBack();
+  expect(new URL(page.url()).searchParams.get('dialog')).toBeNull();
+  expect(await page.getByRole('dialog').count()).toBe(0);
+  await close();
+});
+
+test('the view of the overview is shown only when its plot is drawn', async () => {
+  const view = VIEWS.find(({ name }) => name === 'overview')!;
+  const { page, close } = await suite.open('/models');
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await page.route(/stacked-bars/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto(`${suite.demo.harness.url}/console${view.path(suite.demo)}`);
+  await page.getByRole('table', { name: 'Largest spenders' }).getByRole('row', { name: 'search-index' }).waitFor();
+  expect(await page.locator(view.ready).count()).toBe(0);
+  release();
+  await showView(page, view);
+  expect(await page.locator('svg[role=img] rect').count()).toBeGreaterThan(30);
+  await close();
+});
