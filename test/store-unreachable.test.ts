@@ -90,6 +90,32 @@ describe.each(['away', 'mute'] as const)('a store that is %s for a while', (how)
   });
 });
 
+/** What the log says about the ledger, and the cause of it. */
+function said(): unknown[][] {
+  const lines = harness.log.filter(({ msg }) => /^The ledger can/.test(String(msg)));
+  return lines.map(({ level, error }) => [level, (error as { cause: { message: string } } | undefined)?.cause.message]);
+}
+
+test('the log says once why the ledger cannot be written, and once that it can be again', async () => {
+  goAway('away');
+  const asked = harness.post(ASK);
+  await until(() => turnedAway > 0, 'a settlement was turned away');
+  await tryAgain(5);
+  expect(said()).toEqual([['error', 'The store is unreachable.']]);
+  comeBack();
+  await until(() => clock.fallsDueIn(LIMITS.settleRetryMs), 'the settlement waits for its next try');
+  clock.advance(LIMITS.settleRetryMs);
+  expect((await asked).status).toBe(200);
+  clock.advance(LIMITS.storeHealthMs);
+  await until(() => said().length > 1, 'the end of it was said');
+  clock.advance(LIMITS.storeHealthMs);
+  await manyTurns();
+  expect(said()).toEqual([
+    ['error', 'The store is unreachable.'],
+    ['info', undefined],
+  ]);
+});
+
 describe('a store that stays unavailable', () => {
   test('fails the call at its time limit without a cost, and the hold is voided later', async () => {
     goAway('away');

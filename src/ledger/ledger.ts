@@ -20,7 +20,7 @@ import {
   StoreUnavailable,
   type VerifyReport,
 } from '../store/store.ts';
-import { Admission, reasonOf } from './admission.ts';
+import { Admission } from './admission.ts';
 import type { LedgerInstance } from './heartbeat.ts';
 import type {
   Balance,
@@ -37,6 +37,7 @@ import type {
   StartResult,
 } from './ledger-terms.ts';
 import { ALWAYS_REFUSED, TEST_HOLD } from './test-hold.ts';
+import type { OnTrouble } from './trouble-report.ts';
 
 export type { Account, HoldRefusal, VerifyProgress, VerifyReport } from '../store/store.ts';
 export { StoreRefused, StoreUnavailable } from '../store/store.ts';
@@ -56,6 +57,7 @@ export interface LedgerOptions {
   readonly instance?: LedgerInstance;
   /** The most commits that may run at once. */
   readonly batchesInFlight?: number;
+  readonly onTrouble?: OnTrouble | undefined;
 }
 
 /**
@@ -76,7 +78,8 @@ export class Ledger {
   #notAdmitting: string | null = null;
   #healthTimer: Timer | null = null;
 
-  constructor({ store, clock, epoch, instance, batchesInFlight = LIMITS.ledgerBatchesInFlightMax }: LedgerOptions) {
+  constructor(options: LedgerOptions) {
+    const { store, clock, epoch, instance, batchesInFlight = LIMITS.ledgerBatchesInFlightMax, onTrouble } = options;
     this.#store = store;
     this.#clock = clock;
     this.#instance = instance ?? { epoch, whyNotAdmitting: null };
@@ -86,9 +89,9 @@ export class Ledger {
       inFlightMax: batchesInFlight,
       queueMax: LIMITS.ledgerQueueMax,
       urgent: ({ kind }) => kind !== 'hold' && kind !== 'reserve',
-      failure: (cause) => new StoreUnavailable('The ledger cannot be written.', { cause }),
+      failure: (cause) => this.#admission.checked(new StoreUnavailable('The ledger cannot be written.', { cause })),
     });
-    this.#admission = new Admission(clock, () => this.#testHold());
+    this.#admission = new Admission(clock, () => this.#testHold(), onTrouble);
   }
 
   /** Operations that are waiting for a commit. */
@@ -124,7 +127,7 @@ export class Ledger {
     try {
       outcome = await this.#batcher.submit({ ...request, kind: 'hold', epoch, createdMs });
     } catch (error) {
-      this.#admission.failed(reasonOf(error));
+      this.#admission.failed(error);
       throw error;
     }
     this.#noteDecision(outcome);
@@ -302,6 +305,7 @@ export class Ledger {
   async watchHealth(): Promise<void> {
     const health = await this.#store.health().catch((error: unknown) => ({ mayAdmit: false, reason: String(error) }));
     this.#notAdmitting = health.mayAdmit ? null : (health.reason ?? 'The store does not allow new calls.');
+    this.#admission.checked(this.#notAdmitting);
     this.#voidAbandoned();
     const againMs = health.mayAdmit ? LIMITS.storeHealthMs : LIMITS.storeIllnessMs;
     this.#healthTimer = this.#clock.after(againMs, () => void this.watchHealth(), { unref: true });

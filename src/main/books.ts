@@ -8,6 +8,7 @@ import { ID_NUMBERS, IdSource } from '../kit/ids.ts';
 import { reasonOf } from '../ledger/admission.ts';
 import { Heartbeat, type InstanceEvent } from '../ledger/heartbeat.ts';
 import { Ledger } from '../ledger/ledger.ts';
+import type { OnTrouble } from '../ledger/trouble-report.ts';
 import { LIMITS } from '../limits.ts';
 import type { BackUp } from '../store/backup.ts';
 import { refusingFaults } from '../store/sqlite/faults.ts';
@@ -77,6 +78,7 @@ export interface BooksTerms {
   onNotice?(notice: string): void;
   /** Reports what happens to this process's registration in a shared store. */
   onInstanceEvent?(event: InstanceEvent): void;
+  readonly onTrouble?: OnTrouble | undefined;
 }
 
 export function openBooks(terms: BooksTerms): Promise<Books> {
@@ -87,7 +89,7 @@ export function openBooks(terms: BooksTerms): Promise<Books> {
 
 /** Opens the data folder, locked for this process, after releasing the holds of earlier processes. */
 function openFolder(terms: BooksTerms): Promise<Books> {
-  const { config, clock, socketPath, mayHaveMoved, threads = true, onFatal, onNotice } = terms;
+  const { config, clock, socketPath, mayHaveMoved, threads = true, onFatal, onNotice, onTrouble } = terms;
   const folder = config.dataFolder;
   const holder = { pid: process.pid, url: null, socketPath, startedMs: clock.nowMs() };
   return openAll(async (cleanup) => {
@@ -104,7 +106,7 @@ function openFolder(terms: BooksTerms): Promise<Books> {
     cleanup.add(() => store.close());
     const instance = moved === null ? await store.beginInstance() : NO_INSTANCE;
     const { epoch } = instance;
-    const ledger = new Ledger({ store, clock, epoch, instance: { epoch, whyNotAdmitting: moved } });
+    const ledger = new Ledger({ store, clock, epoch, instance: { epoch, whyNotAdmitting: moved }, onTrouble });
     cleanup.add(() => ledger.close());
     await ledger.watchHealth();
     const ids = new IdSource(clock, instance.number);
@@ -135,10 +137,11 @@ export interface JoinTerms {
   /** Which worker it is; the first, which has opened the folder, is 0. */
   readonly worker: number;
   onFatal(error: Error): void;
+  readonly onTrouble?: OnTrouble | undefined;
 }
 
 /** Opens the ledger in another worker of the process that has its folder open. They share one epoch and one writer. */
-export function joinBooks({ config, clock, ticket, worker, onFatal }: JoinTerms): Promise<Books> {
+export function joinBooks({ config, clock, ticket, worker, onFatal, onTrouble }: JoinTerms): Promise<Books> {
   const { epoch, number, lastCallId, writer } = ticket;
   return openAll(async (cleanup) => {
     const { joinSqliteStore } = await import('../store/sqlite/sqlite-store.ts');
@@ -151,7 +154,7 @@ export function joinBooks({ config, clock, ticket, worker, onFatal }: JoinTerms)
       writerPort: writer,
     });
     cleanup.add(() => store.close());
-    const ledger = new Ledger({ store, clock, epoch });
+    const ledger = new Ledger({ store, clock, epoch, onTrouble });
     cleanup.add(() => ledger.close());
     await ledger.watchHealth();
     // Far from the numbers of other workers and of later processes.
@@ -178,7 +181,7 @@ const NO_INSTANCE: Instance = { epoch: 0n, number: 0, lastCallId: 0n, voidedHold
 
 /** Opens a database that several processes share, each registered separately. */
 async function openShared(terms: BooksTerms, url: string): Promise<Books> {
-  const { config, clock, onInstanceEvent = () => undefined } = terms;
+  const { config, clock, onInstanceEvent = () => undefined, onTrouble } = terms;
   // Loaded on demand, because most commands do not need it and start faster without it.
   const { openPostgresStore } = await import('../store/postgres/postgres-store.ts');
   return openAll(async (cleanup) => {
@@ -198,6 +201,7 @@ async function openShared(terms: BooksTerms, url: string): Promise<Books> {
       epoch,
       instance: heartbeat,
       batchesInFlight: LIMITS.postgresLedgerLines,
+      onTrouble,
     });
     cleanup.add(() => ledger.close());
     await ledger.watchHealth();

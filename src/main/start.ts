@@ -36,6 +36,7 @@ import { HostSenders } from './host-senders.ts';
 import { HTTP_SERVERS } from './http-servers.ts';
 import { logInstanceEvent } from './instance-events.ts';
 import { type OpenJobs, openJobs } from './jobs.ts';
+import { logTrouble } from './log-trouble.ts';
 import { refuseLostKey } from './lost-key.ts';
 import { openManagement } from './manage.ts';
 import { catalogFor, rememberPrices } from './prices.ts';
@@ -88,6 +89,7 @@ function openGateway(terms: StartTerms, socketPath: string | null): Promise<Runn
       onFatal: (error) => stopOrStay(error, terms),
       onNotice: (notice) => terms.log.warn({}, notice),
       onInstanceEvent: (event) => logInstanceEvent(event, terms.log),
+      onTrouble: (why) => logTrouble(why, terms.log),
     });
     cleanup.add(books.close);
     return serveBooks(terms, books, socketPath, cleanup);

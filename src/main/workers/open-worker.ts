@@ -22,6 +22,7 @@ import { tellHostEvent } from '../host-events.ts';
 import { HostSenders } from '../host-senders.ts';
 import { HTTP_SERVERS } from '../http-servers.ts';
 import { logInstanceEvent } from '../instance-events.ts';
+import { logTrouble } from '../log-trouble.ts';
 import { catalogFor, rememberPrices } from '../prices.ts';
 import { directoryOf, prepareReload, type ReloadParts, type UseSettings } from '../reload.ts';
 import { openTracing } from '../trace-exporter.ts';
@@ -58,9 +59,10 @@ function endUnlessVanished(error: Error): void {
 }
 
 function openLedger({ ticket, worker }: WorkerTerms, config: Config, clock: Clock, log: Log): Promise<Books> {
-  if (ticket !== null) return joinBooks({ config, clock, ticket, worker, onFatal: endUnlessVanished });
+  const onTrouble = (why: unknown): void => logTrouble(why, log);
+  if (ticket !== null) return joinBooks({ config, clock, ticket, worker, onFatal: endUnlessVanished, onTrouble });
   const onInstanceEvent = (event: Parameters<typeof logInstanceEvent>[0]): void => logInstanceEvent(event, log);
-  return openBooks({ config, clock, socketPath: null, onFatal: endUnlessVanished, onInstanceEvent });
+  return openBooks({ config, clock, socketPath: null, onFatal: endUnlessVanished, onInstanceEvent, onTrouble });
 }
 
 interface WorkerParts extends Settings {
