@@ -93,7 +93,7 @@ const messages: fc.Arbitrary<CanonicalMessage[]> = fc
 
 const optional = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(value, { nil: null });
 
-export const canonicalRequests: fc.Arbitrary<CanonicalRequest> = fc.record({
+const anyRequests: fc.Arbitrary<CanonicalRequest> = fc.record({
   messages,
   tools: fc.array(fc.record({ name: id, description: optional(words), schema: jsonObject, strict: fc.boolean() }), {
     maxLength: 2,
@@ -129,6 +129,11 @@ export const canonicalRequests: fc.Arbitrary<CanonicalRequest> = fc.record({
   reasoning: optional(fc.constantFrom(...EFFORTS).map((effort) => ({ effort, budgetTokens: null }))),
   verbosity: fc.constantFrom(null, null, null, null, 'low' as const, 'high' as const),
 });
+
+/** A call that is demanded without tools is refused. */
+export const canonicalRequests: fc.Arbitrary<CanonicalRequest> = anyRequests.map((request) =>
+  request.tools.length === 0 ? { ...request, toolChoice: null } : request,
+);
 
 const head = fc.oneof(
   fc.constantFrom({ kind: 'text' as const }, { kind: 'refusal' as const }, { kind: 'reasoning' as const }),

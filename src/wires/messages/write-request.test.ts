@@ -210,6 +210,11 @@ describe('tools', () => {
   test('without tools there is nothing to choose', () => {
     expect(write({ toolChoice: { kind: 'none' } })).not.toHaveProperty('tool_choice');
   });
+
+  test.each([{ kind: 'required' as const }, { kind: 'tool' as const, name: 'tide' }])(
+    'without tools the choice %j is refused, not left out',
+    (toolChoice) => expect(() => write({ toolChoice })).toThrow('`tool_choice` must be "auto" or "none"'),
+  );
 });
 
 describe('the answer’s format', () => {

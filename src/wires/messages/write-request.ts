@@ -28,7 +28,7 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
     model: terms.hostModel,
     max_tokens: terms.outputLimit,
     ...(terms.stream && { stream: true }),
-    ...(request.tools.length > 0 && { tools: request.tools.map(writeTool), tool_choice: writeToolChoice(request) }),
+    ...writeTools(request),
     ...(thinking.thinking !== null && { thinking: thinking.thinking }),
     output_config: writeOutputConfig(thinking, request.answerFormat),
     ...writeSampling(request.sampling, thinking, adjustments),
@@ -100,6 +100,15 @@ function writeTool({ name, description, schema, strict, cache }: CanonicalTool):
     ...(strict !== null && { strict }),
     ...writeCacheMark(cache),
   };
+}
+
+function writeTools(request: CanonicalRequest): Members {
+  const { tools, toolChoice } = request;
+  if (tools.length > 0) return { tools: tools.map(writeTool), tool_choice: writeToolChoice(request) };
+  // Hosts of other wires refuse this themselves; this wire has no place for a choice among no tools.
+  if (toolChoice?.kind === 'required' || toolChoice?.kind === 'tool')
+    throw mustBe('tool_choice', '"auto" or "none" without `tools`');
+  return {};
 }
 
 const CHOICES = { auto: 'auto', required: 'any', none: 'none' } as const;
