@@ -2,10 +2,10 @@ import type { CanonicalRequest, CanonicalTool, ToolChoice } from '../../canonica
 import type { JsonText } from '../../json/json.ts';
 import { type Adjustments, refusing } from '../adjustments.ts';
 import { readCacheMark } from '../fields/cache-mark.ts';
-import { isAbsent, isObject, type Members, objectsIn } from '../fields/members.ts';
+import { isAbsent, isObject, isText, type Members, objectsIn } from '../fields/members.ts';
 import { noteOthers, noteStreamOptions, optionalFlag, optionalSchema, optionalText } from '../fields/other-members.ts';
 import { translateReasoning } from '../fields/read-reasoning.ts';
-import { untranslatable } from '../fields/request-errors.ts';
+import { mustBe, untranslatable } from '../fields/request-errors.ts';
 import { readResponseFormat } from '../fields/response-format.ts';
 import { readSampling } from '../fields/sampling.ts';
 import { readVerbosity } from '../fields/verbosity.ts';
@@ -70,7 +70,9 @@ function readToolChoice(choice: unknown, adjustments: Adjustments): ToolChoice |
   if (isObject(choice) && choice.type === 'function' && isObject(choice.function)) {
     noteOthers(choice, 'tool_choice', CHOICE_MEMBERS, adjustments);
     noteOthers(choice.function, 'tool_choice.function', CHOSEN_MEMBERS, adjustments);
-    return { kind: 'tool', name: String(choice.function.name) };
+    const { name } = choice.function;
+    if (!isText(name)) throw mustBe('tool_choice.function.name', 'the name of a tool');
+    return { kind: 'tool', name };
   }
   throw untranslatable('tool_choice', 'send "auto", "none", "required" or a function');
 }

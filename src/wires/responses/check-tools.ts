@@ -39,9 +39,16 @@ function checkNamespace({ name, tools }: Members, path: string, visitor: PromptV
 }
 
 function checkTool(tool: Members, path: string, visitor: PromptVisitor): void {
-  if (tool.type === 'custom') visitor.toolText(CUSTOM_FORM);
-  else if (tool.type !== 'function' && !isClientsSearch(tool)) throw hostedTool(String(tool.type), `${path}.type`);
+  if (tool.type === 'custom') {
+    checkGrammar(tool.format, `${path}.format`);
+    visitor.toolText(CUSTOM_FORM);
+  } else if (tool.type !== 'function' && !isClientsSearch(tool)) throw hostedTool(String(tool.type), `${path}.type`);
   if (!isAbsent(tool.parameters) && !isObject(tool.parameters)) throw mustBe(`${path}.parameters`, 'a JSON schema');
+}
+
+function checkGrammar(format: unknown, path: string): void {
+  if (!isObject(format) || format.type !== 'grammar') return;
+  for (const name of ['syntax', 'definition']) if (!isText(format[name])) throw mustBe(`${path}.${name}`, 'a string');
 }
 
 /** A search through the client's own tools, which the client runs. */
@@ -58,6 +65,15 @@ export function checkToolChoice(choice: unknown): void {
   if (!isObject(choice)) return;
   if (typeof choice.type !== 'string') throw mustBe('tool_choice.type', `one of ${CHOICE_TYPES.join(', ')}`);
   if (!CHOICE_TYPES.includes(choice.type)) throw hostedTool(choice.type, 'tool_choice.type');
+  if (choice.type !== 'allowed_tools') checkChosen(choice, 'tool_choice');
+  else if (Array.isArray(choice.tools))
+    choice.tools.forEach((tool, index) => void checkChosen(tool, `tool_choice.tools[${index}]`));
+}
+
+function checkChosen(tool: unknown, path: string): void {
+  if (!isObject(tool)) throw mustBe(path, 'an object');
+  if ((tool.type === 'function' || tool.type === 'custom') && !isText(tool.name))
+    throw mustBe(`${path}.name`, 'the name of a tool');
 }
 
 function hostedTool(type: string, path: string): Error {
