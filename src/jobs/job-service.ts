@@ -157,10 +157,15 @@ export class JobService implements Jobs {
   async result(reader: JobReader, id: bigint): Promise<WholeAnswer> {
     const job = await this.find(reader, id);
     if (!hasEnded(job)) throw notFinished();
-    if (job.contentGoneMs !== null) throw resultExpired();
+    if (this.#isGone(job)) throw resultExpired();
     const answer = await this.#answerOf(job);
     if (answer === null) throw job.result === null ? noResult(job) : resultExpired();
     return answer;
+  }
+
+  /** Deleted, or about to be. */
+  #isGone({ contentGoneMs, resultExpiresMs }: Job): boolean {
+    return contentGoneMs !== null || (resultExpiresMs !== null && resultExpiresMs <= this.#clock.nowMs());
   }
 
   /** Null if the job has none: it was cancelled, it expired, or what was stored can no longer be decrypted. */
@@ -234,7 +239,7 @@ export class JobService implements Jobs {
     for (;;) {
       const page: Job[] = await this.#services.store.list(filter, { after: last, limit: RESULTS_AT_ONCE });
       for (const job of page) {
-        yield { job, answer: job.contentGoneMs === null ? await this.#answerOf(job) : null };
+        yield { job, answer: this.#isGone(job) ? null : await this.#answerOf(job) };
       }
       if (page.length < RESULTS_AT_ONCE) return;
       last = page.at(-1)!.id;

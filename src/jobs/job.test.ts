@@ -331,6 +331,18 @@ describe('who may see a job', () => {
     expect((await fixture.find(accepted.id)).id).toBe(accepted.id);
   });
 
+  test('its result is not there from the moment it expires, even before it is deleted', async () => {
+    const { accepted } = await fixture.submit();
+    const { done } = await fixture.begin();
+    (await fixture.on.hosts.next()).answer(200, chatAnswer());
+    await done;
+    const { resultExpiresMs } = await fixture.find(accepted.id);
+    fixture.on.clock.setNowMs(resultExpiresMs! - 1);
+    expect(await fixture.jobs.result(ANY_READER, accepted.id)).toMatchObject({ status: 200 });
+    fixture.on.clock.setNowMs(resultExpiresMs!);
+    await expect(fixture.jobs.result(ANY_READER, accepted.id)).rejects.toMatchObject({ kind: 'result_expired' });
+  });
+
   test('its result is not there before it has ended, nor after it was deleted', async () => {
     const { accepted } = await fixture.submit();
     await expect(fixture.jobs.result(ANY_READER, accepted.id)).rejects.toMatchObject({ kind: 'job_not_finished' });
