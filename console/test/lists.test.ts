@@ -101,6 +101,23 @@ describe('a search', () => {
   });
 });
 
+test('rows that were read stay if the next page of the list fails', async () => {
+  const { page, close } = await suite.open(`/keys?account=${suite.demo.account}`);
+  const { data } = await suite.demo.manage.get(`/keys?account=${suite.demo.account}&limit=200`);
+  const body = JSON.stringify({ error: { message: 'Not today.', code: null, type: 'refused' } });
+  const first = JSON.stringify({ object: 'list', data: data.slice(0, 4), next: data[3].id });
+  await page.route(/\/manage\/v1\/keys\?.*limit=200/, (route) =>
+    route.request().url().includes('after=')
+      ? route.fulfill({ status: 403, body })
+      : route.fulfill({ status: 200, contentType: 'application/json', body: first }),
+  );
+  await page.reload();
+  await page.getByRole('button', { name: 'Load more' }).click();
+  await page.getByRole('alert').getByText('Not today.').waitFor();
+  expect(await page.locator('[data-row]').count()).toBe(4);
+  await close();
+});
+
 test('an account in the address that is not there is named, and so is the one that is shown', async () => {
   const { page, close } = await suite.open('/keys?account=nobody');
   await page.getByRole('alert').getByText('There is no account “nobody”, or you have no role in it.').waitFor();

@@ -49,6 +49,24 @@ test('the operator of a gateway without accounts is told to create one', async (
   await harness.stop();
 });
 
+test('an empty account says that no model is served only when that is known', async () => {
+  const page = await openAs('owner', '/requests');
+  await page.getByText('No requests yet').waitFor();
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await page.route(/\/manage\/v1\/models$/, async (route) => {
+    await held;
+    await route.fallback();
+  });
+  await page.goto(CONSOLE_URL);
+  await page.getByRole('main').locator('[data-skeleton]').first().waitFor();
+  await page.getByText('Spend by day').waitFor({ state: 'detached' });
+  expect(await page.getByText('No model is served yet').count()).toBe(0);
+  release();
+  await page.getByRole('heading', { name: 'Make the first call' }).waitFor();
+  await page.context().close();
+});
+
 test('somebody without a session is asked to sign in', async () => {
   const context = await publicContext(suite.browser, suite.world.harness);
   const page = await context.newPage();
@@ -64,7 +82,9 @@ test('somebody without a session is asked to sign in', async () => {
 
 test('whoever is signed out meanwhile is asked to sign in, and what they type stays when they look elsewhere', async () => {
   const page = await openAs('owner', '/');
-  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await page.getByRole('heading', { name: 'Make the first call' }).waitFor();
+  // A request that is still on its way would be refused, and lead to the page for signing in by itself.
+  await page.waitForLoadState('networkidle');
   // As another tab does it.
   await page.evaluate(
     `fetch('/manage/v1/sign-out', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' })`,

@@ -25,7 +25,9 @@ export function RowTable<Each>(props: RowTableProps<Each>): ReactNode {
   const { pages, rows = pages.rows, isSearch = false, bleed = true, ...table } = props;
   const search = useWholeList(pages, isSearch);
   const [shownMax, setShownMax] = useState(FOUND_SHOWN);
-  if (pages.error !== null) return <ErrorPanel error={pages.error} again={pages.again} />;
+  const failure = pages.error === null ? null : <ErrorPanel error={pages.error} again={pages.again} />;
+  // Rows that were read stay if the next ones cannot be read.
+  if (failure !== null && pages.rows.length === 0) return failure;
   const shown = isSearch ? rows.slice(0, shownMax) : rows;
   const spacing = bleed ? 'spacing-page py-4' : 'px-4 py-3';
   return (
@@ -49,7 +51,8 @@ export function RowTable<Each>(props: RowTableProps<Each>): ReactNode {
           <Button onClick={() => setShownMax((before) => before + FOUND_SHOWN)}>Show more</Button>
         </p>
       ) : null}
-      {pages.hasMore && !isSearch ? (
+      {failure}
+      {pages.hasMore && !isSearch && failure === null ? (
         <div className={spacing}>
           <Button busy={pages.isLoadingMore} onClick={pages.more}>
             Load more

@@ -12,10 +12,14 @@ export function useGatewayUrl(): string {
   return system.data?.server?.url ?? location.origin;
 }
 
-/** A model to begin with: a simulated one, which costs no real money, or the cheapest chat model. */
-export function useTrialModel(): Model | null {
+/**
+ * A model to begin with: a simulated one, which costs no real money, or the cheapest chat model. Null if there is none, undefined
+ * until the models are known.
+ */
+export function useTrialModel(): Model | null | undefined {
   const models = useApi('GET /models', {}, { staleMs: 300_000 });
-  const talking = (models.data?.data ?? []).filter(({ caps }) => caps.includes('chat'));
+  if (models.data === undefined) return undefined;
+  const talking = models.data.data.filter(({ caps }) => caps.includes('chat'));
   const price = ({ pricing }: Model): number => pricing.input + pricing.output;
   const ranked = talking.toSorted((a, b) => Number(isSimulated(b)) - Number(isSimulated(a)) || price(a) - price(b));
   return ranked[0] ?? null;

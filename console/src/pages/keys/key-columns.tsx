@@ -7,7 +7,7 @@ import { useMemberNames } from '../../shell/member-names.ts';
 import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
 import { CapMeter } from './cap-meter.tsx';
 import { KeyHint } from './key-hint.tsx';
-import { KeyStatus } from './key-status.tsx';
+import { KeyStatus, LastUsed } from './key-status.tsx';
 
 export function useKeyColumns(): readonly Column<ShownKey>[] {
   const lifetime = useLifetimeSpend();
@@ -55,7 +55,7 @@ const TERMS: readonly Column<ShownKey>[] = [
     head: 'Last used',
     align: 'right',
     wideOnly: true,
-    cell: ({ last_used_at }) => <Ago at={last_used_at} none="never" />,
+    cell: (key) => <LastUsed shownKey={key} />,
   },
   {
     id: 'expires',

@@ -14,7 +14,7 @@ import { PageLink } from '../../shell/page-link.tsx';
 import { useViewer } from '../../shell/viewer.tsx';
 import { CapMeter } from './cap-meter.tsx';
 import { EditKeyDialog } from './edit-key.tsx';
-import { KeyStatus } from './key-status.tsx';
+import { KeyStatus, LastUsed } from './key-status.tsx';
 import { RotateKeyDialog } from './rotate-key.tsx';
 
 type Action = 'edit' | 'rotate' | 'disable' | 'revoke';
@@ -81,7 +81,7 @@ function KeyFacts({ shownKey }: { readonly shownKey: ShownKey }): ReactNode {
       ),
     ],
     ['May', shownKey.permissions.join(', ').replaceAll('_', ' ')],
-    ['Last used', <Ago key="used" at={shownKey.last_used_at} none="never" />],
+    ['Last used', <LastUsed key="used" shownKey={shownKey} />],
     ['Expires', <Ago key="expires" at={shownKey.expires_at} none="never" zone="UTC" />],
     ...(oldUntil === null ? [] : [['Old secret works until', <Ago key="old" at={oldUntil} />] as Fact]),
     ['Created', <Ago key="created" at={shownKey.created} />],

@@ -6,8 +6,9 @@ import { useApi } from '../../api/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import { FormError } from '../../parts/error-panel.tsx';
+import { ErrorPanel, FormError } from '../../parts/error-panel.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
 import { usePayingKeys } from '../../shell/paying-keys.ts';
 import { useFilters } from '../../shell/search.ts';
@@ -23,6 +24,7 @@ export function FirstCall(): ReactNode {
   const payer = usePayingKey();
   const { change } = useFilters();
   const { canHaveKeys } = useViewer();
+  if (model === undefined) return <ModelsPending />;
   if (model === null)
     return (
       <EmptyState title="No model is served yet">
@@ -64,6 +66,13 @@ export function FirstCall(): ReactNode {
       </Step>
     </div>
   );
+}
+
+/** Whether a model is served is not known yet, or cannot be read. */
+function ModelsPending(): ReactNode {
+  const models = useApi('GET /models', {}, { staleMs: 300_000 });
+  if (models.error !== null) return <ErrorPanel error={models.error} again={() => void models.refetch()} />;
+  return <Skeleton className="mx-auto h-80 w-full max-w-[760px]" />;
 }
 
 function Step({

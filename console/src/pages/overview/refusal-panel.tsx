@@ -13,7 +13,7 @@ const ROWS_MAX = 6;
 
 /** Why calls were refused; each reason leads to those calls. */
 export function RefusalPanel(): ReactNode {
-  const { rows, isPending, error } = useRefusals();
+  const { rows, isPending, error, again } = useRefusals();
   const nameOf = useKeyNames();
   const keyText = ({ keys }: CodeCount): string => {
     const [first = null] = keys;
@@ -55,7 +55,7 @@ export function RefusalPanel(): ReactNode {
           ]}
         />
       ) : (
-        <ErrorPanel error={error} />
+        <ErrorPanel error={error} again={again} />
       )}
     </Panel>
   );

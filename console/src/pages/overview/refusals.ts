@@ -12,6 +12,7 @@ export function useRefusals(): {
   readonly isComplete: boolean;
   readonly isPending: boolean;
   readonly error: Error | null;
+  again(): void;
 } {
   const account = useAccountInput();
   const found = useApi('GET /refusals', { ...account, since: dayAgo(), limit: REFUSALS_MAX }, { refetchMs: 15_000 });
@@ -21,6 +22,7 @@ export function useRefusals(): {
     isComplete: found.data?.next === null,
     isPending: found.isPending,
     error: found.error,
+    again: () => void found.refetch(),
   };
 }
 

@@ -35,7 +35,7 @@ export default function RequestsPage(): ReactNode {
       filters={<FilterBar filters={filters} />}
     >
       {filters.chain === undefined || requests.isPending ? null : <ChainSummary requests={requests} />}
-      {requests.error === null ? (
+      {requests.error === null || rows.length > 0 ? (
         <Table
           label={`Requests, times in ${timeZoneName()}`}
           bleed
@@ -49,9 +49,8 @@ export default function RequestsPage(): ReactNode {
           openId={search.open ?? null}
           empty={<NoRequests isFiltered={isFiltered(filters)} />}
         />
-      ) : (
-        <ErrorPanel error={requests.error} again={requests.again} />
-      )}
+      ) : null}
+      {requests.error === null ? null : <ErrorPanel error={requests.error} again={requests.again} />}
       {requests.hasMore && requests.error === null ? (
         <div className="spacing-page py-4">
           <Button busy={requests.isLoadingMore} onClick={requests.more}>

@@ -25,11 +25,13 @@ export default function SystemPage(): ReactNode {
     <Page title="System">
       {system.error === null ? null : <ErrorPanel error={system.error} again={() => void system.refetch()} />}
       <div className="grid items-start gap-5 wide:grid-cols-2">
-        <Panel title="Gateway">
-          <div className="px-4 pb-4">
-            {system.data === undefined ? <Skeleton className="h-44 w-full" /> : <SystemFacts system={system.data} />}
-          </div>
-        </Panel>
+        {system.data === undefined && system.error !== null ? null : (
+          <Panel title="Gateway">
+            <div className="px-4 pb-4">
+              {system.data === undefined ? <Skeleton className="h-44 w-full" /> : <SystemFacts system={system.data} />}
+            </div>
+          </Panel>
+        )}
         <div className="flex flex-col gap-5">
           <VerifyPanel />
           <SealPanel />

@@ -38,7 +38,8 @@ export function VerifyPanel(): ReactNode {
     >
       <div className="flex flex-col gap-3 px-4 pb-4">
         <FormError error={start.error ?? task.error} />
-        {task.data === undefined ? <Skeleton className="h-24 w-full" /> : <TaskState task={task.data} />}
+        {task.data === undefined && task.error === null ? <Skeleton className="h-24 w-full" /> : null}
+        {task.data === undefined ? null : <TaskState task={task.data} />}
       </div>
     </Panel>
   );
