@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../src/kit/clock.ts';
 import { parseId } from '../src/kit/ids.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
 import { CHAT, chatBody, JobCaller } from './job-caller.ts';
+import { pollOften } from './short-polls.ts';
 import { until } from './until.ts';
 import { type Receiver, startReceiver } from './webhook-receiver.ts';
 
@@ -18,6 +19,7 @@ let receiver: Receiver;
 let key: MintedKey;
 let caller: JobCaller;
 
+beforeAll(pollOften);
 beforeAll(async () => {
   [harness, receiver] = await Promise.all([startHarness({ clock }), startReceiver()]);
   key = await harness.mint({ permissions: ['webhooks'] });

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { submitJob } from '../campaigns/jobs/submitter.ts';
 import { readStore } from '../src/config/store.ts';
 import type { JobReader } from '../src/jobs/service.ts';
@@ -9,6 +9,7 @@ import { type Harness, type MintedKey, startHarness } from './harness.ts';
 import { batchLine, CHAT, chatBody, JobCaller } from './job-caller.ts';
 import { type EmptySchema, emptySchema } from './postgres.ts';
 import { takeSnapshot } from './postgres-snapshot.ts';
+import { pollOften } from './short-polls.ts';
 import { until } from './until.ts';
 
 const WAIT_MS = 30_000;
@@ -48,6 +49,7 @@ afterEach(async () => {
 });
 
 test('a job that one process accepted runs in another, and the first has its result', async () => {
+  onTestFinished(pollOften());
   const { id } = await submitJob(front.running, key, { label: 'across' });
   const job = await front.running.jobs.wait(reader, id, WAIT_MS);
   expect(job).toMatchObject({ state: 'succeeded', attempts: 1 });
@@ -57,6 +59,7 @@ test('a job that one process accepted runs in another, and the first has its res
 });
 
 test('a job that runs in another process is cancelled there', async () => {
+  onTestFinished(pollOften());
   const { id } = await submitJob(front.running, key, { label: 'slow', sim: { gateHead: 'slow' } });
   await runner.sim.waitForGate('slow', 1);
   await front.running.jobs.cancel(reader, id);
@@ -66,6 +69,7 @@ test('a job that runs in another process is cancelled there', async () => {
   await front.expectCleanBooks();
 });
 
+// Not with more looks for jobs: a process notices at a heartbeat that its database was put back.
 test('jobs that ran after the state that the database is put back to do not run again by themselves', async () => {
   const label = (name: string) => ({ label: name, sim: { gateHead: name } });
   const { jobs } = front.running;
@@ -93,6 +97,7 @@ test('jobs that ran after the state that the database is put back to do not run 
 });
 
 test('the routes of jobs and groups do the same as on SQLite', async () => {
+  onTestFinished(pollOften());
   const caller = new JobCaller(front, key.secret);
   const job = { endpoint: CHAT, body: chatBody('Hello'), custom_id: 'mine' };
   const headers = { 'idempotency-key': 'once' };

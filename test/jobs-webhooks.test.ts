@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
 import { batchLine, CHAT, chatBody, JobCaller } from './job-caller.ts';
+import { pollOften } from './short-polls.ts';
 import { until } from './until.ts';
 import { type Received, type Receiver, startReceiver } from './webhook-receiver.ts';
 
@@ -9,6 +10,7 @@ let receiver: Receiver;
 let key: MintedKey;
 let caller: JobCaller;
 
+beforeAll(pollOften);
 beforeAll(async () => {
   [harness, receiver] = await Promise.all([startHarness(), startReceiver()]);
 });

@@ -94,7 +94,8 @@ describe('a write-ahead log', () => {
     const store = await data.open(data.folder, true);
     await prepare(store);
     const copy = join(data.home, 'copy.sqlite');
-    const hasAccounts = (): boolean => {
+    // A promise, which `until` awaits with pauses: each look copies the database.
+    const hasAccounts = async (): Promise<boolean> => {
       copyFileSync(data.database, copy);
       const database = new DatabaseSync(copy);
       const found = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'account'").get();

@@ -9,6 +9,7 @@ import { LIMITS } from '../src/limits.ts';
 import { controlSocketPath } from '../src/main/books.ts';
 import { databaseFile } from '../src/store/sqlite/database.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
+import { pollOften } from './short-polls.ts';
 import { until } from './until.ts';
 import { type Receiver, startReceiver } from './webhook-receiver.ts';
 
@@ -16,6 +17,7 @@ let harness: Harness;
 let receiver: Receiver;
 let key: MintedKey;
 
+beforeAll(pollOften);
 beforeAll(async () => {
   [harness, receiver] = await Promise.all([startHarness(), startReceiver()]);
 });
