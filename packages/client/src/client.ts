@@ -80,6 +80,6 @@ function streamedCall<Request extends object, Data, Event>(
 ): StreamedCall<Request, Data, Event> {
   const call = <D = Data>(request: Request, options: CallOptions = {}) => transport.call<D>(path, request, options);
   const stream = <E = Event>(request: Request, options: CallOptions = {}) =>
-    new CallStream<E>(() => transport.stream(path, request, options));
+    new CallStream<E>(() => transport.stream(path, request, options), options.signal);
   return Object.assign(call, { stream });
 }

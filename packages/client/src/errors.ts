@@ -16,7 +16,7 @@ export class TollgateError extends Error implements ErrorFields {
   /** Null if no response came, or if a stream failed after it began. */
   declare readonly status: number | null;
   declare readonly type: string | null;
-  /** As in the gateway's table of errors, or `connection_error`, or `stream_cut`. */
+  /** As in the gateway's table of errors, or `connection_error`, `stream_cut` or `no_receipt`. */
   declare readonly code: string | null;
   declare readonly param: string | null;
   /** What the call cost nevertheless; null if unknown. */

@@ -1,5 +1,5 @@
 import { TollgateError } from './errors.ts';
-import { type Fetch, isAbort, randomId } from './fetch.ts';
+import { type Fetch, randomId, throwIfAbort } from './fetch.ts';
 import { isObject } from './json.ts';
 import { Member } from './member.ts';
 import { formatUsd } from './money.ts';
@@ -107,7 +107,7 @@ export async function fallback<Returned>(
     attempts.push(one);
     options.onAttempt?.(one);
     if ('value' in outcome) return answerOf(made, model, outcome.value);
-    if (isAbort(outcome.error, options.signal)) throw outcome.error;
+    throwIfAbort(outcome.error, options.signal);
     if (member.isLast || !advances(member, outcome.error)) break;
   }
   throw new FallbackError(made);

@@ -13,12 +13,28 @@ export function headersOf(input: string | URL | Request, init?: RequestInit): He
   return new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined));
 }
 
+/** Aborted as soon as the request's own signal is, or this one. Null if there is neither. */
+export function signalOf(
+  input: string | URL | Request,
+  init: RequestInit | undefined,
+  other: AbortSignal | undefined,
+): AbortSignal | null {
+  const own = init?.signal ?? (input instanceof Request ? input.signal : null);
+  return other ? AbortSignal.any(own ? [own, other] : [other]) : own;
+}
+
 /** The second is that of `AbortSignal.timeout`. */
 const ABORTS = ['AbortError', 'TimeoutError'];
 
 /** The caller gave up. */
 export function isAbort(error: unknown, signal?: AbortSignal | null): boolean {
   return signal?.aborted === true || (error instanceof Error && ABORTS.includes(error.name));
+}
+
+/** Throws if the caller gave up: the reason, if there is one. */
+export function throwIfAbort(error: unknown, signal?: AbortSignal | null): void {
+  signal?.throwIfAborted();
+  if (isAbort(error)) throw error;
 }
 
 /** Random and unique, also on pages without https, which have no `crypto.randomUUID`. */

@@ -1,5 +1,5 @@
 import { connectionError, isRetryable, isRetryableEvent, TollgateError } from './errors.ts';
-import { type Fetch, globalFetch, headersOf, isAbort, randomId } from './fetch.ts';
+import { type Fetch, globalFetch, headersOf, isAbort, randomId, signalOf, throwIfAbort } from './fetch.ts';
 import { findReceipt, lookupFor } from './lookup.ts';
 import { lowest } from './money.ts';
 import { type Observed, observe, readWhole, type StreamFailure, setReceipt } from './observe.ts';
@@ -62,7 +62,7 @@ export class Member {
       const response = await send(input, init);
       return response.ok ? response : withoutRetry(response);
     } catch (error) {
-      if (isAbort(error, init?.signal)) throw error;
+      throwIfAbort(error, signalOf(input, init, this.signal));
       return withoutRetry(errorResponse(503, { message: String(error), type: 'api_error', code: 'connection_error' }));
     }
   };
@@ -72,7 +72,7 @@ export class Member {
     return async (input, init) => {
       this.failure = null;
       const headers = this.#headers(headersOf(input, init), init?.body);
-      const request = { ...init, headers, signal: init?.signal ?? this.signal ?? null };
+      const request = { ...init, headers, signal: signalOf(input, init, this.signal) };
       try {
         return await this.#send(fetch, input, request);
       } catch (error) {
@@ -111,7 +111,11 @@ export class Member {
     const arrival = call.receipt.then((receipt) => {
       if (receipt !== null) this.#record(key, receipt);
     });
-    if (!call.isOpen()) await arrival;
+    if (!call.isOpen()) {
+      await arrival;
+      // The error of a proxy in front of the gateway: the call may have been made nevertheless.
+      if (!call.response.ok && (await call.receipt) === null) await this.#lookFor(fetch, input, init);
+    }
     if (call.failure !== null) return this.#failStream(call, call.failure);
     if (!call.response.ok) this.failure = { retryable: isRetryable(call.response) };
     const response = call.isOpen() || isStream(call.response) ? call.response : await readWhole(call.response);
@@ -131,7 +135,7 @@ export class Member {
     fetch: Fetch,
     input: Parameters<Fetch>[0],
     init: RequestInit & { headers: Headers },
-    error: unknown,
+    error?: unknown,
   ): Promise<Receipt | null> {
     const { spending, chainId, place, wait = waitFor } = this.#terms;
     const key = init.headers.get(KEY)!;

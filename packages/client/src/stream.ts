@@ -1,5 +1,5 @@
 import { connectionError, errorFromEvent, noReceipt, streamCut } from './errors.ts';
-import { isAbort } from './fetch.ts';
+import { throwIfAbort } from './fetch.ts';
 import { receiptOf } from './observe.ts';
 import type { Receipt } from './receipt.ts';
 import { SseParser } from './sse.ts';
@@ -8,12 +8,14 @@ import { errorIn, readStreamEvent } from './stream-events.ts';
 /** A streamed call. It is sent when the first event is asked for, and can be read once. */
 export class CallStream<Event> implements AsyncIterable<Event> {
   readonly #send: () => Promise<Response>;
+  readonly #signal: AbortSignal | undefined;
   readonly #receipt: Promise<Receipt>;
   #settle: (receipt: Receipt | Promise<Receipt>) => void = () => {};
   #response: Promise<Response> | null = null;
 
-  constructor(send: () => Promise<Response>) {
+  constructor(send: () => Promise<Response>, signal?: AbortSignal) {
     this.#send = send;
+    this.#signal = signal;
     this.#receipt = new Promise((resolve) => {
       this.#settle = resolve;
     });
@@ -43,7 +45,12 @@ export class CallStream<Event> implements AsyncIterable<Event> {
     const parser = new SseParser();
     let isComplete = false;
     try {
-      for (let chunk = await read(reader, receipt); !chunk.done; chunk = await read(reader, receipt)) {
+      const read = () =>
+        reader.read().catch(async (error: unknown) => {
+          throwIfAbort(error, this.#signal);
+          throw connectionError(error, await receipt, false);
+        });
+      for (let chunk = await read(); !chunk.done; chunk = await read()) {
         for (const event of parser.push(chunk.value)) {
           const { meaning, body } = readStreamEvent(event);
           if (meaning === 'error') throw errorFromEvent(errorIn(body!), await receiptAtEnd(reader, receipt));
@@ -60,12 +67,6 @@ export class CallStream<Event> implements AsyncIterable<Event> {
 }
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
-
-function read(reader: Reader, receipt: Promise<Receipt | null>): ReturnType<Reader['read']> {
-  return reader.read().catch(async (error: unknown) => {
-    throw isAbort(error) ? error : connectionError(error, await receipt, false);
-  });
-}
 
 /** Reads what follows an error: the call has ended at the gateway then. */
 async function receiptAtEnd(reader: Reader, receipt: Promise<Receipt | null>): Promise<Receipt | null> {

@@ -1,5 +1,5 @@
 import { connectionError, errorFromResponse, noReceipt, TollgateError } from './errors.ts';
-import { type Fetch, globalFetch, isAbort, randomId } from './fetch.ts';
+import { type Fetch, globalFetch, randomId, throwIfAbort } from './fetch.ts';
 import { parseAmounts } from './json.ts';
 import { lowest } from './money.ts';
 import { observed, readWhole, receiptOf, setReceipt } from './observe.ts';
@@ -72,8 +72,14 @@ export class Transport {
 
   /** One of the gateway's own routes, with exact amounts. */
   async own<Data>(path: string, request: Request = {}): Promise<Data> {
-    const response = await this.send(path, request, this.#fetch);
-    return parseAmounts(await response.text()) as Data;
+    const response = await this.send(path, request, whole(this.#fetch));
+    return response
+      .text()
+      .then(parseAmounts)
+      .catch(() => {
+        // The page of something else, such as a proxy.
+        throw noReceipt();
+      }) as Promise<Data>;
   }
 
   /** The stored answer of a call, with its receipt. */
@@ -91,7 +97,8 @@ export class Transport {
     const { retries = this.#options.retries, wait = this.#options.wait } = request;
     const init = { method, headers: this.#headers(request), signal, ...(body === undefined ? {} : { body }) };
     const response = await retryingFetch(fetch, { retries, wait })(this.#root + path, init).catch((error: unknown) => {
-      if (error instanceof TollgateError || isAbort(error, signal)) throw error;
+      throwIfAbort(error, signal);
+      if (error instanceof TollgateError) throw error;
       throw connectionError(error, null, true);
     });
     if (response.ok) return response;
@@ -125,8 +132,7 @@ function whole(fetch: Fetch): Fetch {
 }
 
 async function answerFrom<Data>(response: Response): Promise<Answer<Data>> {
-  const data = (await response.json()) as Data;
   const receipt = await receiptOf(response);
   if (receipt === null) throw noReceipt();
-  return { data, receipt };
+  return { data: await response.json(), receipt };
 }

@@ -50,6 +50,26 @@ test('a lost call of which nothing can be learned counts as its whole ceiling', 
   expect(ceilings()).toEqual([2000n, 0n]);
 });
 
+test.each([
+  ['that did not reach the gateway costs nothing', false, 2000n],
+  ['counts as what its call cost', true, 1400n],
+])('an error of a proxy %s', async (_what, isMade, left) => {
+  gateway.play(({ model }) => ({ kind: 'answer', cost: model === 'first' ? 600n : 1n }));
+  let calls = 0;
+  const proxied = createClient({
+    baseURL: gateway.url,
+    fetch: async (input, init) => {
+      if (init?.method !== 'POST' || ++calls > 1) return fetch(input, init);
+      if (isMade) await (await fetch(input, init)).text();
+      return new Response('<html>Bad Gateway</html>', { status: 502 });
+    },
+  });
+  const call = (member: Member) => proxied.chat({ model: member.model, messages }, member);
+  const answer = await fallback(SPECS, call, { budget: 2000n, wait });
+  expect(ceilings().at(-1)).toBe(left);
+  expect(answer.spent).toBe(gateway.charged);
+});
+
 test('a gateway that cannot be reached costs nothing', async () => {
   gateway.play(() => ({ kind: 'answer', cost: 1n }));
   const gone = await FakeGateway.start();

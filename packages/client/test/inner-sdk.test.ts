@@ -66,3 +66,36 @@ test('the SDK may retry the last member, and its retries have the same key', asy
   expect(new Set(gateway.requests.map(({ key }) => key)).size).toBe(1);
   expect(answer.spent).toBe(1n);
 });
+
+test('a chain that is given up aborts the request of the SDK, which has a signal of its own', async () => {
+  const abort = new AbortController();
+  const signals: AbortSignal[] = [];
+  const fetch = (_input: unknown, init?: RequestInit) => {
+    signals.push(init!.signal!);
+    return new Promise<Response>((_, reject) => {
+      init!.signal!.addEventListener('abort', () => reject(init!.signal!.reason));
+      abort.abort();
+    });
+  };
+  const call = (member: Member) =>
+    new OpenAI({ baseURL: gateway.url, apiKey: 'k', fetch: member.fetch, maxRetries: 0 }).chat.completions.create({
+      model: member.model,
+      messages,
+    });
+  const made = fallback(MODELS, call, { ...options, fetch, signal: abort.signal });
+  await expect(made).rejects.toMatchObject({ name: 'AbortError' });
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+});
+
+test('a Request that is given up is aborted', async () => {
+  const abort = new AbortController();
+  const fetch = (_input: unknown, init?: RequestInit) =>
+    new Promise<Response>((_, reject) => {
+      init?.signal?.addEventListener('abort', () => reject(init.signal!.reason));
+      abort.abort();
+      if (init?.signal?.aborted !== true) reject(new Error('not aborted'));
+    });
+  const request = () => new Request(gateway.url, { method: 'POST', body: '{}', signal: abort.signal });
+  const made = fallback(MODELS, (member) => member.fetch(request()), { ...options, fetch });
+  await expect(made).rejects.toMatchObject({ name: 'AbortError' });
+});

@@ -82,3 +82,25 @@ test('leaves out members of a query that are undefined, as the cursor of a first
   await client.jobs.list({ after: undefined, status: 'queued' });
   expect(sent[0]).toMatchObject({ method: 'GET', path: '/v1/jobs?status=queued' });
 });
+
+test('a job whose acceptance was cut off is sent again under the same key', async () => {
+  const keys: (string | null)[] = [];
+  const client = createClient({
+    baseURL: 'http://gateway.example',
+    wait: async () => {},
+    fetch: async (_input, init) => {
+      keys.push(new Headers(init?.headers).get('idempotency-key'));
+      const cut = new ReadableStream({ start: (controller) => controller.error(new TypeError('terminated')) });
+      return new Response(keys.length === 1 ? cut : '{"id":"job_1"}');
+    },
+  });
+  expect(await client.jobs.create(JOB)).toEqual({ id: 'job_1' });
+  expect(keys).toEqual([keys[0], keys[0]]);
+});
+
+test('a page in place of an answer is an error that names the address', async () => {
+  const fetch = async () => new Response('<html>Welcome</html>');
+  const client = createClient({ baseURL: 'http://gateway.example', fetch });
+  await expect(client.balance()).rejects.toMatchObject({ name: 'TollgateError', code: 'no_receipt' });
+  await expect(client.chat({ model: 'm', messages: [] })).rejects.toMatchObject({ code: 'no_receipt' });
+});
