@@ -58,6 +58,19 @@ test('receipts and refused calls of the same list can both be saved', async () =
   await close();
 });
 
+/** Returns the id of a key that is on the second page then. */
+async function endFirstPageAfterOneKey(page: Page): Promise<string> {
+  const { data } = await suite.demo.manage.get(`/keys?account=${suite.demo.account}&limit=200`);
+  const [first, second] = data.filter(({ status }: { status: string }) => status !== 'revoked');
+  const body = JSON.stringify({ object: 'list', data: [first], next: first.id });
+  await page.route(/\/manage\/v1\/keys\?.*limit=200/, (route) =>
+    route.request().url().includes('after=')
+      ? route.fallback()
+      : route.fulfill({ status: 200, contentType: 'application/json', body }),
+  );
+  return second.id;
+}
+
 describe('a search', () => {
   test('finds a key that is not on the first page of the list', async () => {
     const { manage, account } = suite.demo;
@@ -97,6 +110,28 @@ describe('a search', () => {
     expect(await page.getByText('Nobody matches').count()).toBe(0);
     release();
     await page.getByRole('row', { name: 'second@example.org' }).waitFor();
+    await close();
+  });
+
+  test('asks once for the next page while the gateway is away, and goes on when it is back', async () => {
+    const { page, close } = await suite.open(`/models?account=${suite.demo.account}`);
+    const sought = await endFirstPageAfterOneKey(page);
+    await page.getByRole('link', { name: 'Keys', exact: true }).click();
+    await page.getByRole('button', { name: 'Load more' }).waitFor();
+    let nextPages = 0;
+    let signsOfLife = 0;
+    await page.route(/\/manage\/v1\//, (route) => {
+      const url = route.request().url();
+      if (/\/keys\?.*after=/.test(url)) nextPages += 1;
+      if (url.endsWith('/me')) signsOfLife += 1;
+      return route.abort('connectionrefused');
+    });
+    await page.getByLabel('Search keys').fill(sought);
+    await page.getByText('The gateway cannot be reached.').waitFor();
+    await expect.poll(() => signsOfLife).toBeGreaterThan(1);
+    expect(nextPages).toBe(1);
+    await page.unroute(/\/manage\/v1\//);
+    await page.locator(`[data-row="${sought}"]`).waitFor();
     await close();
   });
 });

@@ -76,6 +76,8 @@ export interface RowPages<Each> {
   readonly isPending: boolean;
   readonly isStale: boolean;
   readonly error: ApiError | null;
+  /** Whether the last read failed, also while the gateway is away and `error` leaves that to the shell. */
+  readonly isFailed: boolean;
   readonly hasMore: boolean;
   readonly isLoadingMore: boolean;
   more(): void;
@@ -109,6 +111,7 @@ export function useRows<Route extends RouteName>(
     isStale: found.isPlaceholderData,
     // The shell says that the gateway is away; rows that were read stay meanwhile.
     error: found.error?.isAway === true && found.data !== undefined ? null : found.error,
+    isFailed: found.isError,
     hasMore: found.hasNextPage,
     isLoadingMore: found.isFetchingNextPage,
     more: () => void found.fetchNextPage(),

@@ -77,10 +77,11 @@ interface Search {
 /** Reads the list to its end, page by page, while somebody searches in it. */
 function useWholeList(pages: RowPages<unknown>, isSearch: boolean): Search {
   const [rowsMax, setRowsMax] = useState(SEARCHED_ROWS);
-  const { rows, hasMore, isLoadingMore, isPending, isStale, error, more } = pages;
+  const { rows, hasMore, isLoadingMore, isPending, isStale, error, isFailed, more } = pages;
   const isUnfinished = isSearch && hasMore && error === null;
   const isReading = isUnfinished && rows.length < rowsMax;
-  const isIdle = !isPending && !isStale && !isLoadingMore;
+  // After a failure the list is read on once it could be read again: else a gateway that is away would be asked without end.
+  const isIdle = !isPending && !isStale && !isLoadingMore && !isFailed;
   useEffect(() => {
     if (isReading && isIdle) more();
   });

@@ -42,7 +42,7 @@ const ACCOUNTS_MAX = 1_000;
 
 export function ViewerProvider({ me, children }: { readonly me: Me; readonly children: ReactNode }): ReactNode {
   const { search } = useFilters();
-  const { rows, hasMore, isPending, isLoadingMore, error, more, again } = useRows(
+  const { rows, hasMore, isPending, isLoadingMore, error, isFailed, more, again } = useRows(
     'GET /accounts',
     { limit: ACCOUNTS_MAX },
     { staleMs: 30_000 },
@@ -50,7 +50,7 @@ export function ViewerProvider({ me, children }: { readonly me: Me; readonly chi
   const viewer = viewerOf(me, rows, search.account);
   const isLookingOn = viewer.missingAccount !== null && hasMore && error === null;
   useEffect(() => {
-    if (isLookingOn && !isLoadingMore) more();
+    if (isLookingOn && !isLoadingMore && !isFailed) more();
   });
   if (error !== null) return <ErrorPanel error={error} again={again} />;
   if (isPending || isLookingOn) return null;
