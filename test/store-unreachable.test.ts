@@ -90,10 +90,10 @@ describe.each(['away', 'mute'] as const)('a store that is %s for a while', (how)
   });
 });
 
-/** What the log says about the ledger, and the cause of it. */
+/** What the log says about the ledger, and why. */
 function said(): unknown[][] {
   const lines = harness.log.filter(({ msg }) => /^The ledger can/.test(String(msg)));
-  return lines.map(({ level, error }) => [level, (error as { cause: { message: string } } | undefined)?.cause.message]);
+  return lines.map(({ level, error }) => [level, (error as { message: string } | undefined)?.message]);
 }
 
 test('the log says once why the ledger cannot be written, and once that it can be again', async () => {
@@ -107,9 +107,7 @@ test('the log says once why the ledger cannot be written, and once that it can b
   clock.advance(LIMITS.settleRetryMs);
   expect((await asked).status).toBe(200);
   clock.advance(LIMITS.storeHealthMs);
-  await until(() => said().length > 1, 'the end of it was said');
-  clock.advance(LIMITS.storeHealthMs);
-  await manyTurns();
+  for (let call = 0; call < 2; call++) expect((await harness.post(ASK)).status).toBe(200);
   expect(said()).toEqual([
     ['error', 'The store is unreachable.'],
     ['info', undefined],

@@ -8,18 +8,15 @@ describe('admission', () => {
   let tests: number;
   let testHold: () => Promise<void>;
   let admission: Admission;
-  let troubles: unknown[];
 
   beforeEach(() => {
     clock = new ManualClock();
     tests = 0;
     testHold = async () => undefined;
-    troubles = [];
-    const test = (): Promise<void> => {
+    admission = new Admission(clock, () => {
       tests += 1;
       return testHold();
-    };
-    admission = new Admission(clock, test, (why) => troubles.push(why));
+    });
   });
 
   it('believes a hold that succeeded just now, without a test hold', async () => {
@@ -61,36 +58,5 @@ describe('admission', () => {
     reply();
     expect([await second, tests, clock.pendingTimers]).toEqual([null, 1, 0]);
     expect(LIMITS.admissionFreshMs + LIMITS.admissionProbeMs).toBeLessThanOrEqual(2_000);
-  });
-
-  it('reports a failure once, with its cause, and once that it is over', () => {
-    const locked = new Error('The ledger cannot be written.', { cause: new Error('database is locked') });
-    for (let call = 0; call < 3; call++) admission.failed(locked);
-    expect(troubles).toEqual([locked]);
-    clock.advance(LIMITS.storeHealthMs);
-    for (let call = 0; call < 3; call++) admission.succeeded();
-    expect(troubles).toEqual([locked, null]);
-    admission.failed(locked);
-    expect(troubles).toEqual([locked, null, locked]);
-  });
-
-  it('does not report every change of a store that fails now and then', () => {
-    for (let call = 0; call < 100; call++) {
-      admission.failed('too many connections');
-      admission.succeeded();
-      clock.advance(100);
-    }
-    expect(troubles).toEqual(['too many connections']);
-  });
-
-  it('reports what a check of the store finds, which says nothing about holds', async () => {
-    admission.succeeded();
-    expect(admission.checked('The disk is nearly full.')).toBe('The disk is nearly full.');
-    expect(await admission.whyFailing()).toBeNull();
-    clock.advance(LIMITS.storeHealthMs - 1);
-    admission.checked(null);
-    clock.advance(1);
-    admission.checked(null);
-    expect(troubles).toEqual(['The disk is nearly full.', null]);
   });
 });

@@ -1,6 +1,5 @@
 import type { Clock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
-import { type OnTrouble, TroubleReport } from './trouble-report.ts';
 
 const NO_REPLY = `The ledger did not reply to a test hold within ${LIMITS.admissionProbeMs} ms.`;
 
@@ -11,36 +10,25 @@ const NO_REPLY = `The ledger did not reply to a test hold within ${LIMITS.admiss
 export class Admission {
   readonly #clock: Clock;
   readonly #testHold: () => Promise<void>;
-  readonly #trouble: TroubleReport;
   #failure: string | null = null;
   #knownMs = Number.NEGATIVE_INFINITY;
   /** The test hold that has not ended yet; a store that hangs gets no second one. */
   #test: Promise<void> | null = null;
 
   /** `testHold` throws if the store would admit no call. */
-  constructor(clock: Clock, testHold: () => Promise<void>, onTrouble: OnTrouble = () => undefined) {
+  constructor(clock: Clock, testHold: () => Promise<void>) {
     this.#clock = clock;
     this.#testHold = testHold;
-    this.#trouble = new TroubleReport(clock, onTrouble);
   }
 
   succeeded(): void {
     this.#failure = null;
     this.#knownMs = this.#clock.monotonicMs();
-    this.#trouble.succeeded();
   }
 
-  failed(why: unknown): void {
-    this.#failure = reasonOf(why);
+  failed(reason: string): void {
+    this.#failure = reason;
     this.#knownMs = this.#clock.monotonicMs();
-    this.#trouble.failed(why);
-  }
-
-  /** Reports what else shows whether the ledger can be written: why not, or null. Returns the same. */
-  checked<Why>(why: Why): Why {
-    if (why === null) this.#trouble.succeeded();
-    else this.#trouble.failed(why);
-    return why;
   }
 
   /** Why holds fail, in one sentence; null if they succeed. */
@@ -70,7 +58,7 @@ export class Admission {
       await this.#testHold();
       this.succeeded();
     } catch (error) {
-      this.failed(error);
+      this.failed(reasonOf(error));
     }
     this.#test = null;
   }

@@ -20,7 +20,7 @@ import {
   StoreUnavailable,
   type VerifyReport,
 } from '../store/store.ts';
-import { Admission } from './admission.ts';
+import { Admission, reasonOf } from './admission.ts';
 import type { LedgerInstance } from './heartbeat.ts';
 import type {
   Balance,
@@ -37,7 +37,7 @@ import type {
   StartResult,
 } from './ledger-terms.ts';
 import { ALWAYS_REFUSED, TEST_HOLD } from './test-hold.ts';
-import type { OnTrouble } from './trouble-report.ts';
+import { type OnTrouble, TroubleReport } from './trouble-report.ts';
 
 export type { Account, HoldRefusal, VerifyProgress, VerifyReport } from '../store/store.ts';
 export { StoreRefused, StoreUnavailable } from '../store/store.ts';
@@ -70,6 +70,7 @@ export class Ledger {
   readonly #instance: LedgerInstance;
   readonly #batcher: Batcher<LedgerOperation, LedgerOutcome>;
   readonly #admission: Admission;
+  readonly #trouble: TroubleReport;
   readonly #openHolds = new Map<bigint, bigint>();
   /** Holds whose settlement failed; they are voided as soon as the store is available. */
   readonly #abandoned = new Set<bigint>();
@@ -84,14 +85,15 @@ export class Ledger {
     this.#clock = clock;
     this.#instance = instance ?? { epoch, whyNotAdmitting: null };
     this.#batcher = new Batcher<LedgerOperation, LedgerOutcome>({
-      run: (operations) => store.apply(operations).catch(placesOf),
+      run: (operations) => this.#trouble.ofCommit(store.apply(operations)).catch(placesOf),
       batchMax: LIMITS.ledgerBatchMax,
       inFlightMax: batchesInFlight,
       queueMax: LIMITS.ledgerQueueMax,
       urgent: ({ kind }) => kind !== 'hold' && kind !== 'reserve',
-      failure: (cause) => this.#admission.checked(new StoreUnavailable('The ledger cannot be written.', { cause })),
+      failure: (cause) => new StoreUnavailable('The ledger cannot be written.', { cause }),
     });
-    this.#admission = new Admission(clock, () => this.#testHold(), onTrouble);
+    this.#admission = new Admission(clock, () => this.#testHold());
+    this.#trouble = new TroubleReport(clock, onTrouble);
   }
 
   /** Operations that are waiting for a commit. */
@@ -127,7 +129,7 @@ export class Ledger {
     try {
       outcome = await this.#batcher.submit({ ...request, kind: 'hold', epoch, createdMs });
     } catch (error) {
-      this.#admission.failed(error);
+      this.#admission.failed(reasonOf(error));
       throw error;
     }
     this.#noteDecision(outcome);
@@ -304,8 +306,7 @@ export class Ledger {
   /** Checks the store's health now and periodically. On a nearly full disk admission stops while settling continues. */
   async watchHealth(): Promise<void> {
     const health = await this.#store.health().catch((error: unknown) => ({ mayAdmit: false, reason: String(error) }));
-    this.#notAdmitting = health.mayAdmit ? null : (health.reason ?? 'The store does not allow new calls.');
-    this.#admission.checked(this.#notAdmitting);
+    this.#notAdmitting = this.#trouble.ofHealth(health.mayAdmit ? null : (health.reason ?? 'It allows no new calls.'));
     this.#voidAbandoned();
     const againMs = health.mayAdmit ? LIMITS.storeHealthMs : LIMITS.storeIllnessMs;
     this.#healthTimer = this.#clock.after(againMs, () => void this.watchHealth(), { unref: true });

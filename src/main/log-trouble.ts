@@ -1,10 +1,14 @@
 import { errorFields, type Log } from '../kit/log.ts';
+import type { OnTrouble } from '../ledger/trouble-report.ts';
 
-/** Says why the ledger cannot be written, which callers are not told, and when it can be again. */
-export function logTrouble(why: unknown, log: Log): void {
-  if (why === null) log.info({}, 'The ledger can be written again.');
-  else {
-    const fields = typeof why === 'string' ? { reason: why } : errorFields(why);
-    log.error(fields, 'The ledger cannot be written: new calls are refused, and responses may have to wait.');
-  }
+/** Says why calls are refused, which their callers are not told, and when that is over. */
+export function logTrouble(log: Log): OnTrouble {
+  return (trouble, why) => {
+    if (trouble === 'admitting') {
+      if (why === null) log.info({}, 'New calls are admitted again.');
+      else log.warn({ reason: why }, 'New calls are refused.');
+    } else if (why === null) log.info({}, 'The ledger can be written again.');
+    else
+      log.error(errorFields(why), 'The ledger cannot be written. Calls are refused, and the end of responses waits.');
+  };
 }

@@ -89,7 +89,7 @@ function openGateway(terms: StartTerms, socketPath: string | null): Promise<Runn
       onFatal: (error) => stopOrStay(error, terms),
       onNotice: (notice) => terms.log.warn({}, notice),
       onInstanceEvent: (event) => logInstanceEvent(event, terms.log),
-      onTrouble: (why) => logTrouble(why, terms.log),
+      onTrouble: logTrouble(terms.log),
     });
     cleanup.add(books.close);
     return serveBooks(terms, books, socketPath, cleanup);

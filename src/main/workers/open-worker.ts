@@ -59,7 +59,7 @@ function endUnlessVanished(error: Error): void {
 }
 
 function openLedger({ ticket, worker }: WorkerTerms, config: Config, clock: Clock, log: Log): Promise<Books> {
-  const onTrouble = (why: unknown): void => logTrouble(why, log);
+  const onTrouble = logTrouble(log);
   if (ticket !== null) return joinBooks({ config, clock, ticket, worker, onFatal: endUnlessVanished, onTrouble });
   const onInstanceEvent = (event: Parameters<typeof logInstanceEvent>[0]): void => logInstanceEvent(event, log);
   return openBooks({ config, clock, socketPath: null, onFatal: endUnlessVanished, onInstanceEvent, onTrouble });
