@@ -204,9 +204,10 @@ async function cancelGroup({ jobs }: JobRouteServices, request: PlainRequest): P
   return ok(jobGroupView(await jobs.cancelGroup(reader, group.id)));
 }
 
+/** The body of a DELETE means nothing in HTTP, and is not read. */
 async function remove({ jobs, clock }: JobRouteServices, request: PlainRequest): Promise<PlainAnswer> {
-  const { caller, param } = request;
-  refuseTerms(request);
+  const { caller, param, query } = request;
+  readQuery(query, []);
   const reader = readerOf(caller!);
   const job = await jobs.find(reader, jobId(param));
   refuseStranger(caller!, job);
