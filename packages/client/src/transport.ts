@@ -134,5 +134,5 @@ function whole(fetch: Fetch): Fetch {
 async function answerFrom<Data>(response: Response): Promise<Answer<Data>> {
   const receipt = await receiptOf(response);
   if (receipt === null) throw noReceipt();
-  return { data: await response.json(), receipt };
+  return { data: (await response.json()) as Data, receipt };
 }
