@@ -40,7 +40,8 @@ afterAll(async () => {
 const NODES = [process.execPath, '/usr/bin/node', '/usr/local/bin/node'].filter(existsSync).filter(isNewEnough);
 
 function isNewEnough(node: string): boolean {
-  return Number(/^v(\d+)/.exec(execFileSync(node, ['--version'], { encoding: 'utf8' }))?.[1]) >= 20;
+  const [, major, minor] = /^v(\d+)\.(\d+)/.exec(execFileSync(node, ['--version'], { encoding: 'utf8' })) ?? [];
+  return Number(major) > 20 || (Number(major) === 20 && Number(minor) >= 3);
 }
 
 /** Not synchronously: the gateway runs in this process. */
