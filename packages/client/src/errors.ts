@@ -34,6 +34,16 @@ export class TollgateError extends Error implements ErrorFields {
   }
 }
 
+/** Of an error that is not the gateway's. */
+const NO_FIELDS: ErrorFields = {
+  status: null,
+  type: null,
+  code: null,
+  param: null,
+  receipt: null,
+  retryable: false,
+};
+
 const STATUSES = [408, 409, 425, 429];
 
 /** A retryable failure: the only kind that advances a chain. The gateway marks failures that it would refuse or charge again. */
@@ -59,26 +69,34 @@ export async function errorFromResponse(response: Response, receipt: Receipt | n
 
 /** A stream that failed after it began. Its content may have been used, so it is not retryable. */
 export function errorFromEvent(error: JsonObject, receipt: Receipt | null): TollgateError {
-  const fields = { ...errorFields(error), status: null, receipt, retryable: false };
+  const fields = { ...NO_FIELDS, ...errorFields(error), receipt };
   return new TollgateError(textOf(error.message) ?? 'The stream failed.', fields);
 }
 
 export function connectionError(cause: unknown, receipt: Receipt | null, retryable: boolean): TollgateError {
-  const fields = { status: null, type: null, code: 'connection_error', param: null, receipt, retryable };
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new TollgateError(`The connection to the gateway failed: ${reason}`, fields, { cause });
+  const message = `The connection to the gateway failed: ${reason}`;
+  return new TollgateError(message, { ...NO_FIELDS, code: 'connection_error', receipt, retryable }, { cause });
 }
 
 export function streamCut(receipt: Receipt | null): TollgateError {
-  const fields = { status: null, type: null, code: 'stream_cut', param: null, receipt, retryable: false };
-  return new TollgateError('The stream ended before the answer was complete.', fields);
+  const message = 'The stream ended before the answer was complete.';
+  return new TollgateError(message, { ...NO_FIELDS, code: 'stream_cut', receipt });
 }
 
 /** The answer came from something else, or a browser may not see its headers. */
 export function noReceipt(): TollgateError {
-  const fields = { status: null, type: null, code: 'no_receipt', param: null, receipt: null, retryable: false };
-  const remedy = 'Is `baseURL` a Tollgate gateway, and are pages of this origin in its `origins`?';
-  return new TollgateError(`The response has no receipt. ${remedy}`, fields);
+  return notOurs('has no receipt', ', and are pages of this origin in its `origins`');
+}
+
+/** The answer of a route without receipts came from something else, such as a proxy. */
+export function notJson(cause: unknown): TollgateError {
+  return notOurs('is not JSON', '', { cause });
+}
+
+function notOurs(fault: string, remedy: string, options?: ErrorOptions): TollgateError {
+  const message = `The response ${fault}. Is \`baseURL\` a Tollgate gateway${remedy}?`;
+  return new TollgateError(message, { ...NO_FIELDS, code: 'no_receipt' }, options);
 }
 
 function errorFields(error: JsonObject): Pick<ErrorFields, 'type' | 'code' | 'param'> {

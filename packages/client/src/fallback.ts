@@ -55,25 +55,22 @@ const MEMBERS_MAX = 99;
 /** No member answered, or one failed in a way that would be the same for every member. The last error is the cause. */
 export class FallbackError extends Error implements Spent {
   override readonly name = 'FallbackError';
-  readonly chain: string;
-  readonly attempts: readonly Attempt[];
-  readonly receipts: readonly Receipt[];
-  readonly spent: bigint;
+  declare readonly chain: string;
+  declare readonly attempts: readonly Attempt[];
+  declare readonly receipts: readonly Receipt[];
+  declare readonly spent: bigint;
   /** The status of the last attempt, if it had one. */
-  readonly status: number | null;
-  readonly code: string | null;
+  declare readonly status: number | null;
+  declare readonly code: string | null;
 
-  constructor({ chain, attempts, receipts, spent }: Spent) {
+  constructor(made: Spent) {
+    const { attempts, spent } = made;
     const { model, error } = attempts.at(-1)!;
     const reason = error instanceof Error ? error.message : String(error);
     const cost = `${attempts.length} attempts cost ${formatUsd(spent)} USD`;
     super(`The chain ended at ${model}; ${cost}. ${reason}`, { cause: error });
-    this.chain = chain;
-    this.attempts = attempts;
-    this.receipts = receipts;
-    this.spent = spent;
-    this.status = error instanceof TollgateError ? error.status : null;
-    this.code = error instanceof TollgateError ? error.code : null;
+    const { status, code } = error instanceof TollgateError ? error : { status: null, code: null };
+    Object.assign(this, made, { status, code });
   }
 }
 

@@ -13,14 +13,17 @@ export function headersOf(input: string | URL | Request, init?: RequestInit): He
   return new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined));
 }
 
-/** Aborted as soon as the request's own signal is, or this one. Null if there is neither. */
+/**
+ * Aborted as soon as the request's own signal is, or this one. Null if there is neither. A signal of both is made only if
+ * they differ: some platforms keep it for as long as the longer-lived of them.
+ */
 export function signalOf(
   input: string | URL | Request,
   init: RequestInit | undefined,
   other: AbortSignal | undefined,
 ): AbortSignal | null {
   const own = init?.signal ?? (input instanceof Request ? input.signal : null);
-  return other ? AbortSignal.any(own ? [own, other] : [other]) : own;
+  return own && other && own !== other ? AbortSignal.any([own, other]) : (own ?? other ?? null);
 }
 
 /** The second is that of `AbortSignal.timeout`. */

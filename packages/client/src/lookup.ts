@@ -11,6 +11,7 @@ export interface Lookup {
   /** The gateway's address without `/v1`. */
   readonly root: string;
   readonly headers: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | null;
 }
 
 /** With the credentials of the call itself, so that whoever may call may also read what it cost. */
@@ -44,9 +45,9 @@ export async function findReceipt(lookup: Lookup, chain: string, key: string): P
   return found === undefined ? null : receiptFromLedger(found);
 }
 
-async function get({ fetch, root, headers }: Lookup, path: string): Promise<unknown> {
+async function get({ fetch, root, headers, signal = null }: Lookup, path: string): Promise<unknown> {
   try {
-    const response = await fetch(root + path, { headers });
+    const response = await fetch(root + path, { headers, signal });
     const text = await response.text();
     return response.ok ? parseAmounts(text) : undefined;
   } catch {

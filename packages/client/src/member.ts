@@ -1,8 +1,8 @@
 import { connectionError, isRetryable, isRetryableEvent, TollgateError } from './errors.ts';
-import { type Fetch, globalFetch, headersOf, isAbort, randomId, signalOf, throwIfAbort } from './fetch.ts';
+import { type Fetch, globalFetch, headersOf, randomId, signalOf, throwIfAbort } from './fetch.ts';
 import { findReceipt, lookupFor } from './lookup.ts';
 import { lowest } from './money.ts';
-import { type Observed, observe, readWhole, type StreamFailure, setReceipt } from './observe.ts';
+import { isStream, type Observed, observe, readWhole, type StreamFailure, setReceipt } from './observe.ts';
 import type { Receipt } from './receipt.ts';
 import { type Wait, waitFor } from './retry.ts';
 import type { Spending } from './spending.ts';
@@ -26,16 +26,18 @@ const CEILING = 'x-gateway-max-cost-nanousd';
 const KEY = 'idempotency-key';
 /** A call whose connection broke may be about to get its hold. */
 const ASK_AGAIN_MS = 250;
+/** How long the chain may wait to learn the cost of a lost call. */
+const LOOK_MS_MAX = 5_000;
 /** Nothing was sent. */
 const NOT_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', 'ConnectionRefused'];
 
 /** One model of a chain. Give it to a call of the client as its options, or its `fetch` to an SDK. */
 export class Member {
-  readonly model: string;
-  readonly place: number;
-  readonly isLast: boolean;
-  readonly maxCost: bigint | undefined;
-  readonly signal: AbortSignal | undefined;
+  declare readonly model: string;
+  declare readonly place: number;
+  declare readonly isLast: boolean;
+  declare readonly maxCost: bigint | undefined;
+  declare readonly signal: AbortSignal | undefined;
   /** Only the last member is asked again: for the others the next member is the retry. */
   readonly retries: number | undefined;
   /** Whether the last request failed in a way that advances the chain; null if it did not fail. */
@@ -45,12 +47,9 @@ export class Member {
   readonly #keys = new Map<unknown, string>();
 
   constructor(terms: MemberTerms) {
-    this.model = terms.model;
-    this.place = terms.place;
-    this.isLast = terms.isLast;
-    this.maxCost = terms.maxCost;
-    this.signal = terms.signal;
-    this.retries = terms.isLast ? undefined : 0;
+    const { model, place, isLast, maxCost, signal } = terms;
+    Object.assign(this, { model, place, isLast, maxCost, signal });
+    this.retries = isLast ? undefined : 0;
     this.#terms = terms;
   }
 
@@ -62,7 +61,8 @@ export class Member {
       const response = await send(input, init);
       return response.ok ? response : withoutRetry(response);
     } catch (error) {
-      throwIfAbort(error, signalOf(input, init, this.signal));
+      // Not the caller's reason for giving up, which is thrown as it is.
+      if (!(error instanceof TollgateError)) throw error;
       return withoutRetry(errorResponse(503, { message: String(error), type: 'api_error', code: 'connection_error' }));
     }
   };
@@ -76,10 +76,14 @@ export class Member {
       try {
         return await this.#send(fetch, input, request);
       } catch (error) {
-        const retryable = !isAbort(error, request.signal);
-        this.failure = { retryable };
-        if (!retryable || error instanceof TollgateError) throw error;
-        throw connectionError(error, await this.#lookFor(fetch, input, request, error), true);
+        this.failure = { retryable: false };
+        throwIfAbort(error, request.signal);
+        const failed =
+          error instanceof TollgateError
+            ? error
+            : connectionError(error, await this.#lookFor(fetch, input, request, error), true);
+        this.failure = { retryable: true };
+        throw failed;
       }
     };
   };
@@ -113,8 +117,9 @@ export class Member {
     });
     if (!call.isOpen()) {
       await arrival;
-      // The error of a proxy in front of the gateway: the call may have been made nevertheless.
-      if (!call.response.ok && (await call.receipt) === null) await this.#lookFor(fetch, input, init);
+      // The error of a proxy in front of the gateway: the call may have been made nevertheless, and count in the budget.
+      const isUnknown = !call.response.ok && (await call.receipt) === null;
+      if (isUnknown && this.#terms.spending.budget !== undefined) await this.#lookFor(fetch, input, init);
     }
     if (call.failure !== null) return this.#failStream(call, call.failure);
     if (!call.response.ok) this.failure = { retryable: isRetryable(call.response) };
@@ -130,7 +135,7 @@ export class Member {
     return setReceipt(retryable ? response : withoutRetry(response), receipt);
   }
 
-  /** After a connection broke: finds out what the call cost, if it was made at all. */
+  /** After a call was lost: finds out what it cost, if it was made at all. If that takes too long, its ceiling counts. */
   async #lookFor(
     fetch: Fetch,
     input: Parameters<Fetch>[0],
@@ -143,13 +148,11 @@ export class Member {
       spending.free(key);
       return null;
     }
-    const lookup = lookupFor(fetch, input, init);
+    const signal = signalOf(input, init, AbortSignal.timeout(LOOK_MS_MAX));
+    const lookup = { ...lookupFor(fetch, input, init), signal };
     const find = () => findReceipt(lookup, `${chainId};${place}`, key);
-    let found = await find();
-    if (found == null) {
-      await wait(ASK_AGAIN_MS);
-      found = await find();
-    }
+    const found = (await find()) ?? (await wait(ASK_AGAIN_MS, signal).then(find, () => undefined));
+    init.signal?.throwIfAborted();
     if (found === null) spending.free(key);
     else if (found !== undefined) this.#record(key, found);
     return found ?? null;
@@ -162,13 +165,8 @@ export class Member {
   }
 }
 
-function isStream({ headers }: Response): boolean {
-  return headers.get('content-type')?.startsWith('text/event-stream') === true;
-}
-
 function errorResponse(status: number, error: object): Response {
-  const headers = { 'content-type': 'application/json' };
-  return new Response(JSON.stringify({ error }), { status, headers });
+  return Response.json({ error }, { status });
 }
 
 function withoutRetry(response: Response): Response {

@@ -55,12 +55,16 @@ export async function observe(
   const response = await fetch(input, init);
   const identity = identityOf(response.headers);
   if (identity === null || response.body === null) return unwatched(response);
-  if (response.headers.get('content-type')?.startsWith('text/event-stream') === true) {
+  if (isStream(response)) {
     const stream = new WatchedStream(response, response.body, identity, lookupFor(fetch, input, init));
     if (options.awaitContent === true) await stream.readToContent();
     return stream.observed();
   }
   return unwatched(response);
+}
+
+export function isStream({ headers }: Response): boolean {
+  return headers.get('content-type')?.startsWith('text/event-stream') === true;
 }
 
 function unwatched(response: Response): Observed {

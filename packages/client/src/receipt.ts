@@ -146,20 +146,13 @@ function readComponents(value: unknown): CostComponents | null {
 }
 
 function count(value: unknown): number {
-  return typeof value === 'number' && Number.isSafeInteger(value) ? value : 0;
+  return Number.isSafeInteger(value) ? Number(value) : 0;
 }
 
 /** JSON has no bigint: `JSON.stringify` writes the amounts as strings. */
 function withJson<R extends Receipt>(receipt: R): R {
-  const toJSON = () => texts(receipt);
-  return Object.defineProperty(receipt, 'toJSON', { value: toJSON, enumerable: false });
-}
-
-function texts(value: object): object {
-  const written = Object.entries(value).map(([name, one]) => [name, isObject(one) ? texts(one) : asText(one)]);
-  return Object.fromEntries(written);
-}
-
-function asText(value: unknown): unknown {
-  return typeof value === 'bigint' ? String(value) : value;
+  const asText = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
+  // A copy, which has no `toJSON` of its own.
+  const toJSON = () => JSON.parse(JSON.stringify({ ...receipt }, asText));
+  return Object.defineProperty(receipt, 'toJSON', { value: toJSON });
 }

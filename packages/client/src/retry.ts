@@ -23,42 +23,23 @@ const RETRY_AFTER_MS_MAX = 60_000;
 export function retryingFetch(fetch: Fetch, { retries = RETRIES_DEFAULT, wait = waitFor }: RetryOptions = {}): Fetch {
   return async (input, init) => {
     for (let tried = 0; ; tried++) {
-      const outcome = await attempt(fetch, input, init);
-      if (tried >= retries || !outcome.canRetry) return outcome.give();
-      const delayMs = delayBefore(tried, outcome.headers);
-      if (delayMs > RETRY_AFTER_MS_MAX) return outcome.give();
-      await outcome.discard();
+      let response: Response | null = null;
+      try {
+        response = await fetch(input, init);
+        if (tried >= retries || response.ok || !isRetryable(response)) return response;
+      } catch (error) {
+        if (tried >= retries || isAbort(error, init?.signal)) throw error;
+      }
+      const delayMs = delayBefore(tried, response);
+      if (response !== null && delayMs > RETRY_AFTER_MS_MAX) return response;
+      await response?.body?.cancel();
       await wait(delayMs, init?.signal);
     }
   };
 }
 
-interface Outcome {
-  readonly canRetry: boolean;
-  readonly headers: Headers | null;
-  give(): Response;
-  discard(): Promise<void>;
-}
-
-async function attempt(fetch: Fetch, ...[input, init]: Parameters<Fetch>): Promise<Outcome> {
-  try {
-    const response = await fetch(input, init);
-    return {
-      canRetry: !response.ok && isRetryable(response),
-      headers: response.headers,
-      give: () => response,
-      discard: async () => response.body?.cancel(),
-    };
-  } catch (error) {
-    const give = () => {
-      throw error;
-    };
-    return { canRetry: !isAbort(error, init?.signal), headers: null, give, discard: async () => {} };
-  }
-}
-
-function delayBefore(tried: number, headers: Headers | null): number {
-  const asked = retryAfterMs(headers?.get('retry-after') ?? null);
+function delayBefore(tried: number, response: Response | null): number {
+  const asked = retryAfterMs(response?.headers.get('retry-after') ?? null);
   if (asked !== null) return asked;
   // Clients that failed together must not retry together.
   return Math.min(DELAY_MS_MAX, DELAY_MS * 2 ** tried) * (0.5 + Math.random() / 2);

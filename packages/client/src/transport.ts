@@ -1,6 +1,6 @@
-import { connectionError, errorFromResponse, noReceipt, TollgateError } from './errors.ts';
+import { connectionError, errorFromResponse, noReceipt, notJson, TollgateError } from './errors.ts';
 import { type Fetch, globalFetch, randomId, throwIfAbort } from './fetch.ts';
-import { parseAmounts } from './json.ts';
+import { parseAmounts, tryParse } from './json.ts';
 import { lowest } from './money.ts';
 import { observed, readWhole, receiptOf, setReceipt } from './observe.ts';
 import type { Receipt } from './receipt.ts';
@@ -73,13 +73,12 @@ export class Transport {
   /** One of the gateway's own routes, with exact amounts. */
   async own<Data>(path: string, request: Request = {}): Promise<Data> {
     const response = await this.send(path, request, whole(this.#fetch));
-    return response
-      .text()
-      .then(parseAmounts)
-      .catch(() => {
-        // The page of something else, such as a proxy.
-        throw noReceipt();
-      }) as Promise<Data>;
+    const text = await response.text();
+    try {
+      return parseAmounts(text) as Data;
+    } catch (error) {
+      throw tryParse(text) === undefined ? notJson(error) : error;
+    }
   }
 
   /** The stored answer of a call, with its receipt. */

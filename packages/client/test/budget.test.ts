@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Client, createClient, fallback, type Member } from '../src/index.ts';
 import { FakeGateway } from './fake-gateway.ts';
 
@@ -68,6 +68,64 @@ test.each([
   const answer = await fallback(SPECS, call, { budget: 2000n, wait });
   expect(ceilings().at(-1)).toBe(left);
   expect(answer.spent).toBe(gateway.charged);
+});
+
+/** A proxy that answers the first call with a page of its own; `look` answers the questions about receipts. */
+function behindProxy(look: (signal: AbortSignal | null | undefined) => Promise<Response>) {
+  let calls = 0;
+  const proxied = createClient({
+    baseURL: gateway.url,
+    fetch: async (input, init) => {
+      if (String(input).includes('/receipts')) return look(init?.signal);
+      return ++calls > 1 ? fetch(input, init) : new Response('<html>Bad Gateway</html>', { status: 502 });
+    },
+  });
+  return (member: Member) => proxied.chat({ model: member.model, messages }, member);
+}
+
+test.each([
+  ['while its cost is asked for', true],
+  ['before its cost is asked for again', false],
+])('a chain that is given up after an error of a proxy, %s, ends with the reason', async (_when, isAsking) => {
+  gateway.play(() => ({ kind: 'answer' }));
+  const abort = new AbortController();
+  const reason = new Error('no longer needed');
+  const look = vi.fn(async (signal: AbortSignal | null | undefined) => {
+    if (isAsking) abort.abort(reason);
+    signal?.throwIfAborted();
+    return Response.json({ data: [] });
+  });
+  const waitOnce = async (_ms: number, signal?: AbortSignal | null) => {
+    abort.abort(reason);
+    signal?.throwIfAborted();
+  };
+  const options = { budget: 2000n, signal: abort.signal, ...(isAsking ? {} : { wait: waitOnce }) };
+  await expect(fallback(SPECS, behindProxy(look), options)).rejects.toBe(reason);
+  expect(look).toHaveBeenCalledTimes(1);
+  expect(gateway.requests).toEqual([]);
+});
+
+test('a call whose cost is not learned in time counts as its whole ceiling', async () => {
+  gateway.play(() => ({ kind: 'answer' }));
+  const limit = new AbortController();
+  const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(limit.signal);
+  const look = vi.fn(async (signal: AbortSignal | null | undefined) => {
+    limit.abort(new DOMException('too late', 'TimeoutError'));
+    signal?.throwIfAborted();
+    return Response.json({ data: [] });
+  });
+  await fallback(SPECS, behindProxy(look), { budget: 2000n });
+  timeout.mockRestore();
+  expect(look).toHaveBeenCalledTimes(1);
+  expect(ceilings()).toEqual([0n]);
+});
+
+test('a chain without a budget goes on after an error of a proxy without asking what the call cost', async () => {
+  gateway.play(() => ({ kind: 'answer' }));
+  const look = vi.fn(async () => Response.json({ data: [] }));
+  const answer = await fallback(SPECS, behindProxy(look), { wait });
+  expect(answer.model).toBe('middle');
+  expect(look).not.toHaveBeenCalled();
 });
 
 test('a gateway that cannot be reached costs nothing', async () => {

@@ -1,5 +1,5 @@
 import OpenAI from 'openai';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { FallbackError, fallback, type Member, usd } from '../src/index.ts';
 import { type Behaviour, FakeGateway } from './fake-gateway.ts';
 
@@ -85,6 +85,25 @@ test('a chain that is given up aborts the request of the SDK, which has a signal
   const made = fallback(MODELS, call, { ...options, fetch, signal: abort.signal });
   await expect(made).rejects.toMatchObject({ name: 'AbortError' });
   expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+});
+
+test.each([
+  ['no signal', 0, () => null],
+  ['the signal of its chain', 0, (ofChain: AbortSignal) => ofChain],
+  ['a signal of its own', 1, () => new AbortController().signal],
+])('a request with %s that fails makes %i signals of both', async (_what, made, signalFor) => {
+  const { signal } = new AbortController();
+  const any = vi.spyOn(AbortSignal, 'any');
+  const fetch = () => Promise.reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
+  const call = async (member: Member) => {
+    const response = await member.fetch(gateway.url, { method: 'POST', body: '{}', signal: signalFor(signal) });
+    throw new Error(`status ${response.status}`);
+  };
+  const failed = await fallback(MODELS, call, { ...options, fetch, signal }).catch((error: unknown) => error);
+  const { length } = any.mock.calls;
+  any.mockRestore();
+  expect(failed).toMatchObject({ name: 'FallbackError', attempts: { length: MODELS.length } });
+  expect(length).toBe(made * MODELS.length);
 });
 
 test('a Request that is given up is aborted', async () => {

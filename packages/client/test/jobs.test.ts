@@ -98,9 +98,17 @@ test('a job whose acceptance was cut off is sent again under the same key', asyn
   expect(keys).toEqual([keys[0], keys[0]]);
 });
 
-test('a page in place of an answer is an error that names the address', async () => {
+test('a page in place of an answer is an error that asks about the address', async () => {
   const fetch = async () => new Response('<html>Welcome</html>');
   const client = createClient({ baseURL: 'http://gateway.example', fetch });
-  await expect(client.balance()).rejects.toMatchObject({ name: 'TollgateError', code: 'no_receipt' });
-  await expect(client.chat({ model: 'm', messages: [] })).rejects.toMatchObject({ code: 'no_receipt' });
+  const notJson = {
+    name: 'TollgateError',
+    code: 'no_receipt',
+    message: 'The response is not JSON. Is `baseURL` a Tollgate gateway?',
+    cause: expect.any(SyntaxError),
+  };
+  await expect(client.balance()).rejects.toMatchObject(notJson);
+  await expect(client.jobs.create(JOB)).rejects.toMatchObject(notJson);
+  const noReceipt = { code: 'no_receipt', message: expect.stringContaining('no receipt. Is `baseURL` a Tollgate') };
+  await expect(client.chat({ model: 'm', messages: [] })).rejects.toMatchObject(noReceipt);
 });
