@@ -200,6 +200,23 @@ describe('a new secret', () => {
     await close();
   });
 
+  test('is shown before the list of keys is read again', async () => {
+    const { page, close } = await suite.open(`/keys?account=${suite.demo.account}&q=prompt&dialog=mint`);
+    await page.getByLabel('Name').fill('prompt');
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    await page.route(/\/manage\/v1\/keys\?/, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Mint key' }).click();
+    await page.locator('[data-secret]').waitFor();
+    release();
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    await page.getByRole('row', { name: 'prompt' }).waitFor();
+    await close();
+  });
+
   test('of a management key stays too', async () => {
     const { page, close } = await suite.open(`/management-keys?account=${suite.demo.account}&dialog=mint`);
     await page.getByLabel('Name').fill('export');

@@ -124,14 +124,23 @@ export interface ChangeInput<Route extends RouteName> {
   readonly version?: number;
 }
 
+interface ChangeOptions {
+  readonly refreshes?: readonly RouteName[];
+  /** Whether the response has a secret. It is shown at once, because long lists take a while to be read again. */
+  readonly givesSecret?: boolean;
+}
+
 /** Calls a route that changes something, and then reads again what the change may show in. */
 export function useChange<Route extends RouteName>(
   route: Route,
-  { refreshes = [] }: { readonly refreshes?: readonly RouteName[] } = {},
+  { refreshes = [], givesSecret = false }: ChangeOptions = {},
 ): UseMutationResult<Output<Route>, ApiError, ChangeInput<Route>> {
   const client = useQueryClient();
   return useMutation<Output<Route>, ApiError, ChangeInput<Route>>({
     mutationFn: ({ input, version }) => call(route, input, version === undefined ? {} : { version }),
-    onSettled: () => Promise.all(refreshes.map((each) => client.invalidateQueries({ queryKey: [each] }))),
+    onSettled: async () => {
+      const refreshed = Promise.all(refreshes.map((each) => client.invalidateQueries({ queryKey: [each] })));
+      if (!givesSecret) await refreshed;
+    },
   });
 }

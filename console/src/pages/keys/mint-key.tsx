@@ -15,7 +15,7 @@ export function MintKeyDialog({ onClose }: { onClose(): void }): ReactNode {
   const [accountId, setAccountId] = useState(account?.id ?? accounts[0]?.id ?? '');
   const [isChecked, setChecked] = useState(false);
   const [minted, setMinted] = useState<MintedKey | null>(null);
-  const mint = useChange('POST /keys', { refreshes: ['GET /keys'] });
+  const mint = useChange('POST /keys', { refreshes: ['GET /keys'], givesSecret: true });
   const faults = faultsOf(draft);
   const submit = (): void => {
     setChecked(true);

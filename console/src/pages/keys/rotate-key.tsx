@@ -16,7 +16,10 @@ const GRACES = [
 export function RotateKeyDialog({ shownKey, onClose }: { readonly shownKey: ShownKey; onClose(): void }): ReactNode {
   const [grace, setGrace] = useState('86400');
   const [rotated, setRotated] = useState<RotatedKey | null>(null);
-  const rotate = useChange('POST /keys/{key}/rotate', { refreshes: ['GET /keys', 'GET /keys/{key}'] });
+  const rotate = useChange('POST /keys/{key}/rotate', {
+    refreshes: ['GET /keys', 'GET /keys/{key}'],
+    givesSecret: true,
+  });
   if (rotated !== null)
     return (
       <SecretDialog

@@ -30,7 +30,7 @@ export function MintManagementKeyDialog({ onClose }: { onClose(): void }): React
   const [days, setDays] = useState<string>('90');
   const [isReadOnly, setReadOnly] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);
-  const mint = useChange('POST /management-keys', { refreshes: ['GET /management-keys'] });
+  const mint = useChange('POST /management-keys', { refreshes: ['GET /management-keys'], givesSecret: true });
   const submit = (): void => {
     const expires_at = Math.floor(Date.now() / 1000) + Number(days) * DAY;
     const place = account === null ? {} : { account: account.id };

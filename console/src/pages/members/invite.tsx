@@ -17,7 +17,7 @@ export function InviteDialog({ account, onClose }: InviteDialogProps): ReactNode
   const [email, setEmail] = useState('');
   const [draft, setDraft] = useState(NEW_ROLE);
   const [invited, setInvited] = useState<Invited | null>(null);
-  const invite = useChange('POST /invitations', { refreshes: ['GET /invitations'] });
+  const invite = useChange('POST /invitations', { refreshes: ['GET /invitations'], givesSecret: true });
   const terms = account === null ? { operator: true } : { account: account.id, ...roleTerms(draft) };
   if (invited !== null) return <LinkDialog invited={invited} onClose={onClose} />;
   return (

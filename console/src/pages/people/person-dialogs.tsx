@@ -102,7 +102,7 @@ function ConfirmAction({ action, person, onLink, onClose }: PersonDialogProps): 
   const { tell } = useNotices();
   const refreshes = { refreshes: REFRESHES };
   const changes = {
-    reset: useChange('POST /people/{person}/reset', refreshes),
+    reset: useChange('POST /people/{person}/reset', { ...refreshes, givesSecret: true }),
     role: useChange('PATCH /people/{person}', refreshes),
     'sign-out': useChange('POST /people/{person}/sign-out', refreshes),
     disable: useChange('POST /people/{person}/disable', refreshes),

@@ -34,7 +34,10 @@ export function PutWebhookDialog({ before, onClose }: PutWebhookProps): ReactNod
   const others = useApi('GET /webhooks', scope);
   // Storing it would replace the other one, and its receiver would no longer get events.
   const isNameOfOther = before === null && (others.data?.data ?? []).some((each) => each.name === name.trim());
-  const put = useChange('PUT /webhooks/{name}', { refreshes: ['GET /webhooks', 'GET /webhooks/{name}'] });
+  const put = useChange('PUT /webhooks/{name}', {
+    refreshes: ['GET /webhooks', 'GET /webhooks/{name}'],
+    givesSecret: before === null,
+  });
   // Once it is being stored, the list may have this one already.
   const isTaken = isNameOfOther && !put.isPending;
   const submit = (): void =>

@@ -155,7 +155,7 @@ function WebhookActions({
 function RotateDialog({ name, onClose }: { readonly name: string; onClose(): void }): ReactNode {
   const scope = useAccountInput();
   const [secret, setSecret] = useState<string | null>(null);
-  const rotate = useChange('POST /webhooks/{name}/rotate', { refreshes: ['GET /webhooks'] });
+  const rotate = useChange('POST /webhooks/{name}/rotate', { refreshes: ['GET /webhooks'], givesSecret: true });
   if (secret !== null)
     return (
       <OnceDialog title="Secret rotated" secret={secret} onClose={onClose}>
