@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { startDemo } from './demo-data.ts';
 import { demoSuite } from './demo-suite.ts';
 import { showView, VIEWS } from './views.ts';
+import type { Visit } from './visit.ts';
 
 const suite = demoSuite(startDemo);
 
@@ -160,6 +161,46 @@ test('an account in the address that is not there is named, and so is the one th
   await page.getByRole('alert').waitFor({ state: 'detached' });
   expect(new URL(page.url()).searchParams.get('account')).toBeNull();
   await close();
+});
+
+describe('with more accounts than are read at first,', () => {
+  async function openWithMore(account: string, pages: (after: string | null) => unknown): Promise<Visit> {
+    const opened = await suite.open('/models');
+    await opened.page.route(/\/manage\/v1\/accounts\?/, (route) => {
+      const body = JSON.stringify(pages(new URL(route.request().url()).searchParams.get('after')));
+      return route.fulfill({ status: 200, contentType: 'application/json', body });
+    });
+    await opened.page.goto(`${suite.demo.harness.url}/console/keys?account=${account}`);
+    return opened;
+  }
+
+  test('one that is not there is named without reading them all', async () => {
+    const { data } = await suite.demo.manage.get('/accounts');
+    let furtherPages = 0;
+    const { page, close } = await openWithMore('nobody', (after) => {
+      if (after !== null) furtherPages += 1;
+      return { object: 'list', data: after === null ? data : [], next: `account_${furtherPages}` };
+    });
+    await page.getByRole('alert').getByText('There is no account “nobody”').waitFor();
+    expect(furtherPages).toBe(0);
+    await close();
+  });
+
+  test('one that is on the second page is found', async () => {
+    const { data } = await suite.demo.manage.get('/accounts');
+    const { account } = suite.demo;
+    const isNamed = ({ id, name }: { id: string; name: string }) => id === account || name === account;
+    const named = data.find(isNamed);
+    const other = { ...named, id: 'account_other', name: 'other' };
+    const { page, close } = await openWithMore(account, (after) => ({
+      object: 'list',
+      data: after === null ? [other] : [named],
+      next: after === null ? 'account_other' : null,
+    }));
+    await page.getByRole('row', { name: 'support-bot' }).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await close();
+  });
 });
 
 describe('a new secret', () => {

@@ -1,7 +1,10 @@
 import { createContext, type ReactNode, use, useEffect } from 'react';
+import { useAccountExists } from '../api/account-exists.ts';
 import type { Account, Me } from '../api/generated/routes.ts';
 import { useRows } from '../api/queries.ts';
 import { ErrorPanel } from '../parts/error-panel.tsx';
+import { Skeleton } from '../parts/skeleton.tsx';
+import { AwayBanner } from './away-banner.tsx';
 import { useFilters } from './search.ts';
 
 export type Role = 'operator' | 'owner' | 'member' | 'viewer';
@@ -48,13 +51,32 @@ export function ViewerProvider({ me, children }: { readonly me: Me; readonly chi
     { staleMs: 30_000 },
   );
   const viewer = viewerOf(me, rows, search.account);
-  const isLookingOn = viewer.missingAccount !== null && hasMore && error === null;
+  const isNotRead = viewer.missingAccount !== null && hasMore;
+  // A name with a typo is no reason to read all accounts.
+  const named = useAccountExists(viewer.missingAccount ?? '', { enabled: isNotRead });
+  const isLookingOn = isNotRead && named.data !== false;
   useEffect(() => {
-    if (isLookingOn && !isLoadingMore && !isFailed) more();
+    if (isLookingOn && named.data === true && !isLoadingMore && !isFailed) more();
   });
   if (error !== null) return <ErrorPanel error={error} again={again} />;
-  if (isPending || isLookingOn) return null;
+  if (isPending) return null;
+  if (isLookingOn && named.error?.isAway === false)
+    return <ErrorPanel error={named.error} again={() => void named.refetch()} />;
+  if (isLookingOn) return <LookingForAccount />;
   return <ViewerContext value={viewer}>{children}</ViewerContext>;
+}
+
+/** Outside of the shell, so it has the banner of its own that goes on when the gateway is back. */
+function LookingForAccount(): ReactNode {
+  return (
+    <>
+      <AwayBanner />
+      <div aria-busy="true" className="spacing-page flex flex-col gap-4 py-5">
+        <Skeleton className="h-6 w-48" />
+        <Skeleton className="h-40 w-full" />
+      </div>
+    </>
+  );
 }
 
 function viewerOf(me: Me, accounts: readonly Account[], asked: string | undefined): Viewer {
