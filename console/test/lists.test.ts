@@ -137,6 +137,17 @@ describe('a search', () => {
   });
 });
 
+test('keys of any state are a list and not a search: the next page is read when somebody asks for it', async () => {
+  const { page, close } = await suite.open(`/models?account=${suite.demo.account}`);
+  const second = await endFirstPageAfterOneKey(page);
+  await page.getByRole('link', { name: 'Keys', exact: true }).click();
+  await page.getByLabel('State').selectOption('all');
+  await expect.poll(() => new URL(page.url()).searchParams.get('state')).toBe('all');
+  await page.getByRole('button', { name: 'Load more' }).click();
+  await page.locator(`[data-row="${second}"]`).waitFor();
+  await close();
+});
+
 test('rows that were read stay if the next page of the list fails', async () => {
   const { page, close } = await suite.open(`/keys?account=${suite.demo.account}`);
   const { data } = await suite.demo.manage.get(`/keys?account=${suite.demo.account}&limit=200`);

@@ -29,7 +29,8 @@ export default function KeysPage(): ReactNode {
   const account = useAccountInput();
   const keys = useRows('GET /keys', { ...account, limit: PAGE_ROWS });
   const shown = keys.rows.filter((key) => isShown(key, search.state ?? 'live', search.q ?? ''));
-  const isSearch = search.q !== undefined || search.state !== undefined || shown.length === 0;
+  const isStateSought = search.state !== undefined && search.state !== 'all';
+  const isSearch = search.q !== undefined || isStateSought || shown.length === 0;
   const columns = useKeyColumns();
   const mint = (
     <Button tone="primary" onClick={() => change({ dialog: 'mint' })}>
