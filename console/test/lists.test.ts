@@ -32,6 +32,27 @@ describe('a filter', () => {
     await close();
   });
 
+  test('shows what the address says after Back, also if that was typed and deleted at once', async () => {
+    const { page, close } = await suite.open(`/keys?account=${suite.demo.account}&q=bot`);
+    const input = page.getByLabel('Search keys');
+    await page.getByLabel('State').selectOption('all');
+    await expect.poll(() => new URL(page.url()).searchParams.get('state')).toBe('all');
+    await input.fill('');
+    await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBeNull();
+    // Typing through the keyboard would let the address follow in between.
+    await page.evaluate(`
+      const input = document.querySelector('[aria-label="Search keys"]');
+      const { set } = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value');
+      for (const text of ['bot', '']) {
+        set.call(input, text);
+        input.dispatchEvent(new Event('input', { bubbles: true }));
+      }
+    `);
+    await page.goBack();
+    await expect.poll(() => input.inputValue()).toBe('bot');
+    await close();
+  });
+
   test('by model applies to refused calls too, in the list and in the file', async () => {
     const model = 'no-such-model';
     const { data } = await suite.demo.manage.get(`/refusals?account=${suite.demo.account}&model=${model}`);

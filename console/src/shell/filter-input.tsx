@@ -1,3 +1,4 @@
+import { type RouterHistory, useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { TextInput } from '../parts/field.tsx';
 import { useFilters } from './search.ts';
@@ -21,6 +22,15 @@ export function FilterInput({ name, label, width = '!w-72', type = 'search', ...
   const [text, setText] = useState(address);
   /** What was typed and has not arrived in the address yet, the oldest first. */
   const typed = useRef<string[]>([]);
+  const history: RouterHistory = useRouter().history;
+  // Typing replaces the address: whatever else changes it is not to be taken for an earlier text that arrives late.
+  useEffect(
+    () =>
+      history.subscribe(({ action }) => {
+        if (action.type !== 'REPLACE') typed.current = [];
+      }),
+    [history],
+  );
   useEffect(() => {
     const at = typed.current.indexOf(address);
     typed.current = at === -1 ? [] : typed.current.slice(at + 1);
