@@ -306,7 +306,7 @@ export class Ledger {
   /** Checks the store's health now and periodically. On a nearly full disk admission stops while settling continues. */
   async watchHealth(): Promise<void> {
     const health = await this.#store.health().catch((error: unknown) => ({ mayAdmit: false, reason: String(error) }));
-    this.#notAdmitting = this.#trouble.ofHealth(health.mayAdmit ? null : (health.reason ?? 'It allows no new calls.'));
+    this.#notAdmitting = this.#trouble.ofHealth(health.mayAdmit ? null : (health.reason ?? 'The store refuses calls.'));
     this.#voidAbandoned();
     const againMs = health.mayAdmit ? LIMITS.storeHealthMs : LIMITS.storeIllnessMs;
     this.#healthTimer = this.#clock.after(againMs, () => void this.watchHealth(), { unref: true });

@@ -9,6 +9,9 @@ export function logTrouble(log: Log): OnTrouble {
       else log.warn({ reason: why }, 'New calls are refused.');
     } else if (why === null) log.info({}, 'The ledger can be written again.');
     else
-      log.error(errorFields(why), 'The ledger cannot be written. Calls are refused, and the end of responses waits.');
+      log.error(
+        errorFields(why),
+        'The ledger cannot be written. New calls are refused, and running ones wait at their end.',
+      );
   };
 }
