@@ -69,8 +69,8 @@ test('a job that runs in another process is cancelled there', async () => {
   await front.expectCleanBooks();
 });
 
-// Not with more looks for jobs: a process notices at a heartbeat that its database was put back.
 test('jobs that ran after the state that the database is put back to do not run again by themselves', async () => {
+  onTestFinished(pollOften());
   const label = (name: string) => ({ label: name, sim: { gateHead: name } });
   const { jobs } = front.running;
   const running = await submitJob(front.running, key, label('running'));

@@ -12,6 +12,7 @@ import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../src/store/store.ts';
 import { ALL_JOBS, aChunk, aFinish, aGroup, aJob, aRelease, aReserve, aStart, LEASE_MS } from './job-fixtures.ts';
 import { freshSchema, runSql } from './postgres.ts';
+import { takeSnapshot } from './postgres-snapshot.ts';
 import { aCredit, aKey, NOON_MS, prepare } from './store-fixtures.ts';
 
 const silent = () => undefined;
@@ -166,6 +167,21 @@ describe('jobs of a database', () => {
     expect(await store.directory.booksMark()).toEqual(restored);
     await store.beginInstance();
     expect(await store.directory.booksMark()).toEqual(restored);
+    await store.close();
+  });
+
+  it('do not start again before the next heartbeat if they ran after the state that it is put back to', async () => {
+    const url = await freshSchema();
+    const store = await openPostgresStore({ url, clock, databaseTime: false });
+    await fill(store);
+    const { putBack } = await takeSnapshot(url);
+    const start = (callId: bigint) => aStart(callId, 10n, 100n, { keyId: 7n });
+    const ran = await store.apply([start(23n), aFinish(23n, 10n, 30n)]);
+    expect(ran.map(({ kind }) => kind)).toEqual(['held', 'settled']);
+    await putBack();
+    await expect(store.apply([start(24n)])).rejects.toThrow('commits that it had confirmed are missing');
+    await store.beginInstance();
+    expect(await statesOf(store)).toMatchObject(PAUSED);
     await store.close();
   });
 

@@ -21,6 +21,8 @@ export class TouchedJobs {
   /** Calls that are voided: each may be the attempt of a job. */
   readonly calls = new Set<bigint>();
   readonly accounts = new Set<bigint>();
+  /** Whether the batch takes the hold of a job's attempt, after which the job runs. */
+  startsAny = false;
 
   add(operation: LedgerOperation): void {
     if (operation.kind === 'void') this.calls.add(operation.id);
@@ -28,8 +30,10 @@ export class TouchedJobs {
     else if (operation.kind === 'reserve') {
       (operation.isGroup ? this.groups : this.jobs).add(operation.id);
       this.accounts.add(operation.accountId);
-    } else if (operation.kind === 'hold' && operation.job !== undefined) this.jobs.add(operation.job.id);
-    else if (operation.kind === 'settle' && operation.job !== undefined) this.jobs.add(operation.job.jobId);
+    } else if (operation.kind === 'hold' && operation.job !== undefined) {
+      this.jobs.add(operation.job.id);
+      this.startsAny = true;
+    } else if (operation.kind === 'settle' && operation.job !== undefined) this.jobs.add(operation.job.jobId);
   }
 
   get isEmpty(): boolean {

@@ -15,7 +15,7 @@ import type { Loaded, Numbered } from './dictionary.ts';
 import type { OpenHold, OpenHoldLookup } from './open-hold.ts';
 import type { Answer, Statement } from './pipeline.ts';
 import type { NumberedLists } from './price-lists.ts';
-import { type Facts, OLDER, RENUMBERED, type Registration } from './registration.ts';
+import { type Facts, isAnyMissing, OLDER, RENUMBERED, type Registration } from './registration.ts';
 import { numbers, texts } from './values.ts';
 import { idsOf, keyWindowRead, personWindowRead } from './window-reads.ts';
 
@@ -79,7 +79,7 @@ type Credit = LedgerRows['credits'] extends Map<bigint, infer Value> ? Value : n
 export class BatchRows implements LedgerRows {
   readonly #touched: Touched;
   readonly #loaded: Loaded;
-  readonly #registration: Pick<Registration, 'epoch' | 'token'> | null;
+  readonly #registration: Registration | null;
   readonly epochs = new Set<bigint>();
   readonly accounts = new Map<bigint, Account>();
   readonly keys = new Map<bigint, Key>();
@@ -99,7 +99,7 @@ export class BatchRows implements LedgerRows {
   closedUpTo = 0n;
   todayMs = 0;
 
-  constructor(touched: Touched, loaded: Loaded, registration: Pick<Registration, 'epoch' | 'token'> | null) {
+  constructor(touched: Touched, loaded: Loaded, registration: Registration | null) {
     this.#touched = touched;
     this.#loaded = loaded;
     this.#registration = registration;
@@ -143,6 +143,7 @@ export class BatchRows implements LedgerRows {
       read(READ_CREDITS, [numbers(ids), numbers(owners), references], (rows) => this.#loadCredits(rows));
     }
     reads.push(...this.ofJobs.reads());
+    if (this.#touched.jobs.startsAny && this.#registration !== null) reads.push(this.#commitsRead(this.#registration));
     return reads;
   }
 
@@ -183,6 +184,15 @@ export class BatchRows implements LedgerRows {
       this.epochs.add(epoch);
       if (epoch === own?.epoch && token !== own.token) this.whyOlder = OLDER;
     }
+  }
+
+  /** A job that waits in an older state may have run since, also over another connection than the one of this batch. */
+  #commitsRead(registration: Registration): Read {
+    const confirmed = registration.confirmed();
+    const load = (rows: Rows<[line: bigint, commits: bigint]>) => {
+      if (isAnyMissing(confirmed, new Map(rows))) this.whyOlder ??= OLDER;
+    };
+    return { statement: registration.readCommits(), load };
   }
 
   /** Every name and price list must be in the database under the number that would be written. */

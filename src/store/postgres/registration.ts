@@ -57,6 +57,11 @@ export class Registration {
     return { text: COUNT_NEXT, values: [this.token, line, confirmed] };
   }
 
+  /** The stored numbers of commits, by the number of the connection. */
+  readCommits(): Statement {
+    return { text: READ_COMMITS, values: [this.token] };
+  }
+
   /** What the database must contain from now on. Take it before the query is sent, because commits continue in the meantime. */
   confirmed(): Confirmed {
     return [...this.#confirmed];
@@ -66,9 +71,8 @@ export class Registration {
   whyReplaced(facts: Facts, confirmed: Confirmed): string | null {
     const other = this.whyOther(facts);
     if (other !== null || facts.get('token') !== this.token) return other ?? OLDER;
-    const isMissing = (commits: bigint | undefined, line: number) =>
-      commits !== undefined && (facts.get(`line ${line}`) ?? 0n) < commits;
-    return confirmed.some(isMissing) ? OLDER : null;
+    const stored = new Map(confirmed.map((_, line) => [BigInt(line), facts.get(`line ${line}`) ?? 0n]));
+    return isAnyMissing(confirmed, stored) ? OLDER : null;
   }
 
   /** By the generation and the server alone. A server that hides its identity proves nothing. */
@@ -82,6 +86,11 @@ export class Registration {
     }
     return null;
   }
+}
+
+/** Whether fewer commits are stored for any connection than the database had confirmed. */
+export function isAnyMissing(confirmed: Confirmed, stored: ReadonlyMap<bigint, bigint>): boolean {
+  return confirmed.some((commits, line) => commits !== undefined && (stored.get(BigInt(line)) ?? 0n) < commits);
 }
 
 export const OLDER = 'The database was put back to an older state: commits that it had confirmed are missing.';
@@ -171,6 +180,8 @@ const COUNT_FIRST = `INSERT INTO instance_commit (token, line, commits) VALUES (
 /** Does not raise a count that is too small: later commits would make up for the missing ones, and hide that. */
 const COUNT_NEXT = `UPDATE instance_commit SET commits = commits + 1
   WHERE token = $1 AND line = $2 AND commits >= $3 RETURNING commits`;
+
+const READ_COMMITS = 'SELECT line, commits FROM instance_commit WHERE token = $1';
 
 /** Only the first process that notices raises it: for the others, the stored generation is then above their own. */
 export const RAISE_GENERATION = `UPDATE meta SET value = $1::int8 + 1 WHERE name = 'generation' AND value <= $1::int8`;
