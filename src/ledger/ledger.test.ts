@@ -144,6 +144,23 @@ describe('the ledger', () => {
     expect((await store.findReceipt(1n, 1n))?.state).toBe('voided');
   });
 
+  it('voids each hold once when the settlements of one commit fail together', async () => {
+    const voided: bigint[] = [];
+    const broken = ledgerOver({
+      apply: async (operations) => {
+        if (operations.some(({ kind }) => kind === 'settle')) throw new Error('away');
+        for (const { kind, id } of operations) if (kind === 'void') voided.push(id);
+        return store.apply(operations);
+      },
+    });
+    const ids = Array.from({ length: 50 }, (_, index) => BigInt(index + 1));
+    await Promise.all(ids.map((id) => broken.hold(request(id, 1n))));
+    await Promise.allSettled(ids.map((id) => broken.settle(id, settlement(1n))));
+    await broken.close();
+    expect(voided).toEqual(ids);
+    expect(broken.openHolds).toBe(0);
+  });
+
   it('passes the stored response on with the settlement', async () => {
     const idempotency = { key: 'k', bodySha256: new Uint8Array(32) };
     await ledger.hold(request(1n, 400n, { idempotency }));

@@ -20,6 +20,7 @@ import {
   StoreUnavailable,
   type VerifyReport,
 } from '../store/store.ts';
+import { AbandonedHolds } from './abandoned-holds.ts';
 import { Admission, reasonOf } from './admission.ts';
 import type { LedgerInstance } from './heartbeat.ts';
 import type {
@@ -72,8 +73,7 @@ export class Ledger {
   readonly #admission: Admission;
   readonly #trouble: TroubleReport;
   readonly #openHolds = new Map<bigint, bigint>();
-  /** Holds whose settlement failed; they are voided as soon as the store is available. */
-  readonly #abandoned = new Set<bigint>();
+  readonly #abandoned: AbandonedHolds;
   readonly #pauses = new Set<() => void>();
   #isClosing = false;
   #notAdmitting: string | null = null;
@@ -92,6 +92,7 @@ export class Ledger {
       urgent: ({ kind }) => kind !== 'hold' && kind !== 'reserve',
       failure: (cause) => new StoreUnavailable('The ledger cannot be written.', { cause }),
     });
+    this.#abandoned = new AbandonedHolds((id) => this.#batcher.submit({ kind: 'void', id, reason: UNSETTLED_REASON }));
     this.#admission = new Admission(clock, () => this.#testHold());
     this.#trouble = new TroubleReport(clock, onTrouble);
   }
@@ -307,7 +308,7 @@ export class Ledger {
   async watchHealth(): Promise<void> {
     const health = await this.#store.health().catch((error: unknown) => ({ mayAdmit: false, reason: String(error) }));
     this.#notAdmitting = this.#trouble.ofHealth(health.mayAdmit ? null : (health.reason ?? 'The store refuses calls.'));
-    this.#voidAbandoned();
+    this.#abandoned.voidAll();
     const againMs = health.mayAdmit ? LIMITS.storeHealthMs : LIMITS.storeIllnessMs;
     this.#healthTimer = this.#clock.after(againMs, () => void this.watchHealth(), { unref: true });
   }
@@ -338,20 +339,7 @@ export class Ledger {
   }
 
   #abandon(id: bigint): void {
-    if (!this.#openHolds.delete(id)) return;
-    this.#abandoned.add(id);
-    this.#voidAbandoned();
-  }
-
-  /** Tries now. Failures are retried at each health check, and finally by the next start. */
-  #voidAbandoned(): void {
-    for (const id of this.#abandoned) {
-      const voided = this.#batcher.submit({ kind: 'void', id, reason: UNSETTLED_REASON });
-      voided.then(
-        () => this.#abandoned.delete(id),
-        () => undefined,
-      );
-    }
+    if (this.#openHolds.delete(id)) this.#abandoned.add(id);
   }
 
   #assertWithinHold(id: bigint, costNanousd: bigint): void {
