@@ -44,7 +44,8 @@ export class Member {
   failure: { readonly retryable: boolean } | null = null;
   readonly receipts: Receipt[] = [];
   readonly #terms: MemberTerms;
-  readonly #keys = new Map<unknown, string>();
+  /** The idempotency keys of the bodies that were sent. */
+  readonly #keys = new Map<string, string>();
 
   constructor(terms: MemberTerms) {
     const { model, place, isLast, maxCost, signal } = terms;
@@ -103,8 +104,8 @@ export class Member {
 
   /** An SDK that sends the same body again is retrying. */
   #keyFor(body: unknown): string {
-    const known = typeof body === 'string' ? this.#keys.get(body) : undefined;
-    const key = known ?? randomId('tgc_');
+    if (typeof body !== 'string') return randomId('tgc_');
+    const key = this.#keys.get(body) ?? randomId('tgc_');
     this.#keys.set(body, key);
     return key;
   }

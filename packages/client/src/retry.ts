@@ -32,7 +32,8 @@ export function retryingFetch(fetch: Fetch, { retries = RETRIES_DEFAULT, wait = 
       }
       const delayMs = delayBefore(tried, response);
       if (response !== null && delayMs > RETRY_AFTER_MS_MAX) return response;
-      await response?.body?.cancel();
+      // A body that broke off cannot be cancelled, which must not end the retries.
+      await response?.body?.cancel().catch(() => {});
       await wait(delayMs, init?.signal);
     }
   };

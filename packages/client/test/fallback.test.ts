@@ -174,6 +174,15 @@ test('members after the first name it and their place, each with a key of its ow
   expect(new Set(keys.slice(2)).size).toBe(1);
 });
 
+test.each([
+  [1, 'The chain ended at first; 1 attempt cost 0.000000007 USD. '],
+  [2, 'The chain ended at middle; 2 attempts cost 0.000000007 USD. '],
+])('the error of a chain that ends at place %i says so, and what it cost', async (place, text) => {
+  play(place, { kind: 'status', status: 502, code: 'host_failed', final: true, cost: 7n });
+  const failed = await fallback(MODELS, (member) => ask(member, 'whole'), { wait }).catch(String);
+  expect(failed).toContain(text);
+});
+
 test('waits as long as the last member asks for, and does not wait for the others', async () => {
   gateway.play(() => ({ kind: 'status', status: 429 }));
   const waits: number[] = [];

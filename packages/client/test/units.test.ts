@@ -199,6 +199,13 @@ describe('retries', () => {
     expect(left).toHaveLength(1);
   });
 
+  test('come also if the body of the failed response breaks off', async () => {
+    const cut = new ReadableStream({ start: (controller) => controller.error(new TypeError('terminated')) });
+    const responses = [new Response(cut, { status: 503 }), new Response('', { status: 200 })];
+    const send = retryingFetch(async () => responses.shift()!, { wait: async () => {} });
+    expect((await send('http://a')).status).toBe(200);
+  });
+
   test('do not come after a refusal, nor if the response says so', async () => {
     const { send, left } = scripted(400, { status: 500, headers: { 'x-should-retry': 'false' } }, 200);
     expect((await send('http://a')).status).toBe(400);
