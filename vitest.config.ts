@@ -15,10 +15,10 @@ const FILL = ['test/compile-cache-setup.ts'];
 const quick = quickTestFiles();
 // Saves a tenth of the CPU time of long test files: with more room, more objects are garbage before they have to be copied.
 const LARGE_YOUNG_GENERATION = ['--max-semi-space-size=64'];
-// By default one core stays idle, which is half of a small machine, and every file gets a process of its own, which is half of
-// what most of them cost: they share nothing but modules.
 // Only what hangs waits this long: on a machine whose cores are mostly taken by others, a test of seconds needs a minute.
 const PATIENCE_MS = 240_000;
+// By default one core stays idle, which is half of a small machine, and every file gets a process of its own, which is half of
+// what most of them cost: they share nothing but modules.
 const shared = {
   ...{ testTimeout: PATIENCE_MS, hookTimeout: PATIENCE_MS, expect: { poll: { timeout: PATIENCE_MS / 2 } } },
   ...{ pool: 'forks', maxWorkers: '100%', isolate: false },
