@@ -46,7 +46,7 @@ export function KeyDrawer({ keyId, onClose }: { readonly keyId: string; onClose(
 function KeyFacts({ shownKey }: { readonly shownKey: ShownKey }): ReactNode {
   const { accounts } = useViewer();
   const { models, note, resets_at, old_secret_expires_at: oldUntil } = shownKey;
-  const facts: readonly Fact[] = [
+  const facts: readonly (Fact | null)[] = [
     ['State', <KeyStatus key="state" shownKey={shownKey} />],
     [
       'Secret',
@@ -60,11 +60,11 @@ function KeyFacts({ shownKey }: { readonly shownKey: ShownKey }): ReactNode {
         {shownKey.id}
       </span>,
     ],
-    ...(accounts.length > 1
-      ? [['Account', accounts.find(({ id }) => id === shownKey.account)?.name ?? shownKey.account] as Fact]
-      : []),
+    accounts.length > 1
+      ? ['Account', accounts.find(({ id }) => id === shownKey.account)?.name ?? shownKey.account]
+      : null,
     ['Spent', <CapMeter key="cap" shownKey={shownKey} />],
-    ...(resets_at === null ? [] : [['Resets', <Ago key="resets" at={resets_at} zone="UTC" />] as Fact]),
+    resets_at === null ? null : ['Resets', <Ago key="resets" at={resets_at} zone="UTC" />],
     ['Held', <Money key="held" nanousd={shownKey.held_nanousd} />],
     [
       'Most for one call',
@@ -83,9 +83,9 @@ function KeyFacts({ shownKey }: { readonly shownKey: ShownKey }): ReactNode {
     ['May', shownKey.permissions.join(', ').replaceAll('_', ' ')],
     ['Last used', <LastUsed key="used" shownKey={shownKey} />],
     ['Expires', <Ago key="expires" at={shownKey.expires_at} none="never" zone="UTC" />],
-    ...(oldUntil === null ? [] : [['Old secret works until', <Ago key="old" at={oldUntil} />] as Fact]),
+    oldUntil === null ? null : ['Old secret works until', <Ago key="old" at={oldUntil} />],
     ['Created', <Ago key="created" at={shownKey.created} />],
-    ...(note === null ? [] : [['Note', note] as Fact]),
+    note === null ? null : ['Note', note],
   ];
   return (
     <div className="flex flex-col gap-4">

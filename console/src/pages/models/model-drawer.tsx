@@ -81,7 +81,7 @@ function Section({ title, children }: { readonly title: string; readonly childre
 
 function ModelFacts({ model }: { readonly model: Model }): ReactNode {
   const { embedding } = model;
-  const facts: readonly Fact[] = [
+  const facts: readonly (Fact | null)[] = [
     [
       'Id',
       <span key="id" className="flex items-center gap-1 font-mono text-small">
@@ -89,13 +89,11 @@ function ModelFacts({ model }: { readonly model: Model }): ReactNode {
         <CopyIcon text={model.id} label="Copy the id" />
       </span>,
     ],
-    ...(model.aliases.length === 0 ? [] : [['Also called', model.aliases.join(', ')] as Fact]),
+    model.aliases.length === 0 ? null : ['Also called', model.aliases.join(', ')],
     ['From', model.owned_by],
     ['Context window', `${formatCount(model.context_window)} tokens`],
-    ...(model.max_output_tokens === 0
-      ? []
-      : [['Longest output', `${formatCount(model.max_output_tokens)} tokens`] as Fact]),
-    ...(embedding === undefined ? [] : [['Dimensions', formatCount(embedding.dimensions)] as Fact]),
+    model.max_output_tokens === 0 ? null : ['Longest output', `${formatCount(model.max_output_tokens)} tokens`],
+    embedding === undefined ? null : ['Dimensions', formatCount(embedding.dimensions)],
     [
       'Can do',
       <span key="caps" className="flex flex-wrap gap-1">
@@ -104,9 +102,7 @@ function ModelFacts({ model }: { readonly model: Model }): ReactNode {
         ))}
       </span>,
     ],
-    ...(model.reasoning_efforts === undefined
-      ? []
-      : [['Reasoning efforts', model.reasoning_efforts.join(', ')] as Fact]),
+    model.reasoning_efforts === undefined ? null : ['Reasoning efforts', model.reasoning_efforts.join(', ')],
   ];
   return <Facts facts={facts} />;
 }

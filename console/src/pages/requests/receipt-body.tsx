@@ -55,16 +55,16 @@ function Chips({ receipt }: { readonly receipt: Receipt }): ReactNode {
   );
 }
 
-function useCallFacts(receipt: Receipt): readonly Fact[] {
+function useCallFacts(receipt: Receipt): readonly (Fact | null)[] {
   const nameOf = useKeyNames();
   const { accounts } = useViewer();
   const isRenamed = receipt.requested_model !== receipt.effective_model;
   const account = accounts.length > 1 ? accounts.find(({ id }) => id === receipt.account)?.name : undefined;
   return [
     requestFact(receipt.id),
-    ...(isRenamed ? [['Requested', receipt.requested_model] as Fact] : []),
+    isRenamed ? ['Requested', receipt.requested_model] : null,
     ['Model', receipt.effective_model],
-    ...(account === undefined ? [] : [['Account', account] as Fact]),
+    account === undefined ? null : ['Account', account],
     keyFact(receipt.key, nameOf),
     monoFact('Route', receipt.route),
     [
@@ -77,14 +77,14 @@ function useCallFacts(receipt: Receipt): readonly Fact[] {
   ];
 }
 
-function timeFacts({ first_byte_ms, duration_ms }: Receipt): readonly Fact[] {
+function timeFacts({ first_byte_ms, duration_ms }: Receipt): readonly (Fact | null)[] {
   return [
-    ...(first_byte_ms === null ? [] : [['First content', formatDuration(first_byte_ms)] as Fact]),
+    first_byte_ms === null ? null : ['First content', formatDuration(first_byte_ms)],
     ['Duration', formatDuration(duration_ms)],
   ];
 }
 
-function moneyFacts(receipt: Receipt): readonly Fact[] {
+function moneyFacts(receipt: Receipt): readonly (Fact | null)[] {
   const labels = Object.entries(receipt.labels);
   const { held_nanousd: held, cost_nanousd: cost } = receipt;
   const ratio = cost === null || cost === 0n ? '' : ` (${(Number(held) / Number(cost)).toFixed(1)} × the charge)`;
@@ -97,9 +97,9 @@ function moneyFacts(receipt: Receipt): readonly Fact[] {
       </span>,
     ],
     monoFact('Price list', receipt.price_version),
-    ...(receipt.idempotency_key === null ? [] : [['Idempotency key', receipt.idempotency_key] as Fact]),
-    ...(receipt.adjusted === null ? [] : [['Adjusted', receipt.adjusted] as Fact]),
-    ...(labels.length === 0 ? [] : [monoFact('Labels', labels.map(([name, value]) => `${name}=${value}`).join(' '))]),
+    receipt.idempotency_key === null ? null : ['Idempotency key', receipt.idempotency_key],
+    receipt.adjusted === null ? null : ['Adjusted', receipt.adjusted],
+    labels.length === 0 ? null : monoFact('Labels', labels.map(([name, value]) => `${name}=${value}`).join(' ')),
   ];
 }
 

@@ -11,15 +11,15 @@ import { keyFact, monoFact, requestFact } from './call-facts.tsx';
 export function RefusalBody({ refusal }: { readonly refusal: Refusal }): ReactNode {
   const nameOf = useKeyNames();
   const { worst_nanousd: worst, available_nanousd: available } = refusal;
-  const facts: readonly Fact[] = [
+  const facts: readonly (Fact | null)[] = [
     requestFact(refusal.id),
     monoFact('Code', refusal.code),
     ['Model', refusal.model ?? 'not known'],
     keyFact(refusal.key, nameOf),
     monoFact('Route', refusal.route),
     ['Time', formatFull(refusal.created)],
-    ...(worst === null ? [] : [['Could have cost', <Money key="worst" nanousd={worst} as="cost" />] as Fact]),
-    ...(available === null ? [] : [['Was available', <Money key="available" nanousd={available} as="cost" />] as Fact]),
+    worst === null ? null : ['Could have cost', <Money key="worst" nanousd={worst} as="cost" />],
+    available === null ? null : ['Was available', <Money key="available" nanousd={available} as="cost" />],
   ];
   return (
     <div className="flex flex-col gap-5">

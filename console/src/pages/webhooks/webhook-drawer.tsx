@@ -56,7 +56,7 @@ export function WebhookDrawer({ webhook, onClose }: { readonly webhook: Webhook;
 }
 
 function WebhookFacts({ webhook }: { readonly webhook: Webhook }): ReactNode {
-  const facts: readonly Fact[] = [
+  const facts: readonly (Fact | null)[] = [
     ['State', <WebhookState key="state" webhook={webhook} />],
     [
       'URL',
@@ -66,12 +66,12 @@ function WebhookFacts({ webhook }: { readonly webhook: Webhook }): ReactNode {
     ],
     ['Events', webhook.events === null ? 'all' : webhook.events.join(', ')],
     ['Last delivered', <Ago key="last" at={webhook.last_delivered_at} none="never" />],
-    ...(webhook.failing_since === null ? [] : [['Failing since', <Ago key="f" at={webhook.failing_since} />] as Fact]),
+    webhook.failing_since === null ? null : ['Failing since', <Ago key="f" at={webhook.failing_since} />],
     ['Waiting', formatCount(webhook.pending)],
-    ...(webhook.dropped === 0 ? [] : [['Given up', formatCount(webhook.dropped)] as Fact]),
-    ...(webhook.old_secret_expires_at === null
-      ? []
-      : [['Old secret signs until', <Ago key="old" at={webhook.old_secret_expires_at} />] as Fact]),
+    webhook.dropped === 0 ? null : ['Given up', formatCount(webhook.dropped)],
+    webhook.old_secret_expires_at === null
+      ? null
+      : ['Old secret signs until', <Ago key="old" at={webhook.old_secret_expires_at} />],
     ['Created', <Ago key="created" at={webhook.created} />],
   ];
   return <Facts facts={facts} />;
