@@ -90,5 +90,6 @@ async function submitJobs(harness: Harness, secret: string): Promise<void> {
     if (response.status !== 202) throw new Error(`A job was refused: ${await response.text()}`);
   };
   for (const id of ['ticket-1', 'ticket-2', 'ticket-3']) await submit(id, {});
-  await submit('nightly-report', { not_before: new Date(Date.now() + 8 * 3_600_000).toISOString() });
+  const notBefore = new Date(Date.now() + 8 * 3_600_000).toISOString();
+  await submit('nightly-report', { not_before: notBefore, metadata: { team: 'reports', Status: 'urgent' } });
 }

@@ -34,7 +34,7 @@ describe('models', () => {
     const before = suite.demo.harness.sim.received();
     const { page, complaints, close } = await suite.open(`/models?account=${suite.demo.account}&open=sim-gpt-mini`);
     await page.getByLabel('Prompt').fill('Which invoices are still open?');
-    await page.getByLabel('Most tokens of output').fill('100');
+    await page.getByLabel('Output limit').fill('100');
     await page.getByRole('button', { name: 'Get a quote' }).click();
     await page.getByText('yes, the call would run').waitFor();
     expect(suite.demo.harness.sim.received()).toBe(before);
@@ -134,9 +134,10 @@ describe('jobs', () => {
   });
 });
 
-test('a job is cancelled only after a question, and its reservation ends', async () => {
+test('a job shows its metadata apart from its own facts, and is cancelled only after a question', async () => {
   const { page, complaints, close } = await suite.open(`/jobs?account=${suite.demo.account}`);
   await page.getByRole('row', { name: /nightly-report scheduled/ }).click();
+  await page.getByRole('dialog').getByText('team=reports Status=urgent').waitFor();
   await page.getByRole('button', { name: 'Cancel job' }).click();
   const question = page.getByRole('dialog', { name: 'Cancel “nightly-report”' });
   await question.getByRole('button', { name: 'Keep it' }).click();

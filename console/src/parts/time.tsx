@@ -1,9 +1,9 @@
 import { type ReactNode, useEffect, useState } from 'react';
-import { formatAgo, formatClock, formatFull } from './time-format.ts';
+import { formatAgo, formatClock, formatDay, formatFull } from './time-format.ts';
 
 const TICK_MS = 15_000;
 
-/** The time in seconds, updated every few seconds. */
+/** The time in seconds; the component is rendered again a few times a minute. */
 export function useNow(): number {
   const [now, setNow] = useState(() => Math.floor(Date.now() / 1000));
   useEffect(() => {
@@ -34,10 +34,11 @@ export function Ago({ at, none = '–', zone }: TimeProps): ReactNode {
 
 /** The time of day, with the date as well unless it is today. */
 export function Clock({ at }: { readonly at: number }): ReactNode {
-  const isToday = new Date(at * 1000).toDateString() === new Date().toDateString();
+  const now = new Date();
+  const isToday = new Date(at * 1000).toDateString() === now.toDateString();
   return (
     <time dateTime={new Date(at * 1000).toISOString()} title={formatFull(at)}>
-      {isToday ? formatClock(at) : `${formatFull(at).split(',')[0]}, ${formatClock(at).slice(0, 5)}`}
+      {isToday ? formatClock(at) : `${formatDay(at, now.getTime() / 1000)}, ${formatClock(at).slice(0, 5)}`}
     </time>
   );
 }

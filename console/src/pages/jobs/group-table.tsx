@@ -5,7 +5,7 @@ import { Button } from '../../parts/button.tsx';
 import { ConfirmDialog } from '../../parts/dialog.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Meter } from '../../parts/meter.tsx';
-import { formatCount } from '../../parts/money-format.ts';
+import { formatCount, formatCounted } from '../../parts/money-format.ts';
 import { useNotices } from '../../parts/notices.tsx';
 import { RowTable } from '../../parts/row-table.tsx';
 import type { Column } from '../../parts/table.tsx';
@@ -105,8 +105,8 @@ function CancelGroup({ group }: { readonly group: JobGroup }): ReactNode {
           onSubmit={() => cancel.mutate({ input: { job_group: group.id } }, { onSuccess })}
           onClose={() => setAsking(false)}
         >
-          Jobs that wait are not run: {formatCount(waiting)}. Jobs that run cost what hanging up on a call costs:{' '}
-          {formatCount(running)}.
+          {formatCounted(waiting, 'job')} not started yet: not run, and what is reserved becomes available again.{' '}
+          {formatCounted(running, 'job')} running: ended, at the cost of hanging up on a call.
         </ConfirmDialog>
       ) : null}
     </>

@@ -18,14 +18,14 @@ import { usePayingKeys } from '../../shell/paying-keys.ts';
 import { useViewer } from '../../shell/viewer.tsx';
 import { hasEnded, JobStatus, secondsOf } from './job-status.tsx';
 
-const READ_MS = 2_000;
+const REFETCH_MS = 2_000;
 
 /** One job: when it runs, what it reserves or cost, and its result, for the submitter. */
 export function JobDrawer({ jobId, onClose }: { readonly jobId: string; onClose(): void }): ReactNode {
   const job = useApi(
     'GET /jobs/{job}',
     { job: jobId },
-    { staleMs: 0, refetchMs: READ_MS, refetchWhile: (found) => !hasEnded(found) },
+    { staleMs: 0, refetchMs: REFETCH_MS, refetchWhile: (found) => !hasEnded(found) },
   );
   return (
     <Drawer
@@ -45,7 +45,8 @@ export function JobDrawer({ jobId, onClose }: { readonly jobId: string; onClose(
   );
 }
 
-function factsOf(job: Job): readonly Fact[] {
+function factsOf(job: Job): readonly (Fact | null)[] {
+  const metadata = Object.entries(job.metadata);
   return [
     ['Status', <JobStatus key="status" job={job} />],
     ['Id', mono(job.id)],
@@ -55,15 +56,16 @@ function factsOf(job: Job): readonly Fact[] {
     ['Cost', <Money key="cost" as="cost" nanousd={job.cost_nanousd} />],
     ['Attempts', String(job.attempts)],
     ['Created', <Ago key="created" at={secondsOf(job.created_at)} />],
-    ...(job.not_before === null ? [] : [['Not before', <Ago key="before" at={secondsOf(job.not_before)} />] as Fact]),
+    job.not_before === null ? null : ['Not before', <Ago key="before" at={secondsOf(job.not_before)} />],
     ['Latest start', <Ago key="expires" at={secondsOf(job.expires_at)} />],
-    ...(job.finished_at === null ? [] : [['Ended', <Ago key="ended" at={secondsOf(job.finished_at)} />] as Fact]),
-    ...(job.result_expires_at === null
-      ? []
-      : [['Result kept until', <Ago key="kept" at={secondsOf(job.result_expires_at)} />] as Fact]),
-    ...(job.error === null ? [] : [['Error', job.error.message] as Fact]),
-    ...(job.request_id === null ? [] : [['Receipt', receiptLink(job.request_id)] as Fact]),
-    ...Object.entries(job.metadata).map(([name, value]) => [name, value] as Fact),
+    job.finished_at === null ? null : ['Ended', <Ago key="ended" at={secondsOf(job.finished_at)} />],
+    job.result_expires_at === null
+      ? null
+      : ['Result kept until', <Ago key="kept" at={secondsOf(job.result_expires_at)} />],
+    job.error === null ? null : ['Error', job.error.message],
+    job.request_id === null ? null : ['Receipt', receiptLink(job.request_id)],
+    // Its names are the submitter's, who may have chosen one of those above.
+    metadata.length === 0 ? null : ['Metadata', mono(metadata.map(([name, value]) => `${name}=${value}`).join(' '))],
   ];
 }
 

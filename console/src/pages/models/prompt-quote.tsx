@@ -35,7 +35,7 @@ export function PromptQuote({ model }: { readonly model: Model }): ReactNode {
         {(id) => <TextArea id={id} value={prompt} onChange={setPrompt} rows={3} placeholder="Paste a prompt" />}
       </Field>
       <div className="flex items-end gap-3">
-        <Field label="Most tokens of output" error={maxTokens === null ? 'A whole number.' : null}>
+        <Field label="Output limit" error={maxTokens === null ? 'A whole number.' : null}>
           {(id) => (
             <TextInput
               id={id}

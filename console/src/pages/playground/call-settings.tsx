@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Field, TextArea, TextInput } from '../../parts/field.tsx';
+import { formatCount } from '../../parts/money-format.ts';
 import { parseTools } from './wires.ts';
 
 export interface SettingsDraft {
@@ -11,15 +12,19 @@ export interface SettingsDraft {
 
 export const EMPTY_SETTINGS: SettingsDraft = { system: '', maxTokens: '', temperature: '', tools: '' };
 
+const TOKENS_MAX = 9_999_999;
+
 export type SettingsFaults = Partial<Record<keyof SettingsDraft, string>>;
 
 export function settingsFaults({ maxTokens, temperature, tools }: SettingsDraft): SettingsFaults {
-  const parsed = parseTools(tools);
-  const heat = Number(temperature);
+  const parsedTools = parseTools(tools);
+  const isEmptyOrFrom = (least: number, most: number, text: string): boolean =>
+    text.trim() === '' || (Number(text) >= least && Number(text) <= most);
+  const isLimit = /^\d*$/.test(maxTokens.trim()) && isEmptyOrFrom(1, TOKENS_MAX, maxTokens);
   return {
-    ...(/^\d{0,7}$/.test(maxTokens.trim()) && maxTokens.trim() !== '0' ? {} : { maxTokens: 'A whole number above 0.' }),
-    ...(Number.isFinite(heat) && heat >= 0 && heat <= 2 ? {} : { temperature: 'A number from 0 to 2.' }),
-    ...(typeof parsed === 'string' ? { tools: parsed } : {}),
+    ...(isLimit ? {} : { maxTokens: `A whole number from 1 to ${formatCount(TOKENS_MAX)}.` }),
+    ...(isEmptyOrFrom(0, 2, temperature) ? {} : { temperature: 'A number from 0 to 2.' }),
+    ...(typeof parsedTools === 'string' ? { tools: parsedTools } : {}),
   };
 }
 
@@ -33,7 +38,7 @@ interface CallSettingsProps {
 const TOOLS_EXAMPLE = '[{ "name": "get_weather", "parameters": { "type": "object", … } }]';
 
 const NUMBERS = [
-  { name: 'maxTokens', label: 'Most tokens', inputMode: 'numeric' },
+  { name: 'maxTokens', label: 'Output limit', inputMode: 'numeric' },
   { name: 'temperature', label: 'Temperature', inputMode: 'decimal' },
 ] as const;
 
@@ -49,13 +54,7 @@ export function CallSettingsFields({ draft, faults, hasTools, onChange }: CallSe
         {NUMBERS.map(({ name, label, inputMode }) => (
           <Field key={name} label={label} error={faults[name] ?? null}>
             {(id) => (
-              <TextInput
-                id={id}
-                value={draft[name]}
-                onChange={set(name)}
-                inputMode={inputMode}
-                placeholder="the model’s"
-              />
+              <TextInput id={id} value={draft[name]} onChange={set(name)} inputMode={inputMode} placeholder="default" />
             )}
           </Field>
         ))}
