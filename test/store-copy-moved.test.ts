@@ -14,7 +14,7 @@ import { copyLedger } from '../src/store/copy.ts';
 import { openPostgresTarget } from '../src/store/postgres/copy-target.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
 import { openSqliteSource } from '../src/store/sqlite/copy-source.ts';
-import { markMoved, whyMoved } from '../src/store/sqlite/moved.ts';
+import { markMoved, whyMoved } from '../src/store/sqlite/moved-ledger.ts';
 import { makeBooksWithAPast } from './filled-store.ts';
 import { freshSchema, runSql } from './postgres.ts';
 

@@ -13,7 +13,7 @@ import { LIMITS } from '../limits.ts';
 import type { BackUp } from '../store/backup.ts';
 import { refusingFaults } from '../store/sqlite/faults.ts';
 import { type Holder, lockFolder } from '../store/sqlite/lock.ts';
-import { whyMoved } from '../store/sqlite/moved.ts';
+import { whyMoved } from '../store/sqlite/moved-ledger.ts';
 import type { WriterPort } from '../store/sqlite/store-links.ts';
 import type { Instance, Store, StoreHealth } from '../store/store.ts';
 

@@ -2,7 +2,7 @@ import type { Refused } from '../cli/composition.ts';
 import type { Clock } from '../kit/clock.ts';
 import { BackupRefused } from '../store/backup.ts';
 import { lockFolder } from '../store/sqlite/lock.ts';
-import { whyMoved } from '../store/sqlite/moved.ts';
+import { whyMoved } from '../store/sqlite/moved-ledger.ts';
 import { FolderHeld } from './books.ts';
 
 /** Runs work on a data folder that no process has open, under its lock; a folder in use or moved away is refused. */

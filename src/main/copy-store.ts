@@ -6,7 +6,7 @@ import { CopyRefused, copyLedger } from '../store/copy.ts';
 import { openPostgresTarget } from '../store/postgres/copy-target.ts';
 import { hasLedger, openSqliteSource } from '../store/sqlite/copy-source.ts';
 import { lockFolder } from '../store/sqlite/lock.ts';
-import { markMoved, whyMoved } from '../store/sqlite/moved.ts';
+import { markMoved, whyMoved } from '../store/sqlite/moved-ledger.ts';
 import { FolderHeld } from './books.ts';
 
 /** Copies the ledger of a locked folder into an empty database, and marks the folder as moved. */

@@ -68,7 +68,7 @@ const MEMBERS = ['payload', 'protected', 'signature'];
 /** Checks signature, type, key and the time of signing. Throws `NotVerified`. */
 export function openJws(value: unknown, type: SignedType, keys: readonly PublicJwk[]): OpenedJws {
   const jws = readJws(value);
-  const header = readObject(fromBase64url(jws.protected), 'protected header');
+  const header = readObject(decode(jws.protected), 'protected header');
   if (Object.keys(header).sort().join() !== 'alg,kid,typ' || header.alg !== 'EdDSA')
     throw new NotVerified('The protected header must have the algorithm EdDSA, a key id and a type, and nothing else.');
   if (header.typ !== type)
@@ -79,10 +79,10 @@ export function openJws(value: unknown, type: SignedType, keys: readonly PublicJ
   const signature = fromBase64url(jws.signature);
   if (signature === null || !verify(null, signingInput(jws), publicKeyOf(key), signature))
     throw new NotVerified('The signature is wrong: the content was changed, or another key signed it.');
-  const bytes = fromBase64url(jws.payload);
-  const payload = readObject(bytes, 'payload');
+  const payloadText = decode(jws.payload);
+  const payload = readObject(payloadText, 'payload');
   checkTime(payload, key);
-  return { payload, payloadText: bytes!.toString(), key };
+  return { payload, payloadText, key };
 }
 
 function readJws(value: unknown): Jws {
@@ -93,8 +93,13 @@ function readJws(value: unknown): Jws {
   throw new NotVerified('This is not a signed document: it must have the strings payload, protected and signature.');
 }
 
-function readObject(bytes: Buffer | null, what: string): Readonly<Record<string, unknown>> {
-  const value = bytes === null ? undefined : tryParseJson(bytes.toString());
+/** Empty if the text is not base64url. */
+function decode(base64url: string): string {
+  return fromBase64url(base64url)?.toString() ?? '';
+}
+
+function readObject(text: string, what: string): Readonly<Record<string, unknown>> {
+  const value = tryParseJson(text);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   throw new NotVerified(`The ${what} is not a JSON object in base64url.`);
 }

@@ -62,7 +62,7 @@ import { LinkOnDemand } from './link-on-demand.ts';
 import { checkMark } from './lost-commits.ts';
 import { readMeta } from './meta.ts';
 import { migrate } from './migrate.ts';
-import { noteReturn } from './moved.ts';
+import { noteReturn } from './moved-ledger.ts';
 import { ProviderKeyReader } from './provider-keys.ts';
 import { ReceiptReader } from './receipts.ts';
 import { finishReplacement } from './replace-ledger.ts';

@@ -47,6 +47,6 @@ export function whyMoved(folder: string): string | null {
 /** An unreadable mark still counts. */
 function readPlace(file: string): string {
   const mark = tryParseJson(readFileSync(file, 'utf8'));
-  const isRead = typeof mark === 'object' && mark !== null && 'to' in mark && typeof mark.to === 'string';
-  return isRead ? (mark as { to: string }).to : 'another place';
+  if (typeof mark === 'object' && mark !== null && 'to' in mark && typeof mark.to === 'string') return mark.to;
+  return 'another place';
 }
