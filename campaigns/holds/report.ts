@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { GatewayError } from '../../src/canonical/errors.ts';
 import type { WireName } from '../../src/canonical/wire-names.ts';
 import type { Catalog } from '../../src/catalog/catalog.ts';
 import type { CatalogModel } from '../../src/catalog/model.ts';
@@ -105,9 +106,10 @@ function readCorpus(catalog: Catalog, tokenizers: Tokenizers): Sample[] {
     if (model === null) throw new Error(`The report needs a row for the recorded model ${item.model}.`);
     try {
       return [sampleOf({ wire, body: readFileSync(join(CORPUS, item.request)), model, tokens, tokenizers })];
-    } catch {
+    } catch (error) {
       // A request that the gateway refuses is never held.
-      return [];
+      if (error instanceof GatewayError) return [];
+      throw error;
     }
   });
 }
