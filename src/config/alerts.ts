@@ -26,14 +26,14 @@ export const alertsSchema = z.strictObject({
     .max(NANOUSD_MAX)
     .nullable()
     .default(10_000_000_000)
-    .describe('Alert when hosts may bill more than this in an hour without anybody being charged for it. Null: off.'),
+    .describe('Alert when hosts may bill more than this in an hour without a caller being charged for it, in nanodollars. Null: off.'),
   disk_free_mb: z
     .int()
     .min(1)
     .max(1_000_000_000)
     .nullable()
     .default(1024)
-    .describe('Alert when the disk of the data folder has less space left than this. Null: off.'),
+    .describe('Alert when the disk of the data folder has less free space than this, in megabytes. Null: off.'),
 });
 
 export interface ConfigAlerts {
