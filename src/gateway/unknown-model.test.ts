@@ -27,7 +27,7 @@ test.each(['no-such-model', 'somebody/no-such-model', 'ferry:online', 'cloud/min
   },
 );
 
-describe('a model is looked up as ever', () => {
+describe('a body is checked as a whole before its model is looked up if the name is one', () => {
   test.each([
     ['with an escape', '{"model":"no\\u002dsuch","messages":[{"role":"user","content":"Hi"}]}', 'model_not_found'],
     [

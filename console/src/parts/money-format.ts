@@ -1,7 +1,7 @@
 const NANOUSD_PER_DOLLAR = 1_000_000_000n;
 const NANOUSD_PER_CENT = 10_000_000n;
 
-/** For reading: two decimals, more below one cent, never zero for an amount above zero. An unknown amount is a dash. */
+/** For reading: two decimals, and `< $0.01` for less than a cent, which must not look like zero. An unknown amount is a dash. */
 export function formatMoney(nanousd: bigint | number | null | undefined): string {
   if (nanousd === null || nanousd === undefined) return '–';
   const amount = BigInt(nanousd);

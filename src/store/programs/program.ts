@@ -8,8 +8,9 @@ export interface Query {
 }
 
 /**
- * Work that no two programs may do at once, in this order: people, names of accounts, one account, keys, webhooks. No batch of calls runs on a locked
- * account. SQLite has one writer, so it needs no lock.
+ * Work that no two programs may do at once. A program takes these locks in one order: people, names of accounts, one account,
+ * keys, webhooks; that of refusals is taken alone. No batch of calls runs on a locked account. SQLite has one writer, so it
+ * needs no lock.
  */
 export type LockStep =
   | { readonly lock: 'people' | 'names' | 'keys' | 'webhooks' | 'refusals' }
@@ -43,7 +44,7 @@ export function insert(table: string, cells: Readonly<Record<string, SqlValue>>)
   return { text: `INSERT INTO ${table} (${columns}) VALUES (${places})`, values: Object.values(cells) };
 }
 
-/** `INSERT` of several rows with the same columns, without the end of the statement. */
+/** `INSERT` of several rows with the same columns; `end` follows the values, such as `ON CONFLICT …`. */
 export function insertRows(table: string, rows: readonly Readonly<Record<string, SqlValue>>[], end = ''): Query {
   const columns = Object.keys(rows[0]!);
   const places = `(${columns.map(() => '?')})`;

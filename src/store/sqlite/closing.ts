@@ -57,7 +57,7 @@ export function deleteSlice(database: DatabaseSync, slice: ClosingSlice): boolea
   return true;
 }
 
-/** Whether no call was added since: the others cannot have changed. */
+/** Whether the slice still has the calls that were read: one may have been added, but none can have changed. */
 function isSame(database: DatabaseSync, { after, upTo, rows }: Slice): boolean {
   const found = database.prepare('SELECT count(*) AS rows FROM call WHERE id > ? AND id <= ?').get(after, upTo);
   return Number(found?.rows) === rows;

@@ -5,7 +5,7 @@ import { VENDOR } from './vendor-headers.ts';
 /** Marks reasoning of a model that signs nothing: this vendor's hosts refuse it, so it must not reach them. */
 const UNSIGNED = wrapForeign({ vendor: 'none', form: 'signature', data: '' });
 
-/** The signature or redacted data of a block; null if it has none. */
+/** The signature of a block of reasoning; null if it has none. */
 export function signedOpaque(signature: string): OpaqueReasoning | null {
   return signature === '' || signature === UNSIGNED ? null : { vendor: VENDOR, form: 'signature', data: signature };
 }
