@@ -58,7 +58,8 @@ function tryMutant(folder: string, mutant: Mutant): Verdict {
   const originals = new Map<string, string>();
   for (const { file, find, replace } of mutant.changes) {
     const text = readFileSync(join(folder, file), 'utf8');
-    if (text.split(find).length !== 2) throw new Error(`${mutant.name}: ${file} does not have its place exactly once.`);
+    if (text.split(find).length !== 2)
+      throw new Error(`${mutant.name}: ${file} must contain the text to replace exactly once.`);
     if (!originals.has(file)) originals.set(file, text);
     writeFileSync(
       join(folder, file),

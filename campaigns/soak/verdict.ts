@@ -12,9 +12,9 @@ export interface Sample {
 export interface Growth {
   readonly thread: string;
   readonly heapMb: number;
-  /** By how much of itself the heap grew. */
+  /** The growth of the heap as a share of its size. */
   readonly share: number;
-  /** By how much the compiled code in it grew. */
+  /** The growth of the compiled code in it. */
   readonly codeGrewMb: number;
 }
 

@@ -32,7 +32,7 @@ export interface OfferedModel {
   messages?: boolean;
   /** How a model of the messages wire takes its reasoning effort. */
   thinking?: ThinkingControl;
-  /** When its hosts write to their prompt cache, if not unasked. */
+  /** When its hosts write to their prompt cache; absent if they do it without being asked. */
   cacheWrites?: CacheWriter;
   /** The wire on which its hosts serve it, if not their first. */
   wire?: HostWire;

@@ -102,7 +102,8 @@ async function collect(response: IncomingMessage): Promise<Buffer> {
   let bytes = 0;
   for await (const piece of response) {
     bytes += (piece as Buffer).length;
-    if (bytes > LIMITS.operatorAnswerBytesMax) throw new CliFailure(EXIT.no, 'The answer of the gateway is too large.');
+    if (bytes > LIMITS.operatorAnswerBytesMax)
+      throw new CliFailure(EXIT.no, 'The answer of the gateway is too large. Ask for less, for example with --limit.');
     pieces.push(piece as Buffer);
   }
   return Buffer.concat(pieces);

@@ -28,7 +28,7 @@ export class WaitingRequests<Request> {
   }
 }
 
-/** For the requests that wait when a client is closed. */
+/** The error of requests that still wait when the client is closed. */
 export function stopping(): Error {
   return new Error('The gateway is stopping.');
 }

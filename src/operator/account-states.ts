@@ -9,7 +9,7 @@ import { formatUsd } from '../money/nanousd.ts';
 import type { AuditRow } from '../store/people.ts';
 import type { Account } from '../store/store.ts';
 import { auditRow } from './actor.ts';
-import { OperatorError } from './error.ts';
+import { OperatorError, versionConflict } from './error.ts';
 import type * as inputs from './input.ts';
 import { accountNamed, unknownAccount } from './lookup.ts';
 import type { OperatorServices } from './services.ts';
@@ -32,8 +32,7 @@ export async function renameAccount(
   if (outcome === 'not_found') throw unknownAccount(input.account);
   if (outcome === 'name_taken')
     throw new OperatorError('refused', `An account named "${input.name}" already exists.`, 'tollgate accounts list');
-  if (outcome === 'version_conflict')
-    throw new OperatorError('version_conflict', 'Somebody else changed this account in the meantime. Read it again.');
+  if (outcome === 'version_conflict') throw versionConflict('account');
   return viewOf(services, account);
 }
 

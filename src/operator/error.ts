@@ -27,6 +27,12 @@ export class OperatorError extends Error {
   }
 }
 
+/** The caller named the version of a row that has another one by now. */
+export function versionConflict(what: 'account' | 'key' | 'person'): OperatorError {
+  const remedy = `Read the ${what} again, and repeat the change with the new version.`;
+  return new OperatorError('version_conflict', `Somebody else changed this ${what} in the meantime. ${remedy}`);
+}
+
 export interface OperatorErrorView {
   readonly error: { readonly code: OperatorErrorCode; readonly message: string; readonly hint: string | null };
 }

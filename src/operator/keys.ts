@@ -9,7 +9,7 @@ import type { Person } from '../store/people.ts';
 import type { Account, KeyChange, KeyRow } from '../store/store.ts';
 import { accountIsClosed } from './account-states.ts';
 import { auditRow, differences } from './actor.ts';
-import { OperatorError } from './error.ts';
+import { OperatorError, versionConflict } from './error.ts';
 import type * as inputs from './input.ts';
 import { toMs } from './input.ts';
 import { keyChangeOf } from './key-change.ts';
@@ -234,8 +234,7 @@ async function changeKey(
   const changes = differences(keyView(key, nowMs), keyView(changedKey(key, change), nowMs));
   const audit = auditRow(services, { action, subject: idText, accountId: key.accountId, ...changes });
   const changed = await services.store.updateKey(key.id, change, audit, version);
-  if (changed === 'version_conflict')
-    throw new OperatorError('version_conflict', 'Somebody else changed this key in the meantime. Read it again.');
+  if (changed === 'version_conflict') throw versionConflict('key');
   if (changed === null) throw unknownKey(idText);
   await tellDirectory(services);
   return keyView(changed, services.clock.nowMs());

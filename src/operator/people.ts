@@ -5,7 +5,7 @@ import { formatId, parseId } from '../kit/ids.ts';
 import { ACCOUNT_ROLES, type Person, type PersonCap } from '../store/people.ts';
 import { CAP_WINDOWS } from '../store/store.ts';
 import { type ActingServices, auditRow } from './actor.ts';
-import { OperatorError } from './error.ts';
+import { OperatorError, versionConflict } from './error.ts';
 import { cap, idOrName, name, page } from './input.ts';
 import { accountNamed, afterId, personIn, personNamed, unknownPerson } from './lookup.ts';
 import {
@@ -80,8 +80,7 @@ export async function updatePerson(
   const audit = auditRow(services, { action: 'person.change', subject, before: { name: nameBefore, operator }, after });
   const version = input.version === undefined ? null : BigInt(input.version);
   const changed = await services.store.directory.changePerson(person.id, change, version, audit);
-  if (changed === 'version_conflict')
-    throw new OperatorError('version_conflict', 'Somebody else changed this person in the meantime. Read it again.');
+  if (changed === 'version_conflict') throw versionConflict('person');
   if (changed === 'unconfirmed') throw unconfirmed(person);
   if (typeof changed === 'string') throw unknownPerson(input.person);
   return personView(changed);

@@ -51,7 +51,9 @@ async function keysFor(session: Session, place: string | null): Promise<readonly
   if (place === null) {
     const { keys } = (await session.ask('receipts.keys', {})).result;
     if (keys.length > 0) return keys;
-    throw usageFailure('There is no key here. Name the key set of the gateway that signed with --keys.');
+    throw usageFailure(
+      'This ledger has no signing key. Name the key set of the gateway that signed the file: --keys FILE or --keys URL.',
+    );
   }
   if (!/^https?:/.test(place)) return readKeySet(readText(session, place));
   const url = URL.canParse(place) ? new URL(place) : null;
