@@ -1,5 +1,11 @@
+import { MessageChannel } from 'node:worker_threads';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { handleTimerErrors, ManualClock, systemClock } from './clock.ts';
+
+/** As if the whole process were paused. */
+function pauseThreadMs(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
 
 describe('ManualClock', () => {
   it('does not move until it is advanced', () => {
@@ -97,7 +103,7 @@ describe('systemClock', () => {
     vi.advanceTimersByTime(longMs - 1);
     expect(run).not.toHaveBeenCalled();
     timer.cancel();
-    vi.advanceTimersByTime(1);
+    vi.advanceTimersByTime(1000);
     expect(run).toHaveBeenCalledOnce();
     expect(cancelled).not.toHaveBeenCalled();
   });
@@ -112,12 +118,30 @@ describe('systemClock', () => {
     };
     systemClock.after(10, fail);
     systemClock.after(3 * 2 ** 31, fail);
-    vi.advanceTimersByTime(3 * 2 ** 31);
+    vi.advanceTimersByTime(3 * 2 ** 31 + 1000);
     expect(errors).toEqual([failure, failure]);
     stop();
     systemClock.after(10, fail);
-    expect(() => vi.advanceTimersByTime(10)).toThrow('EMFILE');
+    expect(() => vi.advanceTimersByTime(1000)).toThrow('EMFILE');
     expect(errors).toHaveLength(2);
+  });
+
+  it('runs a timer that is late after what arrived meanwhile, which may cancel it', async () => {
+    const { port1, port2 } = new MessageChannel();
+    const late = vi.fn();
+    const timer = systemClock.after(1, late);
+    const arrived = new Promise<void>((resolve) => {
+      port2.on('message', () => {
+        timer.cancel();
+        resolve();
+      });
+    });
+    port1.postMessage('an answer');
+    pauseThreadMs(20);
+    await arrived;
+    await new Promise<void>((resolve) => void systemClock.after(1, resolve));
+    expect(late).not.toHaveBeenCalled();
+    port1.close();
   });
 
   it('keeps the process alive only for timers that were not unreferenced', () => {

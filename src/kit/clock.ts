@@ -68,10 +68,23 @@ function runCaught(run: () => void): void {
   }
 }
 
+/**
+ * Runs after one more look at sockets and other threads. When a process was paused or a machine busy for longer than a time
+ * limit, what arrived meanwhile is read first, and so does not count as late.
+ */
 function setTimer(ms: number, run: () => void, options?: TimerOptions): Timer {
-  const timeout = setTimeout(runCaught, ms, run);
+  let due: NodeJS.Immediate | undefined;
+  const timeout = setTimeout(() => {
+    due = setImmediate(runCaught, run);
+    if (options?.unref) due.unref();
+  }, ms);
   if (options?.unref) timeout.unref();
-  return { cancel: () => clearTimeout(timeout) };
+  return {
+    cancel: () => {
+      clearTimeout(timeout);
+      clearImmediate(due);
+    },
+  };
 }
 
 function setLongTimer(ms: number, run: () => void, options?: TimerOptions): Timer {
