@@ -116,6 +116,39 @@ describe.each(Object.entries(WIRE_CASES))('%s', (_name, { path, body, streams })
   });
 });
 
+/** The fields of the interface that every completion route has. */
+describe.each([
+  ['/v1/chat/completions', { model: 'sim-gpt', max_tokens: 4000, messages: MESSAGES }],
+  ['/v1/chat/completions', { model: 'sim-claude', max_tokens: 4000, messages: MESSAGES }],
+  ['/v1/messages', { model: 'sim-claude', max_tokens: 4000, messages: MESSAGES }],
+  ['/v1/responses', { model: 'sim-responses', max_output_tokens: 4000, input: 'Hello' }],
+  ['/v1/completions', { model: 'sim-gpt', max_tokens: 4000, prompt: 'Hello' }],
+])('%s with %o', (path, body) => {
+  test.each([{ reasoning_effort: 'high' }, { reasoning: { effort: 'high' } }])('reasons with %o', async (fields) => {
+    const plain = await harness.post(body, {}, path);
+    const reasoned = await harness.post({ ...body, ...fields }, {}, path);
+    expect(reasoned.status).toBe(200);
+    const cost = (response: Response) => Number(response.headers.get('x-gateway-cost-nanousd'));
+    expect(cost(reasoned)).toBeGreaterThan(cost(plain));
+  });
+
+  test('refuses an effort that is not in the vocabulary', async () => {
+    const response = await harness.post({ ...body, reasoning_effort: 'most' }, {}, path);
+    expect(response.status).toBe(400);
+    expect(await errorOf(response)).toMatchObject({ code: 'invalid_value', param: 'reasoning_effort' });
+  });
+});
+
+test('a reasoning effort that leaves no room for the answer is refused before anything is held', async () => {
+  const body = { model: 'sim-claude', max_tokens: 1000, messages: MESSAGES, reasoning_effort: 'high' };
+  const before = harness.sim.received();
+  const response = await harness.post(body, {}, '/v1/messages');
+  expect(response.status).toBe(400);
+  expect(await errorOf(response)).toMatchObject({ code: 'invalid_value', param: 'max_tokens' });
+  expect((await harness.get(`/v1/receipts/${response.headers.get('request-id')}`)).status).toBe(404);
+  expect(harness.sim.received()).toBe(before);
+});
+
 /** Models on routes that they do not belong to. */
 describe.each([
   ['/v1/chat/completions', { model: 'sim-decide', messages: MESSAGES }],

@@ -137,8 +137,20 @@ function sameWire(context: CallContext, candidate: Candidate): HostCall {
   const { relay } = call.wire;
   const terms = relayTerms(context, candidate);
   const { outputLimitField, forwards, reducesVectors, slots } = row;
-  const { outputLimit, reasoningEffort } = admission;
+  const { outputLimit, reasoningEffort, model } = admission;
   const { hostModel } = candidate;
+  const write = (): Buffer =>
+    relay.spliceRequest(text, peek, {
+      hostModel,
+      outputLimit,
+      outputLimitField,
+      forwards,
+      reasoningEffort,
+      thinking: model.thinking ?? null,
+      reducesVectors,
+      quirks: slots,
+    });
+  const written = relay.mayRefuse?.(text) === true ? write() : null;
   const withMemories = (): RelayTerms =>
     context.frameMemory ? { ...terms, ...memoriesOf(candidate, terms.hideReasoning) } : terms;
   return {
@@ -146,16 +158,7 @@ function sameWire(context: CallContext, candidate: Candidate): HostCall {
     path: relay.path,
     headers: headersOf(relay.headers, peek.hostHeaders),
     adjusted: admission.clamped === null ? null : new Adjustments(false).describe(admission.clamped),
-    body: () =>
-      relay.spliceRequest(text, peek, {
-        hostModel,
-        outputLimit,
-        outputLimitField,
-        forwards,
-        reasoningEffort,
-        reducesVectors,
-        quirks: slots,
-      }),
+    body: () => written ?? write(),
     openStream: () => relay.stream!.mend(withMemories()),
     spliceResponse: (body) => relay.spliceResponse(body, withMemories()),
     answerAsStream: (body) => relay.stream?.answerAsStream(body) ?? null,

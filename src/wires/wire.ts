@@ -79,6 +79,8 @@ export interface UpstreamTerms {
   readonly forwards: readonly string[];
   /** The effort level to send; null leaves the field out. */
   readonly reasoningEffort: string | null;
+  /** Whether the model takes a thinking budget or an effort level; only the messages wire needs it. */
+  readonly thinking?: 'budget' | 'effort' | null;
   /** The host can shorten vectors to the requested length. */
   readonly reducesVectors: boolean;
   readonly quirks?: HostQuirks;
@@ -107,6 +109,8 @@ export interface RelayHalf {
   /** Headers of every request to a host of this wire, such as a version. */
   readonly headers?: Readonly<Record<string, string>>;
   spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer;
+  /** Whether `spliceRequest` may refuse this request, so that it has to run before the hold; absent: it never does. */
+  mayRefuse?(text: JsonText): boolean;
   /** Throws HostAnswerBroken if the body is not a response of this wire. */
   spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer;
   readError(status: number, body: Buffer): HostError;

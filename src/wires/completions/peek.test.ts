@@ -52,6 +52,11 @@ describe('a plain request', () => {
     expect(reasoning).toMatchObject({ effort: 'low' });
     expect(needs).toContainEqual({ capability: 'reasoning', param: 'reasoning' });
   });
+
+  test('may offer tools, which the model must then know', () => {
+    expect(peekAt({ tools: [{ type: 'function' }] }).needs).toContainEqual({ capability: 'tools', param: 'tools' });
+    expect(peekAt({ tools: [] }).needs).toHaveLength(1);
+  });
 });
 
 describe('the four shapes of a prompt', () => {

@@ -37,7 +37,7 @@ export function peek(text: JsonText): Peek {
     defaultOutputLimit: DEFAULT_OUTPUT_LIMIT,
     answers: prompts.length * readAnswersEach(body, prompts.length),
     prompts: prompts.length,
-    needs: needsOf(reasoning),
+    needs: needsOf(body, reasoning),
     size: {
       ...measureBatch(prompts, sharedTexts(body, unknownFields), schemaIn(text) ?? ''),
       tools: countFormats(body.response_format),
@@ -81,8 +81,9 @@ function readNumber(body: Members, field: 'n' | 'best_of'): number | null {
 }
 
 /** Needs a model of this wire, or a chat model, which is reached by translation. */
-function needsOf(reasoning: ReasoningAsk | null): CapabilityNeed[] {
+function needsOf({ tools }: Members, reasoning: ReasoningAsk | null): CapabilityNeed[] {
   const needs: CapabilityNeed[] = [{ capability: ['completions', 'chat'], param: 'model' }];
+  if (Array.isArray(tools) && tools.length > 0) needs.push({ capability: 'tools', param: 'tools' });
   if (reasoning !== null && asksToReason(reasoning)) needs.push({ capability: 'reasoning', param: reasoning.param });
   return needs;
 }

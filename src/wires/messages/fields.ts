@@ -21,6 +21,7 @@ import {
   refuseUnlessHarmless,
 } from '../fields/refused-fields.ts';
 import { unsupported } from '../fields/request-errors.ts';
+import { COMMON_REASONING_FIELDS } from './read-thinking.ts';
 
 const strings: FieldCheck = {
   says: 'a list of strings',
@@ -35,18 +36,23 @@ const KNOWN_FIELDS: Readonly<Record<string, FieldCheck>> = {
   max_tokens: anything,
   cache_control: anObject,
   diagnostics: anObject,
+  include_reasoning: anything,
   inference_geo: aString,
   client_metadata: anObject,
   metadata: anObject,
   output_config: anObject,
   output_format: anObject,
   prompt_cache_key: aString,
+  reasoning: anything,
+  reasoning_effort: anything,
+  response_format: anything,
   safety_identifier: aString,
   service_tier: aString,
   session_id: aString,
   speed: aString,
   stop_sequences: strings,
   stream: aBoolean,
+  stream_options: anObject,
   temperature: aNumber,
   thinking: anObject,
   tool_choice: anObject,
@@ -85,6 +91,9 @@ const REFUSED_FIELDS: Refusals = {
   max_new_tokens: { remedy: OTHER_LIMIT },
 };
 
+/** Fields of every wire that only this gateway reads on this one. Usage is always in its streams. */
+const GATEWAY_FIELDS: readonly string[] = [...COMMON_REASONING_FIELDS, 'stream_options'];
+
 /** Checks every field of a body; returns the names of unknown fields. */
 export function checkFields(body: Members): string[] {
   const unknown: string[] = [];
@@ -109,5 +118,6 @@ function checkKnown(name: string, value: unknown): void {
 /** Fields that are not sent to a host: those that only this gateway reads, and labels that the host's row does not forward. */
 export function isWithheld(name: string, forwards: readonly string[]): boolean {
   if (LABEL_FIELDS.includes(name)) return !forwards.includes(name);
+  if (GATEWAY_FIELDS.includes(name)) return true;
   return Object.hasOwn(REFUSED_FIELDS, name) && !Object.hasOwn(KNOWN_FIELDS, name);
 }

@@ -8,7 +8,7 @@ import { peek } from './peek.ts';
 import { FIELD_NAMES, readRequest } from './read-request.ts';
 import { readResponse } from './read-response.ts';
 import { readStream } from './read-stream.ts';
-import { spliceRequest } from './splice-request.ts';
+import { mayRefuse, spliceRequest } from './splice-request.ts';
 import { spliceResponse } from './splice-response.ts';
 import { FIRST_VERSION_HEADERS, VENDOR_HEADERS } from './vendor-headers.ts';
 import { writeRequest } from './write-request.ts';
@@ -30,6 +30,7 @@ export const messages: Wire = {
     path: '/messages',
     headers: FIRST_VERSION_HEADERS,
     spliceRequest,
+    mayRefuse,
     spliceResponse,
     readError,
     stream: { mend: mendStream, answerAsStream },

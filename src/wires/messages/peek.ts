@@ -18,7 +18,7 @@ import type { CapabilityNeed, Peek } from '../peek.ts';
 import { checkTools } from './check-tools.ts';
 import { checkFields } from './fields.ts';
 import { visitPrompt } from './measure.ts';
-import { needsReasoning, readThinking } from './read-thinking.ts';
+import { readThinking, reasoningParam } from './read-thinking.ts';
 import { wantsReceipt } from './receipt.ts';
 import { readHostHeaders } from './vendor-headers.ts';
 
@@ -71,7 +71,7 @@ function readOutputLimit(body: Members): { tokens: number; field: string } {
 }
 
 /** Fields with schemas or tool names. */
-const SCHEMA_FIELDS = ['tools', 'tool_choice', 'output_config', 'output_format'];
+const SCHEMA_FIELDS = ['tools', 'tool_choice', 'output_config', 'output_format', 'response_format'];
 
 function measurePrompt(text: JsonText, body: Members, unknownFields: readonly string[]): PromptMeasure {
   const measure = new PromptMeasure();
@@ -91,9 +91,10 @@ function messageCount(body: Members): number {
   return (body.messages as unknown[]).length + (isAbsent(body.system) ? 0 : 1);
 }
 
-/** The tools, and the response format under its current and its older name. */
-function countTools({ tools, output_config: config, output_format: format }: Members): number {
-  return (Array.isArray(tools) ? tools.length : 0) + countFormats(isObject(config) ? config.format : null, format);
+/** The tools, and the response format under its current name, its older one and that of other wires. */
+function countTools({ tools, output_config: config, output_format: format, response_format: other }: Members): number {
+  const formats = countFormats(isObject(config) ? config.format : null, format, other);
+  return (Array.isArray(tools) ? tools.length : 0) + formats;
 }
 
 /** The first need refuses models that cannot be called on this wire; its error names `model`. */
@@ -102,7 +103,8 @@ export function needsOf(body: Members, { firstImage, firstDocument }: PromptMeas
   if (Array.isArray(body.tools) && body.tools.length > 0) needs.push({ capability: 'tools', param: 'tools' });
   if (firstImage !== null) needs.push({ capability: 'images', param: firstImage });
   if (firstDocument !== null) needs.push({ capability: 'documents', param: firstDocument });
-  if (needsReasoning(body)) needs.push({ capability: 'reasoning', param: 'thinking' });
+  const reasons = reasoningParam(body);
+  if (reasons !== null) needs.push({ capability: 'reasoning', param: reasons });
   return needs;
 }
 

@@ -130,6 +130,16 @@ test('sampling, stop sequences, the answer’s format and reasoning', () => {
   expect(read(PLAIN)).toMatchObject({ reasoning: null, answerFormat: null, tools: [] });
 });
 
+test('the reasoning and format fields of every wire, and an option of streams that has no effect here', () => {
+  const schema = { type: 'object' };
+  const format = { type: 'json_schema', json_schema: { name: 'berth', schema } };
+  expect(read({ ...PLAIN, reasoning_effort: 'low' }).reasoning).toEqual({ effort: 'low', budgetTokens: null });
+  expect(read({ ...PLAIN, reasoning: { max_tokens: 20 } }).reasoning).toEqual({ effort: null, budgetTokens: 20 });
+  expect(read({ ...PLAIN, response_format: format }).answerFormat).toMatchObject({ name: 'berth', schema });
+  expect(read({ ...PLAIN, response_format: { type: 'json_object' } }).answerFormat).toEqual({ kind: 'json' });
+  expect(read({ ...PLAIN, stream: true, stream_options: { include_usage: true } })).toEqual(read(PLAIN));
+});
+
 test('labels, tiers and marks on the whole are for this gateway, or for hosts that know them', () => {
   const body = {
     ...PLAIN,

@@ -15,6 +15,7 @@ import { isAbsent, isObject, type Members } from '../fields/members.ts';
 import { noteOthers, optionalFlag, optionalText } from '../fields/other-members.ts';
 import { disablesThinking } from '../fields/read-reasoning.ts';
 import { mustBe } from '../fields/request-errors.ts';
+import { readResponseFormat } from '../fields/response-format.ts';
 import { readTopK } from '../fields/sampling.ts';
 import { hasNoEffect } from '../fields/without-effect.ts';
 import type { Peek } from '../peek.ts';
@@ -53,7 +54,7 @@ export const FIELD_NAMES = { stop: 'stop_sequences' };
 const CARRIED = new Set([
   ...['model', 'messages', 'system', 'max_tokens', 'stream', 'tools', 'tool_choice', 'stop_sequences'],
   ...['temperature', 'top_p', 'top_k', 'thinking', 'output_config', 'output_format', 'cache_control'],
-  ...['service_tier', 'speed', 'inference_geo', ...LABEL_FIELDS],
+  ...['service_tier', 'speed', 'inference_geo', 'response_format', ...LABEL_FIELDS],
 ]);
 
 function dropUntranslatable(body: Members, adjustments: Adjustments): void {
@@ -133,11 +134,11 @@ function readChosen({ type, name }: Members): ToolChoice {
   throw mustBe('tool_choice.type', 'one of auto, any, tool, none, and name a tool if it is "tool"');
 }
 
-/** Formats of this wire have no name and are always strict. */
+/** Formats of this wire have no name and are always strict. The field of other wires is read too. */
 function readAnswerFormat(body: Members, adjustments: Adjustments): AnswerFormat | null {
   const config = isObject(body.output_config) ? body.output_config : {};
   const format = isAbsent(config.format) ? body.output_format : config.format;
-  if (isAbsent(format)) return null;
+  if (isAbsent(format)) return readResponseFormat(body.response_format, adjustments);
   if (!isObject(format) || format.type !== 'json_schema' || !isObject(format.schema)) {
     throw mustBe('output_config.format', 'of type "json_schema" with a schema');
   }

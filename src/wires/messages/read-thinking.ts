@@ -1,13 +1,39 @@
 import { type Effort, isEffort, type ReasoningAsk } from '../../canonical/reasoning.ts';
 import { isAbsent, isCount, isObject, type Members } from '../fields/members.ts';
-import { mustBe } from '../fields/request-errors.ts';
+import { asksToReason, readReasoning } from '../fields/read-reasoning.ts';
+import { invalidValue, mustBe } from '../fields/request-errors.ts';
 
 const KINDS = ['enabled', 'adaptive', 'between_tools', 'disabled'];
 /** The vendor's default effort for adaptive thinking. */
 const ADAPTIVE_EFFORT: Effort = 'high';
 
-/** What the request asks for: a budget, an effort, no thinking, or null for the default. */
+/** Fields that ask for reasoning on every wire. Hosts of this one do not know them. */
+export const COMMON_REASONING_FIELDS: readonly string[] = ['reasoning', 'reasoning_effort', 'include_reasoning'];
+
+/** What the request asks for, in the fields of this wire or in those of every wire; null for the default. */
 export function readThinking(body: Members): ReasoningAsk | null {
+  const own = readOwnThinking(body);
+  const common = readCommonReasoning(body);
+  if (own === null || common === null) return own ?? common;
+  const isSame = own.effort === common.effort && own.budgetTokens === common.budgetTokens;
+  if (saysHowMuch(common) && !isSame) {
+    throw invalidValue(common.param, `\`${common.param}\` and \`${own.param}\` contradict each other; send one.`);
+  }
+  return { ...own, hideReasoning: own.hideReasoning || common.hideReasoning };
+}
+
+/** Null if the request has none of the fields, as almost all requests of this wire. */
+export function readCommonReasoning(body: Members): ReasoningAsk | null {
+  const { reasoning, reasoning_effort: effort, include_reasoning: include } = body;
+  return isAbsent(reasoning) && isAbsent(effort) && isAbsent(include) ? null : readReasoning(body);
+}
+
+function saysHowMuch({ effort, budgetTokens }: ReasoningAsk): boolean {
+  return effort !== null || budgetTokens !== null;
+}
+
+/** A budget, an effort or no thinking. */
+function readOwnThinking(body: Members): ReasoningAsk | null {
   const effort = readEffort(body.output_config);
   const thinking = isObject(body.thinking) ? body.thinking : null;
   if (thinking === null) {
@@ -22,9 +48,11 @@ export function readThinking(body: Members): ReasoningAsk | null {
   return { effort: effort ?? ADAPTIVE_EFFORT, budgetTokens: null, hideReasoning, param: 'thinking' };
 }
 
-/** Only `thinking` needs the reasoning capability; an effort alone also works on other models. */
-export function needsReasoning(body: Members): boolean {
-  return isObject(body.thinking) && body.thinking.type !== 'disabled';
+/** The field that needs the reasoning capability; null if none does. An `output_config.effort` alone also works on other models. */
+export function reasoningParam(body: Members): string | null {
+  if (isObject(body.thinking) && body.thinking.type !== 'disabled') return 'thinking';
+  const common = readCommonReasoning(body);
+  return common !== null && asksToReason(common) ? common.param : null;
 }
 
 function readEffort(config: unknown): Effort | null {

@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest';
-import { PLAIN, peekAt, textOf } from '../../../test/messages-request.ts';
+import { describe, expect, test } from 'vitest';
+import { PLAIN, peekAt, refusalOf, textOf } from '../../../test/messages-request.ts';
 import { wrapForeign } from '../fields/foreign-reasoning.ts';
 import type { UpstreamTerms } from '../wire.ts';
-import { spliceRequest } from './splice-request.ts';
+import { mayRefuse, spliceRequest } from './splice-request.ts';
 
 const TERMS: UpstreamTerms = {
   hostModel: 'claude-harbour',
@@ -68,4 +68,61 @@ test('a turn that has only another vendor’s reasoning leaves nothing behind: h
   const [asked] = PLAIN.messages;
   const messages = [asked, { role: 'assistant', content: [theirs, theirs] }, asked];
   expect(JSON.parse(written({ ...PLAIN, messages })).messages).toEqual([asked, asked]);
+});
+
+describe('the reasoning fields of every wire, which hosts of this one do not know', () => {
+  const ROOMY = { ...PLAIN, max_tokens: 10_000 };
+  const ROOMY_TERMS = { outputLimit: 10_000, thinking: 'budget', reasoningEffort: 'high' } as const;
+
+  test.each([
+    { reasoning_effort: 'high' },
+    { reasoning: { effort: 'high' } },
+    { reasoning_effort: 'high', reasoning: { effort: 'high' }, thinking: null },
+  ])('%j becomes a thinking budget', (fields) => {
+    const { thinking, ...rest } = JSON.parse(written({ ...ROOMY, ...fields }, ROOMY_TERMS));
+    expect(rest).toEqual(ROOMY);
+    expect(thinking).toEqual({ type: 'enabled', budget_tokens: 8000 });
+  });
+
+  test('a budget is sent as it is, and no effort as no thinking', () => {
+    expect(JSON.parse(written({ ...ROOMY, reasoning: { max_tokens: 3000 } }, ROOMY_TERMS)).thinking).toEqual({
+      type: 'enabled',
+      budget_tokens: 3000,
+    });
+    const off = { ...ROOMY_TERMS, reasoningEffort: 'none' };
+    expect(JSON.parse(written({ ...ROOMY, reasoning_effort: 'none' }, off)).thinking).toEqual({ type: 'disabled' });
+  });
+
+  test('a model that takes an effort word gets it beside the caller’s own settings', () => {
+    const adaptive = { ...ROOMY_TERMS, thinking: 'effort' } as const;
+    const bare = JSON.parse(written({ ...ROOMY, reasoning_effort: 'high', output_config: null }, adaptive));
+    expect(bare).toMatchObject({ thinking: { type: 'adaptive' }, output_config: { effort: 'high' } });
+    const format = { type: 'json_schema', schema: {} };
+    const both = JSON.parse(written({ ...ROOMY, reasoning_effort: 'high', output_config: { format } }, adaptive));
+    expect(both.output_config).toEqual({ format, effort: 'high' });
+  });
+
+  test('values that ask for nothing are left out', () => {
+    const fields = { reasoning: {}, reasoning_effort: null, include_reasoning: true, stream_options: {} };
+    expect(JSON.parse(written({ ...PLAIN, ...fields }))).toEqual(PLAIN);
+  });
+
+  test('the caller’s own setting that agrees with them stays as it was written', () => {
+    const thinking = { type: 'enabled', budget_tokens: 3000 };
+    const body = { ...ROOMY, thinking, reasoning: { max_tokens: 3000 } };
+    expect(JSON.parse(written(body, ROOMY_TERMS))).toEqual({ ...ROOMY, thinking });
+  });
+
+  test.each([
+    [{ reasoning: { exclude: true } }, 'reasoning.exclude'],
+    [{ include_reasoning: false }, 'include_reasoning'],
+  ])('%j is refused: thinking cannot be hidden and sent back', (fields, param) => {
+    const refused = refusalOf(() => written({ ...PLAIN, ...fields }));
+    expect(refused).toEqual({ code: 'unsupported_parameter', param });
+  });
+
+  test('only a request that has them is written before the hold, since only that one may be refused', () => {
+    expect(mayRefuse(textOf(ODD))).toBe(false);
+    expect(mayRefuse(textOf({ ...PLAIN, reasoning_effort: 'low' }))).toBe(true);
+  });
 });

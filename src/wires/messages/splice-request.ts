@@ -1,3 +1,4 @@
+import { GatewayError } from '../../canonical/errors.ts';
 import type { JsonEdit, JsonText } from '../../json/json.ts';
 import { isWrappedForeign } from '../fields/foreign-reasoning.ts';
 import { editHostFields, NO_QUIRKS } from '../fields/host-fields.ts';
@@ -5,6 +6,8 @@ import { isObject, type Members } from '../fields/members.ts';
 import type { Peek } from '../peek.ts';
 import type { UpstreamTerms } from '../wire.ts';
 import { isWithheld } from './fields.ts';
+import { readCommonReasoning } from './read-thinking.ts';
+import { writeThinking } from './write-thinking.ts';
 
 const PLAIN_INTEGER = /^\d+$/;
 
@@ -15,9 +18,34 @@ export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms):
   for (const name of Object.keys(body)) if (isWithheld(name, terms.forwards)) edit.remove([name]);
   if (peek.model !== terms.hostModel) edit.set(['model'], JSON.stringify(terms.hostModel));
   if (!hasLimit(text, body, terms.outputLimit)) edit.set(['max_tokens'], String(terms.outputLimit));
+  setThinking(body, terms, edit);
   removeForeignReasoning(body, edit);
   editHostFields(edit, terms.quirks ?? NO_QUIRKS);
   return edit.apply();
+}
+
+/** Only the reasoning fields of every wire may be refused here, when they are written in the fields of this one. */
+export function mayRefuse({ value }: JsonText): boolean {
+  return readCommonReasoning(value as Members) !== null;
+}
+
+/** Writes what the fields of every wire ask for in the fields of this one. If the caller used those too, both agree. */
+function setThinking(body: Members, terms: UpstreamTerms, edit: JsonEdit): void {
+  const asked = readCommonReasoning(body);
+  if (asked === null) return;
+  if (asked.hideReasoning) throw cannotHide(body);
+  if (isObject(body.thinking)) return;
+  const { thinking, effort } = writeThinking(asked, { ...terms, thinking: terms.thinking ?? null, stream: false });
+  if (thinking !== null) edit.set(['thinking'], JSON.stringify(thinking));
+  if (effort === null) return;
+  if (isObject(body.output_config)) edit.set(['output_config', 'effort'], JSON.stringify(effort));
+  else edit.set(['output_config'], JSON.stringify({ effort }));
+}
+
+function cannotHide({ include_reasoning: include }: Members): GatewayError {
+  const param = include === false ? 'include_reasoning' : 'reasoning.exclude';
+  const message = `\`${param}\` is not supported on this route, because signed thinking must be sent back whole; use \`thinking.display\`.`;
+  return new GatewayError('unsupported_parameter', { param, message });
 }
 
 /** The limit must be a plain JSON integer: some hosts misread `1e3` and `100.0`. */

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { PLAIN, peekAt, refusalOf } from '../../../test/messages-request.ts';
+
+test('the reasoning fields of every wire are understood too, and need the capability', () => {
+  const { reasoning, needs, size } = peekAt({ ...PLAIN, reasoning_effort: 'minimal' });
+  expect(reasoning).toMatchObject({ effort: 'minimal', budgetTokens: null });
+  expect(needs).toContainEqual({ capability: 'reasoning', param: 'reasoning_effort' });
+  expect(size).toEqual(peekAt(PLAIN).size);
+  expect(peekAt({ ...PLAIN, reasoning: { max_tokens: 30 } })).toMatchObject({ reasoning: { budgetTokens: 30 } });
+  expect(peekAt({ ...PLAIN, reasoning_effort: 'none' }).needs).toHaveLength(1);
+});
+
+test('the reasoning fields of every wire must not contradict `thinking`', () => {
+  const both = (fields: object) => refusalOf(() => peekAt({ ...PLAIN, thinking: { type: 'disabled' }, ...fields }));
+  expect(both({ reasoning_effort: 'none' })).toBeNull();
+  expect(both({ reasoning_effort: 'low' })).toEqual({ code: 'invalid_value', param: 'reasoning_effort' });
+  expect(both({ reasoning: { max_tokens: 30 } })).toEqual({ code: 'invalid_value', param: 'reasoning' });
+});
+
+test.each([
+  [{ reasoning: 'high' }, 'reasoning'],
+  [{ reasoning_effort: 'most' }, 'reasoning_effort'],
+  [{ include_reasoning: 1 }, 'include_reasoning'],
+])('%j is refused as a wrong value', (fields, param) => {
+  expect(refusalOf(() => peekAt({ ...PLAIN, ...fields }))).toEqual({ code: 'invalid_value', param });
+});
