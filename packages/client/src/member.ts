@@ -3,7 +3,7 @@ import { type Fetch, globalFetch, headersOf, randomId, signalOf, throwIfAbort } 
 import { findReceipt, lookupFor } from './lookup.ts';
 import { lowest } from './money.ts';
 import { isStream, type Observed, observe, readWhole, type StreamFailure, setReceipt } from './observe.ts';
-import type { Receipt } from './receipt.ts';
+import { amountIn, type Receipt } from './receipt.ts';
 import { type Wait, waitFor } from './retry.ts';
 import type { Spending } from './spending.ts';
 
@@ -95,9 +95,10 @@ export class Member {
     if (place > 1) headers.set('x-gateway-requested-model', firstModel);
     if (!headers.has(KEY)) headers.set(KEY, this.#keyFor(body));
     const key = headers.get(KEY)!;
-    const own = headers.get(CEILING);
-    const ceiling = lowest(spending.ceilingFor(key), maxCost, own === null ? null : BigInt(own));
-    if (ceiling !== undefined) headers.set(CEILING, String(ceiling));
+    const own = amountIn(headers, CEILING);
+    const ceiling = lowest(spending.ceilingFor(key), maxCost, own);
+    // A ceiling of the caller's that is not an amount is sent as it is, because the gateway says what is wrong with it.
+    if (ceiling !== undefined && (own !== null || !headers.has(CEILING))) headers.set(CEILING, String(ceiling));
     spending.begin(key, ceiling);
     return headers;
   }

@@ -65,12 +65,18 @@ export function identityOf(headers: Headers): PendingReceipt | null {
 /** The receipt in the headers of a whole response; null if they have no cost. */
 export function receiptFromHeaders(headers: Headers): SettledReceipt | null {
   const identity = identityOf(headers);
-  const cost = headers.get('x-gateway-cost-nanousd');
-  if (identity === null || cost === null || !/^\d+$/.test(cost)) return null;
+  const costNanousd = amountIn(headers, 'x-gateway-cost-nanousd');
+  if (identity === null || costNanousd === null) return null;
   return settle(identity, {
-    costNanousd: BigInt(cost),
+    costNanousd,
     components: componentsFromHeader(headers.get('x-gateway-cost-components-nanousd')),
   });
+}
+
+/** Null if the header is missing or has something else. */
+export function amountIn(headers: Headers, name: string): bigint | null {
+  const value = headers.get(name) ?? '';
+  return /^\d+$/.test(value) ? BigInt(value) : null;
 }
 
 function componentsFromHeader(value: string | null): CostComponents | null {

@@ -27,11 +27,7 @@ function meaningOf(event: string, body: JsonObject): Meaning {
   const type = String(body.type ?? '');
   if (event === 'error' || type === 'error' || type === 'response.failed' || isObject(body.error)) return 'error';
   if (ENDS.includes(type)) return 'end';
-  const isContent =
-    type === 'content_block_delta' ||
-    type === 'message_delta' ||
-    type.endsWith('.delta') ||
-    type === 'response.output_item.done';
+  const isContent = /[._]delta$/.test(type) || type === 'response.output_item.done';
   return isContent || hasChoice(body) ? 'content' : 'opening';
 }
 

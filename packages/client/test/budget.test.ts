@@ -139,6 +139,29 @@ test('a gateway that cannot be reached costs nothing', async () => {
   expect(answer.attempts).toHaveLength(2);
 });
 
+test.each(['5 cents', '', '-1', '0x10', '1e3'])(
+  'a ceiling of the caller that is not an amount, %j, is sent as it is, and the refusal of the gateway ends the chain',
+  async (ceiling) => {
+    gateway.play(() => ({ kind: 'status', status: 400, code: 'invalid_header' }));
+    const odd = createClient({ baseURL: gateway.url, headers: { 'x-gateway-max-cost-nanousd': ceiling } });
+    const chain = fallback(SPECS, (member) => odd.chat({ model: member.model, messages }, member), { budget: 2000n });
+    await expect(chain).rejects.toMatchObject({ name: 'FallbackError', status: 400, code: 'invalid_header' });
+    expect(gateway.requests.map(({ ceilingText }) => ceilingText)).toEqual([ceiling]);
+  },
+);
+
+test('the lower of the budget and of a ceiling that the caller sends as a header counts', async () => {
+  gateway.play(() => ({ kind: 'answer', cost: 1n }));
+  for (const [ceiling, sent] of [
+    ['300', '300'],
+    ['9000', '2000'],
+  ] as const) {
+    const careful = createClient({ baseURL: gateway.url, headers: { 'x-gateway-max-cost-nanousd': ceiling } });
+    await fallback(SPECS, (member) => careful.chat({ model: member.model, messages }, member), { budget: 2000n });
+    expect(gateway.requests.at(-1)!.ceilingText).toBe(sent);
+  }
+});
+
 test('calls at the same time share the budget', async () => {
   gateway.play(({ ceiling }) => ({ kind: 'answer', cost: ceiling! }));
   const both = (member: Member) => Promise.all([ask(member), ask(member)]);

@@ -29,6 +29,8 @@ export interface SeenRequest {
   readonly firstModel: string | null;
   readonly key: string | null;
   readonly ceiling: bigint | null;
+  /** As it was sent. */
+  readonly ceilingText: string | null;
 }
 
 interface Row {
@@ -113,7 +115,8 @@ function readRequest({ headers }: IncomingMessage, body: { model: string; stream
     chain: header('x-gateway-chain'),
     firstModel: header('x-gateway-requested-model'),
     key: header('idempotency-key'),
-    ceiling: ceiling === null ? null : BigInt(ceiling),
+    ceiling: ceiling === null || !/^\d+$/.test(ceiling) ? null : BigInt(ceiling),
+    ceilingText: ceiling,
   };
 }
 
