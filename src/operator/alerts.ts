@@ -9,6 +9,7 @@ import { ALERT_STATUSES } from './choices.ts';
 import { OperatorError } from './error.ts';
 import { amount, idOrName, page } from './input.ts';
 import { accountNamed, afterId } from './lookup.ts';
+import { againIfChanged } from './races.ts';
 import type { OperatorServices } from './services.ts';
 import { type ListView, listView } from './view.ts';
 
@@ -107,10 +108,17 @@ export async function showAlertSettings(
   return settingsView(id, await services.store.directory.alertSettings(id));
 }
 
-export async function updateAlertSettings(
+export function updateAlertSettings(
   services: OperatorServices,
   input: z.output<typeof alertSettingsUpdate>,
 ): Promise<AlertSettingsView> {
+  return againIfChanged('these settings', () => changeSettings(services, input));
+}
+
+async function changeSettings(
+  services: OperatorServices,
+  input: z.output<typeof alertSettingsUpdate>,
+): Promise<AlertSettingsView | 'changed'> {
   const { id } = await accountNamed(services, input.account);
   const { directory } = services.store;
   const before = await directory.alertSettings(id);
@@ -122,8 +130,7 @@ export async function updateAlertSettings(
   const view = settingsView(id, after);
   const changes = differences(settingsView(id, before), view);
   const audit = auditRow(services, { action: 'alerts.change', subject: view.account, accountId: id, ...changes });
-  await directory.putAlertSettings(id, after, audit);
-  return view;
+  return (await directory.putAlertSettings(id, after, audit, before)) === 'changed' ? 'changed' : view;
 }
 
 /** Where alerts are raised: by the running server, which also logs them, or by a command. */

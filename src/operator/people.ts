@@ -18,6 +18,7 @@ import {
   type SessionView,
   sessionView,
 } from './people-view.ts';
+import { againIfChanged } from './races.ts';
 import { type ListView, listView } from './view.ts';
 
 /** What the verbs about people work with. */
@@ -157,7 +158,14 @@ export async function listMembers(
  * Gives the person a role in the account, or changes role and cap. Somebody who comes back keeps their earlier cap,
  * unless another is named.
  */
-export async function putMember(services: PeopleServices, input: z.output<typeof memberInput>): Promise<MemberView> {
+export function putMember(services: PeopleServices, input: z.output<typeof memberInput>): Promise<MemberView> {
+  return againIfChanged('this member', () => changeMember(services, input));
+}
+
+async function changeMember(
+  services: PeopleServices,
+  input: z.output<typeof memberInput>,
+): Promise<MemberView | 'changed'> {
   const { directory } = services.store;
   const account = await accountNamed(services, input.account);
   const person = await personNamed(services, input.person);
@@ -178,8 +186,9 @@ export async function putMember(services: PeopleServices, input: z.output<typeof
     before: before === undefined ? null : memberView(person, before),
     after: view,
   });
-  if ((await directory.putMembership(membership, audit)) === 'unconfirmed') throw unconfirmed(person);
-  return view;
+  const outcome = await directory.putMembership(membership, audit, { role: before?.role ?? null, cap: known });
+  if (outcome === 'unconfirmed') throw unconfirmed(person);
+  return outcome === 'changed' ? 'changed' : view;
 }
 
 function capOf(

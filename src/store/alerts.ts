@@ -64,7 +64,13 @@ export interface AlertRows {
   /** Deletes resolved ones from before that time, and the oldest beyond `LIMITS.alertsKept`; returns how many. */
   forgetAlerts(beforeMs: number): Promise<number>;
   alertSettings(accountId: bigint): Promise<AlertSettings>;
-  putAlertSettings(accountId: bigint, settings: AlertSettings, audit: AuditRow): Promise<void>;
+  /** `changed`: the settings are no longer those that were read before; without these, nothing is compared. */
+  putAlertSettings(
+    accountId: bigint,
+    settings: AlertSettings,
+    audit: AuditRow,
+    known?: AlertSettings,
+  ): Promise<'stored' | 'changed'>;
   /** The losses of the next calls after that id, at most this many, and where to continue; null at the end. */
   lossesAfter(id: bigint, limit: number): Promise<{ readonly lossNanousd: bigint; readonly next: bigint | null }>;
 }

@@ -7,6 +7,7 @@ import type {
   AuditFilter,
   AuditRow,
   Invitation,
+  KnownMembership,
   ManagementKey,
   Member,
   Membership,
@@ -86,11 +87,15 @@ export interface Directory extends WebhookRows, AlertRows, SigningRows {
   /** The person may sign in again, and their keys work again; their management keys stay revoked. */
   enablePerson(id: bigint, audit: AuditRow): Promise<Person | 'not_found'>;
 
-  /** Gives a role, or replaces role and cap. `unconfirmed`: the person's address is confirmed for another account only. */
+  /**
+   * Gives a role, or replaces role and cap. `unconfirmed`: the person's address is confirmed for another account only.
+   * `changed`: role or cap are no longer those that were read before; without these, nothing is compared.
+   */
   putMembership(
     membership: Membership,
     audit: AuditRow,
-  ): Promise<'stored' | 'no_person' | 'no_account' | 'unconfirmed'>;
+    known?: KnownMembership,
+  ): Promise<'stored' | 'no_person' | 'no_account' | 'unconfirmed' | 'changed'>;
   /** The person's keys in the account stop working, until the person has a role there again. Open links for them end. */
   removeMembership(accountId: bigint, personId: bigint, audit: AuditRow): Promise<boolean>;
   membershipsOf(personId: bigint): Promise<Membership[]>;

@@ -66,6 +66,13 @@ export interface InvitedRoles {
 /** What the keys of a person may spend in an account. */
 export type PersonCap = Pick<Membership, 'capNanousd' | 'capWindow'>;
 
+/** What a change of a membership was made from: the role, and the cap that the person has or had in the account. */
+export interface KnownMembership {
+  /** Null if the person has no role in the account. */
+  readonly role: AccountRole | null;
+  readonly cap: PersonCap | null;
+}
+
 export interface NewInvitation extends InvitedRoles {
   readonly id: bigint;
   /** The hash of the secret in the link. The secret itself is not stored. */

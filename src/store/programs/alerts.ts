@@ -156,7 +156,12 @@ export function* putAlertSettings(
   accountId: bigint,
   { balanceBelowNanousd, capPercent }: AlertSettings,
   audit: AuditRow,
-): Program<void> {
+  known?: AlertSettings,
+): Program<'stored' | 'changed'> {
+  yield { lock: 'account', id: accountId };
+  const now = yield* alertSettings(accountId);
+  const isChanged = now.balanceBelowNanousd !== known?.balanceBelowNanousd || now.capPercent !== known.capPercent;
+  if (known !== undefined && isChanged) return 'changed';
   yield query(
     `INSERT INTO alert_setting (account_id, balance_below, cap_percent) VALUES (?, ?, ?)
      ON CONFLICT (account_id) DO UPDATE SET balance_below = excluded.balance_below, cap_percent = excluded.cap_percent`,
@@ -165,6 +170,7 @@ export function* putAlertSettings(
     capPercent,
   );
   yield* writeAudit(audit);
+  return 'stored';
 }
 
 export function* lossesAfter(

@@ -1,6 +1,13 @@
 import { LIMITS } from '../../limits.ts';
 import { CAP_WINDOW } from '../codes.ts';
-import { ACCOUNT_ROLES, type AuditRow, type Membership, type Person, type PersonCap } from '../people.ts';
+import {
+  ACCOUNT_ROLES,
+  type AuditRow,
+  type KnownMembership,
+  type Membership,
+  type Person,
+  type PersonCap,
+} from '../people.ts';
 import { writeAudit } from './audit.ts';
 import { findPerson } from './people.ts';
 import { followPerson, VIEWER } from './person-keys.ts';
@@ -17,15 +24,25 @@ export interface MembershipColumns {
 export function* putMembership(
   membership: Membership,
   audit: AuditRow,
-): Program<'stored' | 'no_person' | 'no_account' | 'unconfirmed'> {
+  known?: KnownMembership,
+): Program<'stored' | 'no_person' | 'no_account' | 'unconfirmed' | 'changed'> {
   yield { lock: 'people' };
   const person = yield* findPerson(membership.personId);
   if (person === null) return 'no_person';
   if (!mayJoin(person, membership.accountId)) return 'unconfirmed';
   if ((yield* rowOf('SELECT id FROM account WHERE id = ?', membership.accountId)) === null) return 'no_account';
+  if (known !== undefined && !(yield* isStill(known, membership))) return 'changed';
   yield* storeMembership(membership, audit.atMs);
   yield* writeAudit(audit);
   return 'stored';
+}
+
+/** Roles and caps change only under the lock of people. */
+function* isStill(known: KnownMembership, { accountId, personId }: Membership): Program<boolean> {
+  const now = (yield* membershipsOf(personId)).find((each) => each.accountId === accountId);
+  const cap = yield* findPersonCap(accountId, personId);
+  const isSameCap = cap?.capNanousd === known.cap?.capNanousd && cap?.capWindow === known.cap?.capWindow;
+  return (now?.role ?? null) === known.role && isSameCap;
 }
 
 /** An owner can invite any address, so an invitation proves nothing to other accounts. */

@@ -1,0 +1,107 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { copyEmptyLedger } from '../../test/ledger-template.ts';
+import { enrol } from '../../test/people.ts';
+import { ManualClock } from '../kit/clock.ts';
+import { IdSource } from '../kit/ids.ts';
+import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
+import type { Store } from '../store/store.ts';
+import { auditRow } from './actor.ts';
+import { type OperatorServices, runVerb, type VerbInput, type VerbName, type VerbResult } from './operator.ts';
+
+let folder: string;
+let store: Store;
+let services: OperatorServices;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-races-'));
+  await copyEmptyLedger(folder);
+  const clock = new ManualClock(Date.UTC(2026, 5, 1));
+  const ids = new IdSource(clock, 1);
+  store = await openSqliteStore({ folder, clock, threads: false });
+  services = {
+    ...{ store, clock, ids, ledger: null as never, catalog: () => null as never },
+    ...{ directory: null, backUp: null, hangups: () => null, moved: null, masterKeys: () => null as never },
+    ...{ server: null, publicUrl: null, webhooks: () => Promise.reject(new Error('not used')) },
+    actor: { kind: 'command_line', id: null, name: 'root', address: null },
+  };
+  await run('accounts.create', { name: 'ada' });
+  await enrol({ store, ids }, 'grace@example.com');
+});
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+function run<Name extends VerbName>(name: Name, input: VerbInput<Name>): Promise<VerbResult<Name>> {
+  return runVerb(services, name, input) as Promise<VerbResult<Name>>;
+}
+
+/** After this was read, and before the reader changes anything, somebody else does. */
+function meanwhile(read: 'findPersonCap' | 'alertSettings', change: () => Promise<unknown>, times = 1): void {
+  const { directory } = store;
+  const original = directory[read].bind(directory) as (...args: never[]) => Promise<never>;
+  let left = times;
+  vi.spyOn(directory, read).mockImplementation((async (...args: never[]) => {
+    const found = await original(...args);
+    if (left-- > 0) await change();
+    return found;
+  }) as never);
+}
+
+const GRACE = { account: 'ada', person: 'grace@example.com' };
+const rolesOfGrace = async () => (await run('people.show', { person: GRACE.person })).roles;
+const lastChanges = async (action: string) => (await run('audit.list', { action, limit: 2 })).data;
+
+test('a new cap does not give a role back that somebody else takes away at the same time', async () => {
+  await run('members.put', { ...GRACE, role: 'owner' });
+  meanwhile('findPersonCap', () => run('members.put', { ...GRACE, role: 'viewer' }));
+  expect(await run('members.put', { ...GRACE, spend_cap_nanousd: 5 })).toMatchObject({ role: 'viewer' });
+  expect(await rolesOfGrace()).toMatchObject([{ role: 'viewer', spend_cap_nanousd: 5n }]);
+  const [cap, role] = await lastChanges('member.put');
+  expect(role).toMatchObject({ before: { role: 'owner' }, after: { role: 'viewer' } });
+  expect(cap).toMatchObject({ before: { role: 'viewer' }, after: { role: 'viewer', spend_cap_nanousd: 5 } });
+});
+
+test('a new role does not remove a cap that somebody else sets at the same time', async () => {
+  await run('members.put', { ...GRACE, role: 'member' });
+  meanwhile('findPersonCap', () => run('members.put', { ...GRACE, spend_cap_nanousd: 5, window: 'day' }));
+  await run('members.put', { ...GRACE, role: 'owner' });
+  expect(await rolesOfGrace()).toMatchObject([{ role: 'owner', spend_cap_nanousd: 5n, window: 'day' }]);
+});
+
+test('somebody who is removed at the same time does not come back because their cap is changed', async () => {
+  await run('members.put', { ...GRACE, role: 'owner' });
+  meanwhile('findPersonCap', () => run('members.remove', GRACE));
+  await expect(run('members.put', { ...GRACE, spend_cap_nanousd: 5 })).rejects.toMatchObject({ code: 'invalid_input' });
+  expect(await rolesOfGrace()).toEqual([]);
+});
+
+test('a change of one alert setting keeps the other one, which somebody else changes at the same time', async () => {
+  meanwhile('alertSettings', () => run('alerts.configure', { account: 'ada', cap_percent: 50 }));
+  await run('alerts.configure', { account: 'ada', balance_below_nanousd: 7 });
+  const settings = await run('alerts.settings', { account: 'ada' });
+  expect(settings).toMatchObject({ balance_below_nanousd: 7n, cap_percent: 50 });
+  expect((await lastChanges('alerts.change'))[0]).toMatchObject({ after: { balance_below_nanousd: 7 } });
+});
+
+test('gives up after some attempts if somebody keeps changing the same thing', async () => {
+  await run('members.put', { ...GRACE, role: 'member' });
+  const { accountId, personId } = (
+    await store.directory.membershipsOf((await store.directory.findPersonByEmail(GRACE.person))!.id)
+  )[0]!;
+  let capNanousd = 100n;
+  const flip = () =>
+    store.directory.putMembership(
+      { accountId, personId, role: 'member', capNanousd: ++capNanousd, capWindow: 'day' },
+      auditRow(services, { action: 'member.put', subject: '' }),
+    );
+  meanwhile('findPersonCap', flip, 100);
+  const put = run('members.put', { ...GRACE, role: 'owner' });
+  await expect(put).rejects.toMatchObject({ code: 'version_conflict', status: 412 });
+  expect(await rolesOfGrace()).toMatchObject([{ role: 'member' }]);
+});
