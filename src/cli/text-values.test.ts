@@ -28,6 +28,10 @@ describe('amounts', () => {
   });
 });
 
+test('a time that is later than any calendar shows is not a bug', () => {
+  expect(time(Number.MAX_SAFE_INTEGER)).toContain('+275760');
+});
+
 describe('moments', () => {
   const clock = new ManualClock(Date.UTC(2026, 10, 15, 12));
   const at = (text: string, direction: 'ago' | 'ahead' = 'ahead') => time(readMoment(text, 'it', clock, direction));

@@ -18,9 +18,12 @@ export function usdOr(nanousd: bigint | null, otherwise: string): string {
   return nanousd === null ? otherwise : usd(nanousd);
 }
 
+/** What a Date can show. */
+const SECONDS_MAX = 8_640_000_000_000;
+
 /** UTC, to the second. */
 export function time(seconds: number): string {
-  return new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ');
+  return new Date(Math.min(seconds, SECONDS_MAX) * 1000).toISOString().slice(0, 19).replace('T', ' ');
 }
 
 export function timeOr(seconds: number | null, otherwise: string): string {

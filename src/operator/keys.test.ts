@@ -188,12 +188,14 @@ describe('keys', () => {
     await expect(runVerb(services, 'keys.update', { key, allow: ['everything'] })).rejects.toThrow('allow[0]');
   });
 
-  test('with a cap of zero or an expiry in the past are refused, when minted and when changed', async () => {
+  test('with a cap of zero or an expiry in the past or too far ahead are refused, when minted and when changed', async () => {
     const { id } = await run('keys.mint', { account: 'ada' });
     for (const [terms, message] of [
       [{ spend_cap_nanousd: 0 }, 'spend_cap_nanousd must be more than 0'],
       [{ spend_cap_nanousd: -1 }, 'spend_cap_nanousd must be more than 0'],
       [{ expires_at: NOW_MS / 1000 }, 'expires_at must be in the future'],
+      [{ expires_at: NOW_MS / 1000 + 36_501 * 86_400 }, 'expires_at must be within 36500 days'],
+      [{ expires_at: Number.MAX_SAFE_INTEGER }, 'expires_at must be within 36500 days'],
     ] as const) {
       await expect(run('keys.mint', { account: 'ada', ...terms })).rejects.toThrow(message);
       await expect(run('keys.update', { key: id, ...terms })).rejects.toThrow(message);

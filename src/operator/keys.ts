@@ -19,13 +19,15 @@ import type { OperatorServices } from './services.ts';
 import { type KeyView, keySpendingView, keyView, type ListView, listView, type ShownKeyView } from './view.ts';
 import { cancelWaitingJobs } from './waiting-jobs.ts';
 
+const DAY_S = 86_400;
+
 export async function mint(
   services: OperatorServices,
   input: z.output<typeof inputs.keyMinting>,
 ): Promise<KeyView & { secret: string; unknown_models: readonly string[] }> {
   const account = await accountNamed(services, input.account);
   if (account.status === 'closed') throw accountIsClosed(account);
-  refusePast(services, input.expires_at);
+  refuseExpiry(services, input.expires_at);
   const models = resolveModels(services, input.models);
   const person = input.person === null ? null : await personIn(services, input.person, account);
   const terms = {
@@ -113,7 +115,7 @@ export async function updateKey(
   services: OperatorServices,
   input: z.output<typeof inputs.keyUpdate>,
 ): Promise<KeyView & { unknown_models: readonly string[] }> {
-  refusePast(services, input.expires_at ?? null);
+  refuseExpiry(services, input.expires_at ?? null);
   const models = resolveModels(services, input.models ?? null);
   const change = keyChangeOf(input, models.ids);
   if (change.capWindow !== undefined) await refuseWindowWithoutCap(services, input.key, change);
@@ -145,9 +147,16 @@ async function changeWithinTerms(
   });
 }
 
-function refusePast({ clock }: OperatorServices, expiresAt: number | null): void {
-  if (expiresAt !== null && expiresAt * 1000 <= clock.nowMs())
+function refuseExpiry({ clock }: OperatorServices, expiresAt: number | null): void {
+  if (expiresAt === null) return;
+  const daysLeft = (expiresAt - clock.nowMs() / 1000) / DAY_S;
+  if (daysLeft <= 0)
     throw new OperatorError('invalid_input', 'expires_at must be in the future; to stop a key, revoke it.');
+  if (daysLeft > LIMITS.keyLifeDaysMax)
+    throw new OperatorError(
+      'invalid_input',
+      `expires_at must be within ${LIMITS.keyLifeDaysMax} days; for a key that never expires, leave it out or send null.`,
+    );
 }
 
 /** Without a cap a window limits nothing, and the operator would rely on a limit that does not exist. */
