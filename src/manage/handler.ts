@@ -12,8 +12,9 @@ import type { ReceiptFeed } from '../ledger/receipt-feed.ts';
 import { LIMITS } from '../limits.ts';
 import type { Actor } from '../operator/actor.ts';
 import { OperatorError } from '../operator/error.ts';
+import { nothing } from '../operator/input.ts';
 import { type OperatorServices, runVerb } from '../operator/operator.ts';
-import { accountView, listView } from '../operator/view.ts';
+import { parseInput } from '../operator/parse-input.ts';
 import { SignInError } from '../signin/error.ts';
 import type { SignInServices, Visitor } from '../signin/services.ts';
 import type { Answer } from './answer.ts';
@@ -26,6 +27,7 @@ import { feedFilterOf } from './feed/feed-filter.ts';
 import { FeedStream } from './feed/feed-stream.ts';
 import { meView } from './me-view.ts';
 import { inputSchema } from './openapi/schema-book.ts';
+import { ownAccounts } from './own-accounts.ts';
 import { refuseForeignPage, requireOwnPage } from './own-page.ts';
 import { PublicPages } from './pages.ts';
 import { MANAGE_PREFIX } from './paths.ts';
@@ -286,9 +288,12 @@ async function resultOf(
   input: Record<string, unknown>,
   services: OperatorServices,
 ): Promise<object> {
-  if (verb === 'me') return meView(principal);
+  if (verb === 'me') {
+    parseInput(nothing, input);
+    return meView(principal);
+  }
   if (verb === 'own.accounts')
-    return principal.isOperator ? runVerb(services, 'accounts.list', input) : ownAccounts(principal, services);
+    return principal.isOperator ? runVerb(services, 'accounts.list', input) : ownAccounts(principal, services, input);
   if (verb === 'managementkeys.mint' && principal.actor.kind === 'management_key')
     throw new ManageError(
       403,
@@ -313,12 +318,6 @@ function visibleTo({ isOperator }: Principal, { operatorMembers }: ManageRoute, 
     Object.fromEntries(Object.entries(row).filter(([name]) => !operatorMembers.includes(name)));
   if (!('data' in result)) return visible(result);
   return { ...result, data: (result.data as readonly object[]).map(visible) };
-}
-
-async function ownAccounts({ roles }: Principal, { store }: OperatorServices): Promise<object> {
-  const accounts = await Promise.all([...roles.keys()].map((id) => store.findAccount(id)));
-  const found = accounts.filter((account) => account !== null);
-  return listView(found.map(accountView), found.length + 1);
 }
 
 function unknownRoute(methods: readonly string[], method: string): ManageError {

@@ -3,6 +3,8 @@ import type { AccountServices } from '../accounts/accounts.ts';
 import { AUDIT_PREFIX, MANAGEMENT_KEY_PREFIX, PERSON_PREFIX } from '../canonical/id-prefixes.ts';
 import { parseId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
+import type { Person } from '../store/people.ts';
+import type { Account } from '../store/store.ts';
 import { OperatorError } from './error.ts';
 import { idOrName, page, seconds } from './input.ts';
 import { accountNamed, afterId } from './lookup.ts';
@@ -34,7 +36,7 @@ export async function listAudit(
   const before = afterId(AUDIT_PREFIX, input.after);
   const filter = {
     accountId: account?.id ?? null,
-    actorId: await actorId(services, input.actor ?? input.person),
+    actorId: await actorId(services, input, account),
     action: input.action,
     subject: input.subject,
     sinceMs: input.since === null ? null : input.since * 1000,
@@ -44,17 +46,32 @@ export async function listAudit(
   return listView(rows.map(auditView), input.limit);
 }
 
-async function actorId({ store }: AccountServices, idOrEmail: string | null): Promise<bigint | null> {
-  if (idOrEmail === null) return null;
-  const id =
-    parseId(PERSON_PREFIX, idOrEmail) ??
-    parseId(MANAGEMENT_KEY_PREFIX, idOrEmail) ??
-    (await store.directory.findPersonByEmail(idOrEmail))?.id;
-  if (id === undefined)
-    throw new OperatorError(
-      'not_found',
-      `There is no person or management key "${idOrEmail}".`,
-      'tollgate people list',
-    );
-  return id;
+async function actorId(
+  services: AccountServices,
+  { actor, person }: z.output<typeof auditPage>,
+  account: Account | null,
+): Promise<bigint | null> {
+  if (actor !== null && person !== null)
+    throw new OperatorError('invalid_input', 'actor and person both say who made the change. Name only one of them.');
+  const named = actor ?? person;
+  if (named === null) return null;
+  const id = parseId(PERSON_PREFIX, named) ?? parseId(MANAGEMENT_KEY_PREFIX, named);
+  if (id !== null) return id;
+  const found = await services.store.directory.findPersonByEmail(named);
+  if (found !== null && (account === null || (await isKnownIn(services, account, found)))) return found.id;
+  const where = account === null ? '' : ' in this account';
+  throw new OperatorError(
+    'not_found',
+    `There is no person or management key "${named}"${where}.`,
+    'tollgate people list',
+  );
+}
+
+/** Strangers to the account are the same as people who do not exist. Operators have no role in it, but may have changed it. */
+async function isKnownIn({ store }: AccountServices, account: Account, { id: actorId }: Person): Promise<boolean> {
+  const memberships = await store.directory.membershipsOf(actorId);
+  if (memberships.some(({ accountId }) => accountId === account.id)) return true;
+  const everything = { action: null, subject: null, sinceMs: null, untilMs: null };
+  const changes = { ...everything, accountId: account.id, actorId };
+  return (await store.directory.listAudit(changes, { before: null, limit: 1 })).length > 0;
 }

@@ -5,12 +5,17 @@ import { LIMITS } from '../limits.ts';
 import { INT64_MAX } from '../money/nanousd.ts';
 import { CAP_WINDOWS, KEY_PERMISSIONS, ON_UNSUPPORTED } from '../store/store.ts';
 
-/** PostgreSQL cannot compare or store a text with it. */
-const WITHOUT_NUL = [(text: string): boolean => !text.includes('\0'), 'must not contain a NUL character'] as const;
+/** PostgreSQL stores neither, and SQLite stores every half of a surrogate pair as the same character: two references would be one. */
+export const STORABLE = [
+  (text: string): boolean => !text.includes('\0') && text.isWellFormed(),
+  'must not contain a NUL character or half of a surrogate pair',
+] as const;
+
+const NOT_AN_AMOUNT = 'must be a whole number of nanodollars';
 
 /** A whole number of nanodollars, as text if it is too large for an exact JSON number. */
 export const amount = z
-  .union([z.int(), z.string().regex(/^-?[0-9]{1,19}$/)], { error: 'must be a whole number of nanodollars' })
+  .union([z.int(), z.string().regex(/^-?[0-9]{1,19}$/, NOT_AN_AMOUNT)], { error: NOT_AN_AMOUNT })
   .transform(BigInt)
   .refine((nanousd) => nanousd <= INT64_MAX && nanousd >= -INT64_MAX, 'is larger than the ledger can hold');
 
@@ -25,14 +30,21 @@ export const name = z
   .regex(/^[^\p{C}]+$/u, 'must not contain control characters')
   .refine((text) => !/^(acct|key)_/.test(text), 'must not look like an id');
 
-const reference = z.string().min(1).max(LIMITS.creditReferenceCharsMax);
-const note = z.string().max(LIMITS.creditNoteCharsMax);
+const reference = z
+  .string()
+  .min(1)
+  .max(LIMITS.creditReferenceCharsMax)
+  .refine(...STORABLE);
+const note = z
+  .string()
+  .max(LIMITS.creditNoteCharsMax)
+  .refine(...STORABLE);
 const keyNote = z
   .string()
   .trim()
   .min(1)
   .max(LIMITS.keyNoteCharsMax)
-  .refine(...WITHOUT_NUL);
+  .refine(...STORABLE);
 export const idOrName = z.string().min(1).max(LIMITS.nameCharsMax);
 export const seconds = z.int().nonnegative();
 const models = z.array(modelIdSchema).min(1).max(LIMITS.keyModelsMax).nullable();
@@ -63,7 +75,7 @@ export const accountClosing = z.strictObject({
     .nonnegative()
     .max(LIMITS.accountCloseWaitMs / 1000)
     .default(10),
-  note: z.string().max(LIMITS.creditNoteCharsMax).default('Paid out when the account was closed.'),
+  note: note.default('Paid out when the account was closed.'),
 });
 
 export const accountPage = z.strictObject(page);
@@ -155,7 +167,7 @@ export const modelFilter = z
   .string()
   .min(1)
   .max(LIMITS.modelIdCharsMax)
-  .refine(...WITHOUT_NUL)
+  .refine(...STORABLE)
   .nullable()
   .default(null);
 
@@ -171,7 +183,7 @@ export const receiptPage = z.strictObject({
     .string()
     .min(1)
     .max(LIMITS.nameCharsMax)
-    .refine(...WITHOUT_NUL)
+    .refine(...STORABLE)
     .nullable()
     .default(null),
   status: z.enum(['open', 'settled', 'voided']).nullable().default(null),
@@ -180,10 +192,16 @@ export const receiptPage = z.strictObject({
     .string()
     .min(1)
     .max(LIMITS.chainIdCharsMax)
-    .refine(...WITHOUT_NUL)
+    .refine(...STORABLE)
     .nullable()
     .default(null),
-  host: z.string().min(1).max(LIMITS.nameCharsMax).nullable().default(null),
+  host: z
+    .string()
+    .min(1)
+    .max(LIMITS.nameCharsMax)
+    .refine(...STORABLE)
+    .nullable()
+    .default(null),
   ...page,
 });
 

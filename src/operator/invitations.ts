@@ -17,7 +17,7 @@ import { type ListView, listView } from './view.ts';
 const email = z
   .string()
   .max(LIMITS.emailCharsMax)
-  .regex(/^[^\s@]+@[^\s@]+$/, 'must be an email address');
+  .regex(/^[^\s\p{C}@]+@[^\s\p{C}@]+$/u, 'must be an email address');
 
 export const invitationInput = z.strictObject({
   email,

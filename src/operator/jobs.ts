@@ -8,7 +8,7 @@ import { auditRow } from './actor.ts';
 import { OperatorError } from './error.ts';
 import { idOrName, page } from './input.ts';
 import { JOB_STATUSES, type JobGroupView, type JobView, jobGroupView, jobView } from './job-view.ts';
-import { accountNamed, afterId, keyNamed, personIn } from './lookup.ts';
+import { accountNamed, afterId, keyIn, personIn } from './lookup.ts';
 import type { OperatorJobs, OperatorServices } from './services.ts';
 import { type ListView, listView } from './view.ts';
 
@@ -140,10 +140,8 @@ async function readerOf(
   { account, key, person }: { account: string | null; key: string | null; person: string | null },
 ): Promise<JobReader> {
   const ofAccount = account === null ? null : await accountNamed(services, account);
-  const ofKey = key === null ? null : await keyNamed(services, key);
+  const ofKey = await keyIn(services, key, ofAccount);
   const ofPerson = person === null ? null : await personIn(services, person, ofAccount);
-  if (ofAccount !== null && ofKey !== null && ofKey.accountId !== ofAccount.id)
-    throw new OperatorError('invalid_input', `The key ${key} does not belong to the account "${ofAccount.name}".`);
   if (ofKey !== null && ofPerson !== null && ofKey.personId !== ofPerson.id)
     throw new OperatorError('not_found', `The key ${key} is not a key of that person.`);
   const accountId = ofAccount?.id ?? ofKey?.accountId ?? null;

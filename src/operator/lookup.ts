@@ -24,6 +24,14 @@ export async function keyNamed({ store }: Books, idText: string): Promise<KeyRow
   return key;
 }
 
+/** A key that a list or a report is about; null if it is about all keys. A key of another account would find nothing. */
+export async function keyIn(books: Books, idText: string | null, account: Account | null): Promise<KeyRow | null> {
+  if (idText === null) return null;
+  const key = await keyNamed(books, idText);
+  if (account === null || key.accountId === account.id) return key;
+  throw new OperatorError('invalid_input', `The key ${idText} does not belong to the account "${account.name}".`);
+}
+
 export async function receiptNamed({ store }: Books, idText: string): Promise<Receipt> {
   const id = parseId('req_', idText);
   const receipt = id === null ? null : ((await store.findReceipt(id, null)) ?? (await archived(store, id)));

@@ -144,6 +144,36 @@ describe('a person', () => {
     }
   });
 
+  test('who is not in an account is not found in its audit, unless they have changed something in it', async () => {
+    await enrol('stranger@example.com');
+    const member = await enrol('member@example.com');
+    await run('members.put', { account: 'ada', person: member, role: 'member' });
+    const changesBy = (person: string) => run('audit.list', { account: 'ada', person });
+    const refusals = await Promise.all(
+      ['stranger@example.com', 'nobody@example.com'].map((person) =>
+        changesBy(person).catch(({ code, message }) => ({ code, message: message.replace(person, 'X') })),
+      ),
+    );
+    expect(refusals[0]).toEqual({
+      code: 'not_found',
+      message: 'There is no person or management key "X" in this account.',
+    });
+    expect(refusals[1]).toEqual(refusals[0]);
+    expect((await changesBy('member@example.com')).data).toEqual([]);
+    const stranger = await store.directory.findPersonByEmail('stranger@example.com');
+    const asStranger = {
+      ...services,
+      actor: { kind: 'person', id: stranger!.id, name: stranger!.email, address: null },
+    };
+    await runVerb(asStranger as OperatorServices, 'keys.mint', { account: 'ada' });
+    expect((await changesBy('stranger@example.com')).data).toMatchObject([{ action: 'key.mint' }]);
+    expect((await run('audit.list', { person: 'member@example.com' })).data).toMatchObject([
+      { action: 'invitation.accept' },
+    ]);
+    const both = run('audit.list', { actor: member, person: 'stranger@example.com' });
+    await expect(both).rejects.toThrow('Name only one of them');
+  });
+
   test('who has left an account still has keys there, which can be listed', async () => {
     await enrol('left@example.com');
     await run('members.put', { account: 'ada', person: 'left@example.com', role: 'member' });
@@ -166,6 +196,13 @@ describe('a person', () => {
     await expect(run('members.remove', { account: 'ada', person })).rejects.toMatchObject({ code: 'not_found' });
   });
 });
+
+test.each(['a\0b@example.com', 'a\u202eb@example.com', 'a\ud800b@example.com', 'a b@example.com', 'a@b@c'])(
+  'an invitation to %j is refused',
+  async (email) => {
+    await expect(run('people.invite', { email })).rejects.toThrow('email must be an email address');
+  },
+);
 
 describe('a management key', () => {
   test('is shown once, and bound to an account or to the whole gateway', async () => {

@@ -3,10 +3,9 @@ import type { Receipt } from '../canonical/receipt.ts';
 import { type OperatorReceiptView, operatorReceiptView } from '../canonical/receipt-view.ts';
 import { formatId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
-import { OperatorError } from './error.ts';
 import type * as inputs from './input.ts';
 import { toMs } from './input.ts';
-import { accountNamed, afterId, keyNamed, personIn, receiptNamed } from './lookup.ts';
+import { accountNamed, afterId, keyIn, personIn, receiptNamed } from './lookup.ts';
 import type { OperatorServices } from './services.ts';
 import type { ListView } from './view.ts';
 
@@ -29,9 +28,7 @@ export async function listReceipts(
   input: z.output<typeof inputs.receiptPage>,
 ): Promise<ListView<OperatorReceiptView>> {
   const account = input.account === null ? null : await accountNamed(services, input.account);
-  const key = input.key === null ? null : await keyNamed(services, input.key);
-  if (account !== null && key !== null && key.accountId !== account.id)
-    throw new OperatorError('invalid_input', `The key ${input.key} does not belong to the account "${account.name}".`);
+  const key = await keyIn(services, input.key, account);
   const person = input.person === null ? null : await personIn(services, input.person, account);
   const filter = {
     accountId: account?.id ?? key?.accountId ?? null,

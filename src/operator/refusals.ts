@@ -4,7 +4,7 @@ import { formatId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
 import type { Refusal } from '../store/refusals.ts';
 import { idOrName, modelFilter, page, seconds, toMs } from './input.ts';
-import { accountNamed, afterId, keyNamed, optionalId, personIn } from './lookup.ts';
+import { accountNamed, afterId, keyIn, optionalId, personIn } from './lookup.ts';
 import type { OperatorServices } from './services.ts';
 import { type ListView, listView } from './view.ts';
 
@@ -53,7 +53,7 @@ export async function listRefusals(
   input: z.output<typeof refusalPage>,
 ): Promise<ListView<RefusalView>> {
   const account = input.account === null ? null : await accountNamed(services, input.account);
-  const key = input.key === null ? null : await keyNamed(services, input.key);
+  const key = await keyIn(services, input.key, account);
   const person = input.person === null ? null : await personIn(services, input.person, account);
   const filter = {
     id: optionalId(REQUEST_PREFIX, input.request, 'request'),

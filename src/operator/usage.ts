@@ -4,8 +4,8 @@ import { LIMITS } from '../limits.ts';
 import type { UsageFilter } from '../store/usage-report.ts';
 import type { UsageStore } from '../store/usage-store.ts';
 import { OperatorError } from './error.ts';
-import { idOrName, seconds, toMs } from './input.ts';
-import { accountNamed, keyNamed, personIn } from './lookup.ts';
+import { idOrName, STORABLE, seconds, toMs } from './input.ts';
+import { accountNamed, keyIn, personIn } from './lookup.ts';
 import type { OperatorServices } from './services.ts';
 import { type AskedUsage, InvalidUsageQuery, readUsageQuery, USAGE_BUCKETS } from './usage-query.ts';
 import { type UsageView, usageView } from './usage-view.ts';
@@ -18,7 +18,7 @@ const text = z
   .string()
   .min(1)
   .max(LIMITS.modelIdCharsMax)
-  .refine((value) => !value.includes('\0'), 'must not contain a NUL character');
+  .refine(...STORABLE);
 
 export const usageInput = z.strictObject({
   since: seconds
@@ -70,7 +70,7 @@ export async function reportUsage(services: OperatorServices, input: z.output<ty
 
 async function filterOf(services: OperatorServices, input: z.output<typeof usageInput>): Promise<UsageFilter> {
   const account = input.account === null ? null : await accountNamed(services, input.account);
-  const key = input.key === null ? null : await keyNamed(services, input.key);
+  const key = await keyIn(services, input.key, account);
   const person = input.person === null ? null : await personIn(services, input.person, account);
   return {
     // A key belongs to one account, whose calls are found quickly.

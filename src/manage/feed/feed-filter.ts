@@ -3,9 +3,8 @@ import { PERSON_PREFIX } from '../../canonical/id-prefixes.ts';
 import { parseId } from '../../kit/ids.ts';
 import type { FeedFilter } from '../../ledger/receipt-feed.ts';
 import { LIMITS } from '../../limits.ts';
-import { OperatorError } from '../../operator/error.ts';
 import { idOrName } from '../../operator/input.ts';
-import { accountNamed, keyNamed } from '../../operator/lookup.ts';
+import { accountNamed, keyIn } from '../../operator/lookup.ts';
 import type { OperatorServices } from '../../operator/operator.ts';
 import { parseInput } from '../../operator/parse-input.ts';
 
@@ -29,9 +28,7 @@ export async function feedFilterOf(
 ): Promise<FeedFilter> {
   const given = parseInput(receiptFeedInput, input);
   const account = given.account === null ? null : await accountNamed(services, given.account);
-  const key = given.key === null ? null : await keyNamed(services, given.key);
-  if (account !== null && key !== null && key.accountId !== account.id)
-    throw new OperatorError('invalid_input', `The key ${given.key} does not belong to the account "${account.name}".`);
+  const key = await keyIn(services, given.key, account);
   const personId = typeof person === 'string' ? parseId(PERSON_PREFIX, person) : null;
   return { accountId: account?.id ?? null, keyId: key?.id ?? null, personId };
 }

@@ -33,7 +33,7 @@ export const REFUSALS_ROUTES = [
     scope: 'account',
     membersOwn: 'keys',
     summary:
-      'Refused calls of the last days, the newest first; with `request`, only that one. Members see those of their own keys.',
+      'Refused calls of the last days, the newest first; with `request`, only that one. `model` is what the caller typed. Members see those of their own keys.',
     response: listOf(refusal),
     example: {
       input: { account: 'acme', limit: 100 },
