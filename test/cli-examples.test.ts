@@ -41,6 +41,7 @@ const RUNS: readonly (readonly string[])[] = [
   ['accounts', 'credit', 'ada', '5'],
   ['accounts', 'list'],
   ['accounts', 'entries', 'ada'],
+  ['accounts', 'show', 'ada'],
   ['accounts', 'rename', 'ada', 'ada'],
   ['accounts', 'suspend', 'ada'],
   ['accounts', 'resume', 'ada'],

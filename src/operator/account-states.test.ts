@@ -90,10 +90,20 @@ test('an account is suspended and resumed, with a row of the audit for each chan
   ]);
 });
 
+test('an account is shown by its name and by its id, with what is held and what can be spent', async () => {
+  const before = await run('accounts.show', { account: 'ada' });
+  const { id } = await hold(1n);
+  const shown = await run('accounts.show', { account: before.id });
+  expect(shown).toEqual({ ...before, held_nanousd: 1n, available_nanousd: before.available_nanousd - 1n });
+  await release(id);
+  await expect(run('accounts.show', { account: 'nobody' })).rejects.toMatchObject({ code: 'not_found' });
+});
+
 test('an account is renamed in the version that was read', async () => {
   await run('accounts.create', { name: 'bob' });
   await expect(run('accounts.rename', { account: 'ada', name: 'bob' })).rejects.toMatchObject({ code: 'refused' });
-  expect(await run('accounts.rename', { account: 'ada', name: 'eve', version: 1 })).toMatchObject({ version: 2 });
+  const { version } = await run('accounts.show', { account: 'ada' });
+  expect(await run('accounts.rename', { account: 'ada', name: 'eve', version })).toMatchObject({ version: 2 });
   const again = run('accounts.rename', { account: 'eve', name: 'mallory', version: 1 });
   await expect(again).rejects.toMatchObject({ code: 'version_conflict', status: 412 });
   for (const input of [

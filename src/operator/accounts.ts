@@ -26,6 +26,13 @@ export async function createNamedAccount(
   throw new OperatorError('refused', `An account named "${input.name}" already exists.`, 'tollgate accounts list');
 }
 
+export async function showAccount(
+  services: OperatorServices,
+  input: z.output<typeof inputs.accountChoice>,
+): Promise<AccountView> {
+  return accountView(await accountNamed(services, input.account));
+}
+
 export async function listAccounts(
   { store }: OperatorServices,
   input: z.output<typeof inputs.accountPage>,

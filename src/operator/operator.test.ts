@@ -325,7 +325,7 @@ describe('over JSON', () => {
 
 test('every verb the command line needs is in the table', () => {
   expect(Object.keys(VERBS)).toEqual([
-    ...['accounts.create', 'accounts.rename', 'accounts.suspend', 'accounts.resume', 'accounts.close'],
+    ...['accounts.create', 'accounts.show', 'accounts.rename', 'accounts.suspend', 'accounts.resume', 'accounts.close'],
     ...['accounts.list', 'accounts.credit', 'accounts.entries'],
     ...['keys.mint', 'keys.list', 'keys.update', 'keys.show', 'keys.rotate'],
     ...['keys.disable', 'keys.enable', 'keys.revoke'],

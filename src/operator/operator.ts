@@ -68,6 +68,7 @@ function reading<Input extends z.ZodType, Result extends object>(input: Input, r
 /** Everything an operator can do. Served on the control socket, and run by commands in their own process. */
 export const VERBS = {
   'accounts.create': verb(inputs.accountCreation, accounts.createNamedAccount),
+  'accounts.show': reading(inputs.accountChoice, accounts.showAccount),
   'accounts.rename': verb(inputs.accountRenaming, accountStates.renameAccount),
   'accounts.suspend': verb(inputs.accountChoice, accountStates.suspendAccount),
   'accounts.resume': verb(inputs.accountChoice, accountStates.resumeAccount),

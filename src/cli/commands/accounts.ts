@@ -41,6 +41,26 @@ const listCommand: CommandSpec = {
   },
 };
 
+const showCommand: CommandSpec = {
+  name: 'show <account>',
+  summary: 'show an account with its balance',
+  examples: ['tollgate accounts show ada'],
+  async run(session, [account = '']) {
+    const answer = await session.ask('accounts.show', { account });
+    session.show(answer, (shown) =>
+      formatRecord([
+        ...factsOf(shown),
+        ['held', usd(shown.held_nanousd)],
+        ['reserved', usd(shown.reserved_nanousd)],
+        ['available', usd(shown.available_nanousd)],
+        ['spent', usd(shown.spent_nanousd)],
+        ['created', `${time(shown.created)} UTC`],
+      ]),
+    );
+    return EXIT.ok;
+  },
+};
+
 const creditCommand: CommandSpec = {
   name: 'credit <account> [usd]',
   summary: 'add credit to an account, or remove it with a negative amount',
@@ -143,6 +163,7 @@ export const accountsCommands: CommandGroup = {
   commands: [
     createCommand,
     listCommand,
+    showCommand,
     creditCommand,
     entriesCommand,
     renameCommand,
@@ -164,13 +185,17 @@ const COLUMNS = [
 ] as const;
 
 function describeAccount(account: AccountView): string {
-  return formatRecord([
+  return formatRecord(factsOf(account));
+}
+
+function factsOf(account: AccountView): (readonly [label: string, value: string])[] {
+  return [
     ['id', account.id],
     ['name', account.name],
     ['kind', account.kind],
     ['status', account.status],
     ['balance', usd(account.balance_nanousd)],
-  ]);
+  ];
 }
 
 function readAmount(dollars: string | undefined, options: Options): string {

@@ -113,6 +113,16 @@ export const ACCOUNTS_ROUTES = [
     example: { input: { name: 'globex', kind: 'prepaid' }, output: { ...ACCOUNT, name: 'globex' } },
   }),
   route({
+    method: 'GET',
+    path: '/accounts/{account}',
+    verb: 'accounts.show',
+    access: VIEWER,
+    scope: 'account',
+    summary: 'One account, with its balance.',
+    response: account,
+    example: { input: CHOICE, output: ACCOUNT },
+  }),
+  route({
     method: 'PATCH',
     path: '/accounts/{account}',
     verb: 'accounts.rename',

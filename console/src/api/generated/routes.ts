@@ -682,6 +682,7 @@ export interface Routes {
   'GET /me': { input: {}; output: Me };
   'GET /accounts': { input: { limit?: number | undefined; after?: string | undefined; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (Account)[]; next: string | null; } };
   'POST /accounts': { input: { name: string; kind?: 'prepaid' | 'unlimited' | undefined; }; output: Account };
+  'GET /accounts/{account}': { input: { account: string; }; output: Account };
   'PATCH /accounts/{account}': { input: { account: string; name: string; }; output: Account };
   'POST /accounts/{account}/suspend': { input: { account: string; }; output: Account };
   'POST /accounts/{account}/resume': { input: { account: string; }; output: Account };
