@@ -46,6 +46,15 @@ describe('the SQLite store', () => {
     CREATE TABLE child (id INTEGER REFERENCES parent (id) DEFERRABLE INITIALLY DEFERRED);
     CREATE TRIGGER break_commit AFTER INSERT ON call BEGIN INSERT INTO child VALUES (1); END;`;
 
+  it('leaves no thread behind when a damaged database cannot be opened: the process could not end', async () => {
+    await (await open()).close();
+    meddle('DROP TABLE provider_key');
+    const ports = () => process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
+    const before = ports();
+    await expect(open({ threads: true })).rejects.toThrow('no such table');
+    expect(ports()).toBe(before);
+  });
+
   it('creates its folder and files readable by the owner only', async () => {
     const store = await open();
     await prepare(store);
