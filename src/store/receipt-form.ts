@@ -92,9 +92,13 @@ const COLUMNS = [
   'state',
 ];
 
-/** How the columns of `FORM_SELECT` are called, where rows have names. */
-export const FORM_COLUMNS: readonly string[] = COLUMNS.map((_, at) => `c${at}`);
-export const FORM_SELECT = `SELECT ${COLUMNS.map((sql, at) => `${sql} AS c${at}`).join(', ')} FROM call`;
+const COLUMN_NAMES = COLUMNS.map((_, at) => `c${at}`);
+export const FORM_SELECT = `SELECT ${COLUMNS.map((sql, at) => `${sql} AS ${COLUMN_NAMES[at]}`).join(', ')} FROM call`;
+
+/** For a connection whose rows have members instead of places. */
+export function formRowOf(row: Readonly<Record<string, unknown>>): FormRow {
+  return COLUMN_NAMES.map((name) => row[name]) as unknown as FormRow;
+}
 
 /** No text has this number, so it stands for null. */
 const NONE = '0';

@@ -1,5 +1,5 @@
 import type { ClosedMonth, MonthPart, MonthTreeRow, PlacedRow, TreeChunkRow } from '../month-tree.ts';
-import { FORM_COLUMNS, FORM_SELECT, type FormRow, ReceiptForm, referencesIn, type TextTable } from '../receipt-form.ts';
+import { FORM_SELECT, type FormRow, formRowOf, ReceiptForm, referencesIn, type TextTable } from '../receipt-form.ts';
 import type { RunSql } from './connections.ts';
 
 /** The most texts that are remembered; with more, the memory is emptied. */
@@ -22,7 +22,7 @@ export class MonthReader {
       upTo,
       rowsMax,
     ]);
-    const rows = found.map((row) => FORM_COLUMNS.map((column) => row[column]) as unknown as FormRow);
+    const rows = found.map(formRowOf);
     await this.#learnTexts(sql, rows);
     return rows;
   }

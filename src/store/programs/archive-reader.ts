@@ -2,7 +2,7 @@ import { LIMITS } from '../../limits.ts';
 import { digestOf, writeStart } from '../archive/archive-file.ts';
 import { writeLine } from '../archive/archived-line.ts';
 import { type ClosedMonth, countExpired, MONTH_PART, type MonthPart, type MonthTreeRow } from '../month-tree.ts';
-import { FORM_COLUMNS, FORM_SELECT, type FormRow } from '../receipt-form.ts';
+import { FORM_SELECT, formRowOf } from '../receipt-form.ts';
 import { FormTexts } from './form-texts.ts';
 import { type Program, rowOf, rowsOf } from './program.ts';
 
@@ -66,7 +66,7 @@ export class ArchiveReader {
       upTo,
       LIMITS.archiveBlockReceipts,
     );
-    const rows = found.map((row) => FORM_COLUMNS.map((column) => row[column]) as unknown as FormRow);
+    const rows = found.map(formRowOf);
     const times = rows.map(([, , createdMs]) => createdMs);
     const expired = rows.slice(0, countExpired(times, beforeMs, nowMs));
     if (expired.length === 0) return null;

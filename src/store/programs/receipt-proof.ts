@@ -3,7 +3,7 @@ import type { HashText } from '../../kit/hash-tree.ts';
 import { LIMITS } from '../../limits.ts';
 import { CALL_STATE } from '../codes.ts';
 import { CHUNK_LEAVES, CHUNK_LEVEL, type ClosedMonth, MONTH_PART, type MonthTreeRow } from '../month-tree.ts';
-import { FORM_COLUMNS, FORM_SELECT, type FormRow } from '../receipt-form.ts';
+import { FORM_SELECT, type FormRow, formRowOf } from '../receipt-form.ts';
 import type { LeafProof } from '../signing.ts';
 import { FormTexts } from './form-texts.ts';
 import { type Program, rowOf, rowsOf } from './program.ts';
@@ -79,7 +79,7 @@ export class ReceiptProver {
       ...values,
       LIMITS.proofReceiptsMax + 1,
     );
-    const rows = found.map((row) => FORM_COLUMNS.map((column) => row[column]) as unknown as FormRow);
+    const rows = found.map(formRowOf);
     yield* this.#texts.learn(rows);
     return rows;
   }
