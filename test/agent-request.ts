@@ -89,7 +89,7 @@ function toolOf([name, purpose, fields]: (typeof TOOLS)[number], copy: number): 
   };
 }
 
-export function agentTools(): object[] {
+function agentTools(): object[] {
   return [0, 1].flatMap((copy) => TOOLS.map((tool) => toolOf(tool, copy)));
 }
 

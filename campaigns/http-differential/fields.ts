@@ -3,7 +3,7 @@ import type { Random } from '../../test/random.ts';
 /** Parts of messages, valid and unusual ones. Each character of a text is one byte. */
 
 /** How often a part is an unusual one. */
-export const ODD_CHANCE = 0.035;
+const ODD_CHANCE = 0.035;
 
 export function part(random: Random, usual: readonly string[], odd: readonly string[]): string {
   return random.pick(random.chance(ODD_CHANCE) ? odd : usual);
@@ -165,7 +165,7 @@ const ODD_TRAILERS = [
 ];
 
 /** A body in chunks, with its last chunk, its trailers and the empty line. */
-export function chunkedText(random: Random, text: string): string {
+function chunkedText(random: Random, text: string): string {
   let framed = '';
   for (let at = 0; at < text.length; ) {
     const length = random.between(1, text.length - at);

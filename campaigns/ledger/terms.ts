@@ -16,7 +16,7 @@ export interface WorkerReport {
 
 /** The first account is the hot one: it has more keys than the others. */
 export const ACCOUNTS = 40;
-export const KEYS_OF_HOT = 5;
+const KEYS_OF_HOT = 5;
 
 export function keysOf(accountId: bigint): number {
   return accountId === 1n ? KEYS_OF_HOT : 2;

@@ -6,7 +6,7 @@ type FramingRow = NonNullable<ModelRow['framing']>;
  * What the hosts of a vendor's models add to a prompt. Vendors that are not here get the default. Figures are about twice
  * what templates, recordings or the vendor's documentation show; docs/holds.md has the comparison.
  */
-export const FRAMINGS: Readonly<Record<string, FramingRow>> = {
+const FRAMINGS: Readonly<Record<string, FramingRow>> = {
   openai: {
     ...{ prompt: 8, message: 8, part: 16, tool: 16, tools: 48 },
     source: 'recordings: 6 tokens for a prompt of one message; the vendor publishes 3 per message and 3 per answer',
@@ -39,7 +39,7 @@ export const FRAMINGS: Readonly<Record<string, FramingRow>> = {
 };
 
 /** Models of one vendor with another template than the others. */
-export const OWN_FRAMINGS: Readonly<Record<string, FramingRow>> = Object.fromEntries(
+const OWN_FRAMINGS: Readonly<Record<string, FramingRow>> = Object.fromEntries(
   ['gpt-oss-20b', 'gpt-oss-120b'].map((id) => [
     id,
     {

@@ -14,7 +14,7 @@ const ANTHROPIC_PAGE = 'docs.claude.com/en/docs/about-claude/pricing';
 const XAI_PAGE = 'docs.x.ai/docs/models';
 
 /** Sources write the same boundary as "from N" or as "above N". Here it has one meaning: more than N. */
-export const TIER_BOUNDARIES: Readonly<Record<string, readonly TierBoundary[]>> = {
+const TIER_BOUNDARIES: Readonly<Record<string, readonly TierBoundary[]>> = {
   openai: [{ aboveInputTokens: 272_000, page: OPENAI_PAGE }],
   google: [{ aboveInputTokens: 200_000, page: GOOGLE_PAGE }],
   anthropic: [

@@ -1,7 +1,7 @@
 import type { TreeSize } from './files.ts';
 
 /** What an installation may take. */
-export const SIZE_LIMITS = { packages: 70, diskBytes: 60_000_000 };
+const SIZE_LIMITS = { packages: 70, diskBytes: 60_000_000 };
 
 const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;
 

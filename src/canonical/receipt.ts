@@ -101,13 +101,13 @@ export const CALL_FIELDS = {
 } as const satisfies Fields;
 
 /** How a call ended; null while its hold is open. */
-export const ENDING_FIELDS = {
+const ENDING_FIELDS = {
   ended: required('ended'),
   httpStatus: required('integer'),
 } as const satisfies Fields;
 
 /** What a call cost. A new field needs a line here and a migration, as above. */
-export const COST_FIELDS = {
+const COST_FIELDS = {
   usageSource: required('usageSource'),
   usage: nullable('usage'),
   components: nullable('components'),

@@ -13,7 +13,7 @@ export async function findGatewayUrl(
 }
 
 /** The address of the gateway, without the `/v1` that it may end with. */
-export function readGatewayUrl(typed: string | boolean | undefined, { listen }: Pick<Config, 'listen'>): string {
+function readGatewayUrl(typed: string | boolean | undefined, { listen }: Pick<Config, 'listen'>): string {
   if (typeof typed !== 'string')
     return `http://${/[:*]|^0\.0\.0\.0$/.test(listen.host) ? '127.0.0.1' : listen.host}:${listen.port}`;
   if (!/^https?:$/.test(URL.parse(typed)?.protocol ?? '')) {

@@ -128,7 +128,7 @@ export function readLoadLimits(draft: z.infer<typeof loadLimitsSchema>): ConfigL
  * By default half of the descriptors that are not reserved, because a call also needs a connection to its host. A setting
  * may take more of them, but never the reserve.
  */
-export function readConnections(setting: number | null, descriptors: number): number {
+function readConnections(setting: number | null, descriptors: number): number {
   const free = descriptors - LIMITS.descriptorsReserved;
   return Math.max(LIMITS.connectionsMin, setting === null ? Math.floor(free / 2) : Math.min(setting, free));
 }

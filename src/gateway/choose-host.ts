@@ -33,7 +33,7 @@ function traitsOf(context: CallContext): CallTraits {
  * Identifies the prompt cache that a call would hit: by account, and by the caller's cache key or the start of the
  * prompt.
  */
-export function affinityOf({ call, text, peek }: Pick<CallContext, 'call' | 'text' | 'peek'>): number {
+function affinityOf({ call, text, peek }: Pick<CallContext, 'call' | 'text' | 'peek'>): number {
   const account = hashText(String(call.caller.accountId));
   const cacheKey = peek.labels?.prompt_cache_key;
   if (cacheKey !== undefined) return hashText(cacheKey, account);

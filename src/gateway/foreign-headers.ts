@@ -23,7 +23,7 @@ const FOREIGN_HEADERS: Readonly<Record<string, string>> = {
   'x-portkey-virtual-key': NO_PINNING,
   'x-portkey-custom-host': NO_PINNING,
 };
-export const FOREIGN_HEADER_NAMES: readonly string[] = Object.keys(FOREIGN_HEADERS);
+const FOREIGN_HEADER_NAMES: readonly string[] = Object.keys(FOREIGN_HEADERS);
 
 /** Refuses the request by the header's name. An empty header, or `false`, is allowed. */
 export function refuseForeignHeaders(headers: IncomingHttpHeaders): void {

@@ -15,7 +15,7 @@ export interface TakenFor<Taken> {
   readonly taken: Taken;
 }
 
-export function holdOf({ limits }: Pick<Gateway, 'limits'>, admitted: Admitted): HoldRequest {
+function holdOf({ limits }: Pick<Gateway, 'limits'>, admitted: Admitted): HoldRequest {
   const { call, peek, admission, prices, ceilingNanousd, idempotency, chain, record } = admitted;
   return {
     id: call.id,
@@ -48,7 +48,7 @@ export async function takeWorstCase<Taken extends { readonly kind: string }>(
 }
 
 /** After a refusal: takes more if the prompt may not be counted, or less if a count lowers the worst case. */
-export async function takeOtherwise<Taken extends { readonly kind: string }>(
+async function takeOtherwise<Taken extends { readonly kind: string }>(
   gateway: Gateway,
   admitted: Admitted,
   refused: HoldRefused,

@@ -20,7 +20,7 @@ export interface ReceiptRouteServices {
   readonly clock: Clock;
 }
 
-export const KEY_SET_PATH = '/.well-known/tollgate-receipt-keys.json';
+const KEY_SET_PATH = '/.well-known/tollgate-receipt-keys.json';
 
 /** The callers' receipts, signed if they ask for it, and the keys that verify them. */
 export function receiptRoutes(services: ReceiptRouteServices): Route[] {

@@ -86,7 +86,7 @@ const DEFERRED =
  * Routes of other services, refused by name with the nearest equivalent. A path that ends in a slash matches only paths
  * below it.
  */
-export const REFUSED_ROUTES: readonly { readonly path: string; readonly instead: string }[] = [
+const REFUSED_ROUTES: readonly { readonly path: string; readonly instead: string }[] = [
   { path: '/images', instead: 'Images are not generated here.' },
   { path: '/rerank', instead: 'Reranking is not offered; embeddings come closest.' },
   { path: '/moderations', instead: 'Moderation is not run here; call your own service before this gateway.' },

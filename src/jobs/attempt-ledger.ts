@@ -170,7 +170,7 @@ export function codeOf({ code, kind }: GatewayError): string {
   return code ?? kind;
 }
 
-export function outcomeUnknown(): GatewayError {
+function outcomeUnknown(): GatewayError {
   return new GatewayError('job_outcome_unknown', {
     message:
       'The gateway stopped while a host may have been working on this job; nothing was charged. Submit it again, with `on_unknown` "retry" if running it twice does no harm.',

@@ -13,7 +13,7 @@ import type { Job } from '../store/jobs.ts';
 import type { Wire } from '../wires/wire.ts';
 import type { CallFacts } from './admit-job.ts';
 
-export const CALL_PREFIX = 'req_';
+const CALL_PREFIX = 'req_';
 
 /** The call as it would have been made at submission, under an id of its own. */
 export function callOf(

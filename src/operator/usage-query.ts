@@ -23,7 +23,7 @@ const DIMENSIONS = {
 } as const satisfies Record<string, UsageDimension>;
 type DimensionName = keyof typeof DIMENSIONS;
 
-export const USAGE_METRICS = ['requests', 'tokens', 'cost', 'refunds', 'refused', 'first_byte', 'duration'] as const;
+const USAGE_METRICS = ['requests', 'tokens', 'cost', 'refunds', 'refused', 'first_byte', 'duration'] as const;
 export type UsageMetric = (typeof USAGE_METRICS)[number];
 
 const LABEL = 'label:';

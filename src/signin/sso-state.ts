@@ -3,7 +3,7 @@ import { hostCookie, readCookie } from '../accounts/sessions.ts';
 import { LIMITS } from '../limits.ts';
 
 /** Beside the session's cookie, and only until the provider sends the browser back. */
-export const SSO_COOKIE = '__Host-tollgate-sso';
+const SSO_COOKIE = '__Host-tollgate-sso';
 
 /** What the provider is given, and what its answer must match. */
 export interface SsoState {

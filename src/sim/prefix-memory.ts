@@ -3,8 +3,8 @@ import type { PromptSegment } from './prompt.ts';
 import { tokenEnd } from './tokens.ts';
 
 /** Shorter prompts are never cached; longer ones are cached at every multiple of this step. */
-export const CACHE_TOKENS_MIN = 1024;
-export const CACHE_STEP_TOKENS = 128;
+const CACHE_TOKENS_MIN = 1024;
+const CACHE_STEP_TOKENS = 128;
 
 export interface CachedPrefix {
   readonly cachedTokens: number;

@@ -8,7 +8,7 @@ import type { WebhookEvent } from './webhooks.ts';
  * the ledger was put back to an older state, so the job may have run; only an operator moves it. `pausing`: it ran when that
  * happened, and is paused as soon as its hold is voided. The others are final.
  */
-export const JOB_STATES = [
+const JOB_STATES = [
   'staged',
   'queued',
   'running',

@@ -2,7 +2,7 @@ import { ALERT_KINDS } from '../store/alerts.ts';
 import { FINAL_JOB_STATES } from '../store/jobs.ts';
 
 /** Every type of event. A webhook may name single types, or a group like `alert.*`. */
-export const EVENT_TYPES = [
+const EVENT_TYPES = [
   'webhook.test',
   ...ALERT_KINDS.map((kind) => `alert.${kind}` as const),
   ...FINAL_JOB_STATES.map((state) => `job.${state}` as const),

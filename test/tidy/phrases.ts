@@ -4,7 +4,7 @@ export interface Phrase {
   readonly instead: string;
 }
 
-export const PHRASES: readonly Phrase[] = [
+const PHRASES: readonly Phrase[] = [
   { pattern: /\b(?:that|which|who|what|it) (?:is|are|was|were) none\b/i, instead: '"invalid", "missing" or "not a …"' },
   {
     pattern: /\b(?:this|that|which|it) (?:is|was) no (?!longer\b|more\b|less\b|later\b|way\b|one\b)/i,

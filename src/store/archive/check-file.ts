@@ -136,7 +136,7 @@ function readBlock(descriptor: number, { offset, bytes }: ArchiveBlock): Buffer 
   return readSync(descriptor, into, 0, bytes, offset) === bytes ? into : null;
 }
 
-export function linesIn(zipped: Uint8Array): string[] {
+function linesIn(zipped: Uint8Array): string[] {
   const text = gunzipSync(zipped, { maxOutputLength: LIMITS.archiveBlockBytesMax }).toString();
   return text.split('\n').slice(0, -1);
 }

@@ -95,7 +95,7 @@ import {
 } from './webhooks.ts';
 
 /** Programs that only read. */
-export const DIRECTORY_READS = {
+const DIRECTORY_READS = {
   findPerson,
   findPersonByEmail,
   findPersonByIdentity,
@@ -143,7 +143,7 @@ export const DIRECTORY_READS = {
 };
 
 /** Programs that change rows, each in one commit together with its row in the audit. */
-export const DIRECTORY_CHANGES = {
+const DIRECTORY_CHANGES = {
   renameAccount,
   setAccountStatus,
   closeAccount,

@@ -35,7 +35,7 @@ export function openScanner(folder: string): Served<ScannerVerbs> {
 }
 
 /** Long reads, for a thread of their own. */
-export function scannerVerbs(database: DatabaseSync) {
+function scannerVerbs(database: DatabaseSync) {
   const accounts = new AccountReader(database);
   const keys = new KeyReader(database);
   const receipts = new ReceiptReader(database);

@@ -50,7 +50,7 @@ export function countTools(body: Members): number {
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'];
 
 /** Walks all messages; throws for content that no host can read or that has no price. */
-export function visitMessages(messages: readonly unknown[], visitor: PromptVisitor): void {
+function visitMessages(messages: readonly unknown[], visitor: PromptVisitor): void {
   for (let index = 0; index < messages.length; index++) {
     const message = messages[index];
     const path = `messages[${index}]`;

@@ -40,7 +40,7 @@ function textOf(value: unknown): string {
 }
 
 /** Puts reasoning under both names, since clients read either one; removes it if it is not wanted. */
-export function mendReasoning(holder: Members, hide: boolean): boolean {
+function mendReasoning(holder: Members, hide: boolean): boolean {
   if (hide) return removeMembers(holder, TRACE_MEMBERS);
   const { reasoning, reasoning_content: content } = holder;
   if (typeof reasoning === 'string' && reasoning === content) return false;

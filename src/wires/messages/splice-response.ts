@@ -76,6 +76,6 @@ function mendMessage(message: Members, { requestId }: RelayTerms): boolean {
 }
 
 /** The likely stop reason, if the host sent none. */
-export function likelyStopReason(blocks: readonly Members[]): string {
+function likelyStopReason(blocks: readonly Members[]): string {
   return blocks.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn';
 }

@@ -46,7 +46,7 @@ export const REFUSAL: PartKind = {
 };
 
 /** Raw reasoning text. */
-export const REASONING_TEXT: PartKind = {
+const REASONING_TEXT: PartKind = {
   ...CONTENT,
   type: 'reasoning_text',
   itemType: 'reasoning',

@@ -114,7 +114,7 @@ function readResult(item: Members, path: string): ToolResultBlock {
 }
 
 /** Reasoning text and its opaque part; an item with neither is dropped. */
-export function readReasoningItem(item: Members): ReasoningBlock[] {
+function readReasoningItem(item: Members): ReasoningBlock[] {
   const text = reasoningText(item);
   const opaque = readOpaque(item);
   return text === '' && opaque === null ? [] : [{ kind: 'reasoning', text, opaque }];

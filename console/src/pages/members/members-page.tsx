@@ -132,7 +132,7 @@ function OpenInvitations({ account }: { readonly account: Account }): ReactNode 
   );
 }
 
-export const INVITATION_COLUMNS: readonly Column<Invitation>[] = [
+const INVITATION_COLUMNS: readonly Column<Invitation>[] = [
   {
     id: 'email',
     head: 'Email address',
