@@ -159,11 +159,12 @@ export const LAYERS: readonly Layer[] = [
   { name: 'kit', mayImport: [], about: 'Clock, ids, batcher, SSE, log, threads.' },
   {
     name: 'limits.ts',
-    mayImport: ['management-limits.ts', 'job-limits.ts', 'worker-limits.ts'],
+    mayImport: ['management-limits.ts', 'job-limits.ts', 'store-limits.ts', 'worker-limits.ts'],
     about: 'Every limit of the product. Open to all layers.',
   },
   { name: 'management-limits.ts', mayImport: [], about: 'The part of `limits.ts` about people and management.' },
   { name: 'job-limits.ts', mayImport: [], about: 'The part of `limits.ts` about deferred jobs.' },
+  { name: 'store-limits.ts', mayImport: [], about: 'The part of `limits.ts` about the ledger and its store.' },
   { name: 'worker-limits.ts', mayImport: [], about: 'The part of `limits.ts` about gateways with several workers.' },
 ];
 
