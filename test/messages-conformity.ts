@@ -132,7 +132,8 @@ class StrictReader {
     this.#signatures = 0;
     this.#block = data.content_block as Fields;
     const { type, id, input, thinking, signature } = this.#block;
-    if (type === 'thinking' && (thinking !== '' || signature !== '')) this.fault('a trace stands in its head');
+    if (type === 'thinking' && (thinking !== '' || signature !== ''))
+      this.fault('a block of reasoning begins with text or a signature');
     if (type !== 'tool_use') return;
     if (typeof id !== 'string' || id === '') this.fault('a tool call has no id');
     if (JSON.stringify(input) !== '{}') this.fault('a tool call begins with input');
@@ -157,6 +158,6 @@ class StrictReader {
       if (delta[name] === undefined) this.fault(`the end has no ${name}`);
     }
     for (const name of USAGE_COUNTS) if (!Number.isInteger(usage[name])) this.fault(`usage.${name} is no count`);
-    if (Object.keys(usage).some((name) => /^cost/.test(name))) this.fault('a cost stands in the stream');
+    if (Object.keys(usage).some((name) => /^cost/.test(name))) this.fault('a cost is in the usage of the stream');
   }
 }

@@ -82,7 +82,7 @@ describe.each(TRANSPORTS)('over the %s transport', (transport) => {
     const textOf = (chunks: readonly ChatStreamChunk[]): string =>
       chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('');
 
-    test.each(MODELS)('%s answers, and its cost stands in its usage', async (model) => {
+    test.each(MODELS)('%s answers, and its usage has its cost', async (model) => {
       const result = await ask({ model, messages: MESSAGES });
       expect(result.model).toBe(model);
       expect(result.choices[0]).toMatchObject({ finishReason: 'stop', message: { role: 'assistant' } });

@@ -51,7 +51,7 @@ describe('size', () => {
   });
 });
 
-describe('what stands in one place only', () => {
+describe('what may be in one place only', () => {
   for (const { what, homes, instead, find } of BANS) {
     test(`${what}: ${homes.join(', ') || 'nowhere'}`, () => {
       const found = PRODUCT.map((file) => ({ path: file.path, lines: find(file) })).filter(

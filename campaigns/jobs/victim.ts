@@ -94,7 +94,7 @@ async function open({ folder, hostUrl, storeUrl, masterKey }: VictimTerms): Prom
 const CREDIT_NANOUSD = 1_000_000_000_000n;
 const WAIT_MS = 60_000;
 
-/** Without a webhook there are no events. This one asks for none of jobs, so nothing is sent to it. */
+/** Without a webhook there are no events. This one asks for no event of a job, so nothing is sent to it. */
 async function openWebhook({ books }: Running, accountId: bigint): Promise<void> {
   const { ids, store } = books;
   const webhook = { id: ids.next(), accountId, name: 'hook', url: 'https://hook.invalid/', events: ['webhook.test'] };

@@ -133,7 +133,7 @@ export function judgeReceipts(
     return status === 'voided' && cost_nanousd !== 0 ? [`${id} is void and yet costs ${cost_nanousd}`] : [];
   });
   if (byLabel.size < receipts.length) faults.push(`${receipts.length - byLabel.size} calls have two receipts`);
-  if (new Set(receipts.map(({ id }) => id)).size < receipts.length) faults.push('A receipt stands twice');
+  if (new Set(receipts.map(({ id }) => id)).size < receipts.length) faults.push('A receipt is listed twice');
   return faults;
 }
 

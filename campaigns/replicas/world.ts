@@ -106,7 +106,7 @@ export class World {
   async #openAccount(creditNanousd: bigint): Promise<bigint> {
     const services = { store: this.store, clock: systemClock, ids: this.#ids };
     const account = await createAccount(services, { name: `account ${++this.#accounts}`, kind: 'prepaid' });
-    if (account === 'name_taken') throw new Error('An account stands twice.');
+    if (account === 'name_taken') throw new Error('An account of this name exists already.');
     const id = this.#ids.next();
     const credit = { kind: 'credit', id, accountId: account.id, amountNanousd: creditNanousd, note: null } as const;
     await this.store.apply([{ ...credit, reference: String(id), createdMs: systemClock.nowMs() }]);
@@ -122,7 +122,7 @@ export class World {
     const [row] = await this.sql<{ epoch: string }>('SELECT epoch FROM instance WHERE number = $1 AND state = 1', [
       await replica.number(),
     ]);
-    if (row === undefined) throw new Error('A replica that answers has no life in the books.');
+    if (row === undefined) throw new Error('A replica that answers has no row in the table of instances.');
     return BigInt(row.epoch);
   }
 

@@ -50,7 +50,7 @@ export class LearnedFactors implements TokenFactors {
     this.#store.noteTokenOverrun(overrun).then(() => this.read(), this.#onError);
   }
 
-  /** Reads the overruns now and every minute. A store that is unreachable leaves the factors as they are. */
+  /** Reads the overruns now and from time to time. A store that is unreachable leaves the factors as they are. */
   async read(): Promise<void> {
     try {
       this.#raised = raisedFactors(await this.#store.listTokenOverruns());

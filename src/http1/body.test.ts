@@ -82,7 +82,7 @@ describe('trailers', () => {
     ['a folded line', 'X: y\r\n z'],
     ['a control character in the value', 'X: \x01'],
     ['a line that ends with a line feed alone', 'X: y\nZ: 1'],
-    ['more bytes than may stand there', `X: ${'y'.repeat(BESIDES_MAX)}`],
+    ['more bytes than are allowed there', `X: ${'y'.repeat(BESIDES_MAX)}`],
   ])('break the body with %s', (_, trailer) => {
     expect(read(`0\r\n${trailer}\r\n\r\n`)).toMatchObject({ over: false, isBroken: true });
     expect(readByteByByte(`0\r\n${trailer}\r\n\r\n`)).toMatchObject({ over: false, isBroken: true });

@@ -75,7 +75,7 @@ describe('imports', () => {
     expect(from(text).files).toEqual(['src/sim/main.ts']);
   });
 
-  test('reports an import whose target stands in a variable', () => {
+  test('reports an import whose target is in a variable', () => {
     expect(from('\nawait import(name);').unreadable).toEqual([2]);
   });
 

@@ -66,7 +66,7 @@ rules: []
     expect(yaml.remove(added, PATH)).toBe(LIST);
   });
 
-  test('has its own element replaced, wherever its name stands in it', () => {
+  test('has its own element replaced, wherever its name is in it', () => {
     const text = LIST.replace('name: Other # kept\n    provider: x', 'provider: x\n    name: "Own"');
     expect(yaml.read(text, PATH)).toBe('provider: x\nname: "Own"\nroles:\n  - chat');
     expect(yaml.write(text, PATH, 'name: Own')).toBe(

@@ -65,7 +65,7 @@ describe('a pattern of frames with words', () => {
     expect(adopted(patternOf(), TWO, wordsFrame({ ...TWO, created: ONE.created }, 'zwei'))).toBeNull();
   });
 
-  test('is looked at only where the id has its length, its own text stands there and words follow', () => {
+  test('is looked at only where an id of the same length follows, then its own text, then words', () => {
     const at = (identity: StreamIdentity, frame: string) => mayHaveTextAt(patternOf(), identity, Buffer.from(frame), 0);
     expect(at(TWO, wordsFrame(TWO, 'zwei'))).toBe(true);
     expect(at(TWO, wordsFrame(TWO, ''))).toBe(false);
