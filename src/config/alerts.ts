@@ -26,7 +26,9 @@ export const alertsSchema = z.strictObject({
     .max(NANOUSD_MAX)
     .nullable()
     .default(10_000_000_000)
-    .describe('Alert when hosts may bill more than this in an hour without a caller being charged for it, in nanodollars. Null: off.'),
+    .describe(
+      'Alert when hosts may bill more than this in an hour without a caller being charged for it, in nanodollars. Null: off.',
+    ),
   disk_free_mb: z
     .int()
     .min(1)
