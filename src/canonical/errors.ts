@@ -84,7 +84,7 @@ export interface ErrorDetail {
   readonly message: string;
   readonly param?: string | null;
   /** Replaces the code of the table, for a code that the host sent. */
-  readonly code?: string | null;
+  readonly code?: string;
   /** Seconds after which a retry makes sense. */
   readonly retryAfterS?: number;
   /** The status and body of a caller's own provider, whose errors are passed on as they are. */
@@ -116,7 +116,7 @@ export class GatewayError extends Error {
   readonly kind: ErrorName;
   readonly status: number;
   readonly type: string;
-  readonly code: string | null;
+  readonly code: string;
   readonly param: string | null;
   readonly retryAfterS: number | null;
   /** Sent instead of our envelope. */
@@ -130,7 +130,7 @@ export class GatewayError extends Error {
     this.kind = kind;
     this.status = detail.status ?? row.status;
     this.type = row.type;
-    this.code = detail.code === undefined ? row.code : detail.code;
+    this.code = detail.code ?? row.code;
     this.param = detail.param ?? null;
     this.retryAfterS = detail.retryAfterS ?? null;
     this.body = detail.body ?? null;

@@ -67,7 +67,7 @@ export class RefusalLog {
       route,
       model: model === null ? null : model.slice(0, LIMITS.modelIdCharsMax),
       status: error.status,
-      code: error.code ?? error.kind,
+      code: error.code,
       message: error.message.slice(0, LIMITS.refusalMessageCharsMax),
       worstNanousd: error.amounts?.worstNanousd ?? null,
       availableNanousd: error.amounts?.availableNanousd ?? null,

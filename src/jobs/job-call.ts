@@ -87,5 +87,8 @@ export function answerOfFailed(job: Job, wire: Wire): WholeAnswer {
 function errorOf({ errorCode, errorMessage }: Job): GatewayError {
   const names = Object.keys(ERROR_TABLE) as ErrorName[];
   const kind = names.find((name) => ERROR_TABLE[name].code === errorCode) ?? 'internal_error';
-  return new GatewayError(kind, { code: errorCode, message: errorMessage ?? 'The job failed.' });
+  return new GatewayError(kind, {
+    ...(errorCode !== null && { code: errorCode }),
+    message: errorMessage ?? 'The job failed.',
+  });
 }

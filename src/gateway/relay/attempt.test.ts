@@ -67,6 +67,11 @@ describe("a host's error", () => {
     expect(failureOf({ kind }).error.message.includes('secret words')).toBe(own);
   });
 
+  test('about the request has the host’s own code, or ours if the host gave none', () => {
+    expect(failureOf({ kind: 'request', code: 'bad_colour' }).error.code).toBe('bad_colour');
+    expect(failureOf({ kind: 'request', code: null }).error.code).toBe('host_refused_request');
+  });
+
   test('never shows the caller our key, and the operator’s log neither', () => {
     const { error, fault } = failureOf({ kind: 'request', message: HOST_KEY, code: HOST_KEY, param: HOST_KEY });
     expect(JSON.stringify([error, error.message, fault])).not.toContain(HOST_KEY);

@@ -165,7 +165,7 @@ function errorForCaller(error: HostError, contentLeft: boolean): GatewayError {
       return new GatewayError('host_refused_request', {
         message: message || 'The model refused this request.',
         param,
-        code,
+        ...(code !== null && { code }),
       });
     case 'rate':
       return new GatewayError('rate_limit_exceeded', {
