@@ -204,7 +204,7 @@ const UNCOUNTED: Readonly<Record<string, Ask>> = {
   responses: { ...ASKS.responses!, model: 'sim-responses' },
 };
 
-const FAR_OVER = { ...ASKS, ...UNCOUNTED };
+const FAR_OVER = { ...ASKS, ...UNCOUNTED, ...DECISIONS };
 
 describe.each(Object.entries(FAR_OVER))('%s', (_, ask) => {
   test('a prompt far over the window is a 400 that says at least how long it is, before any host or hold', async () => {
@@ -220,6 +220,31 @@ describe.each(Object.entries(FAR_OVER))('%s', (_, ask) => {
       expect(harness.sim.received()).toBe(0);
     }
   });
+});
+
+test('a structured state far over the window is refused like a text', async () => {
+  const state = { log: Array.from({ length: 40_000 }, (_, at) => ({ line: `barge ${at} waits at the gate` })) };
+  const response = await harness.post(
+    { model: 'sim-decide', ...DECISIONS.systemone!.body(''), state },
+    {},
+    '/v1/systemone',
+  );
+  expect(response.status).toBe(400);
+  const error = await errorOf(response, '/v1/systemone');
+  expect(error).toMatchObject({ code: 'context_length_exceeded', param: 'state' });
+  expect(harness.sim.received()).toBe(0);
+});
+
+test.each([ASKS.completions!, ASKS.embeddings!])('token ids over the window are refused on $path', async (ask) => {
+  const tokens = (count: number) => ({ model: ask.model, [ask.param]: Array.from({ length: count }, () => 7) });
+  expect((await harness.post(tokens(WINDOW), {}, ask.path)).status).toBe(200);
+  harness.sim.reset();
+  const response = await harness.post(tokens(WINDOW + 1), {}, ask.path);
+  expect(response.status).toBe(400);
+  const error = await errorOf(response, ask.path);
+  expect(error).toMatchObject({ code: 'context_length_exceeded', param: ask.param });
+  expect(error.message).toContain('at least 51 tokens');
+  expect(harness.sim.received()).toBe(0);
 });
 
 test('text without spaces, far over the window, is refused by the count of its beginning', async () => {

@@ -10,15 +10,22 @@ const FAR_BYTES_PER_TOKEN = 8;
 const LEAST_BYTES_PER_TOKEN = 4;
 
 /** No text has more tokens than bytes. The window applies to each prompt of a batch, so batches are left to the host. */
-export function mayExceedWindow({ contextWindow }: CatalogModel, { size, prompts = 1 }: Peek): boolean {
-  return size.textBytes > contextWindow && prompts <= 1;
+export function mayExceedWindow({ contextWindow }: CatalogModel, peek: Peek): boolean {
+  const { size, prompts = 1 } = peek;
+  return (bytesRead(peek) > contextWindow || size.tokenIds > contextWindow) && prompts <= 1;
 }
 
-/** Refuses a prompt that no tokenizer could fit into the window. */
+/** An upper bound on the bytes of the texts that `leastTokens` reads. */
+function bytesRead({ size, countsAsSchema }: Peek): number {
+  return countsAsSchema === true ? size.toolBytes : size.textBytes;
+}
+
+/** Refuses a prompt that no tokenizer could fit into the window. Token ids are counted already. */
 export function refuseFarOver(model: CatalogModel, peek: Peek, counter: PromptCounter): void {
   const { tokenizer, contextWindow } = model;
+  checkWindow(model, peek, peek.size.tokenIds);
   const bytesPerToken = tokenizer === null ? LEAST_BYTES_PER_TOKEN : FAR_BYTES_PER_TOKEN;
-  if (peek.size.textBytes <= contextWindow * bytesPerToken) return;
+  if (bytesRead(peek) <= contextWindow * bytesPerToken) return;
   checkWindow(model, peek, counter.leastTokens(contextWindow));
 }
 

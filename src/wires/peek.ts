@@ -25,6 +25,8 @@ export interface Peek {
   readonly prompts?: number;
   readonly needs: readonly CapabilityNeed[];
   readonly size: PromptSize;
+  /** The whole prompt counts as a schema, its texts too; absent: only tools and formats do. */
+  readonly countsAsSchema?: true;
   /** The cache writes that the request asks for; absent means none. */
   readonly cacheWrites?: CacheWrites;
   readonly labels: Readonly<Record<string, string>> | null;

@@ -4,7 +4,7 @@ import type { JsonText } from '../json/json.ts';
 import { texts as chat } from './chat/peek.ts';
 import { texts as completions } from './completions/peek.ts';
 import { texts as embeddings } from './embeddings/peek.ts';
-import { decisionTexts } from './fields/typed-decision.ts';
+import { decisionSubject, decisionTexts } from './fields/typed-decision.ts';
 import { texts as messages } from './messages/peek.ts';
 import { texts as responses } from './responses/peek.ts';
 
@@ -18,6 +18,11 @@ const TEXTS: Readonly<Record<WireName, (text: JsonText) => PromptTexts>> = {
   systemone: decisionTexts,
   decisions: decisionTexts,
 };
+
+/** The texts of a prompt that a model reads whatever its host makes of the request, for a lower bound on its tokens. */
+export function textsRead(wire: WireName, text: JsonText): readonly string[] {
+  return wire === 'systemone' || wire === 'decisions' ? decisionSubject(text) : promptTexts(wire, text).texts;
+}
 
 /** The texts of a prompt that `peek` of the wire accepted, for a token count. */
 export function promptTexts(wire: WireName, text: JsonText): PromptTexts {

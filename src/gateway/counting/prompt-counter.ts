@@ -6,7 +6,7 @@ import { LIMITS } from '../../limits.ts';
 import type { PromptCount } from '../../money/counted-bound.ts';
 import { countSurplus, leastTokens, pieceTokensMax, prefixOf } from '../../money/least-tokens.ts';
 import type { Peek } from '../../wires/peek.ts';
-import { promptTexts } from '../../wires/prompt-texts.ts';
+import { promptTexts, textsRead } from '../../wires/prompt-texts.ts';
 import type { Call } from '../call.ts';
 import type { Gateway } from '../gateway.ts';
 import type { PromptCounter } from './counted-prompt.ts';
@@ -41,7 +41,7 @@ export function counterFor(
       // The last piece of the beginning may be a part of a longer one, which can have fewer tokens.
       return count === null ? null : leastOf(count, prefix!) - pieceTokensMax(LIMITS.tokenCountPieceCharsMax);
     },
-    leastTokens: (enough) => leastTokens(texts().texts, enough),
+    leastTokens: (enough) => leastTokens(textsRead(wire.name, text), enough),
   };
 }
 

@@ -17,7 +17,7 @@ export function peek(text: JsonText): Peek {
     });
   }
   const model = readModel(body);
-  const peeked = decisionPeek(model, body, text.bytes);
+  const peeked = decisionPeek(model, body, text.bytes, 'input');
   refuseUntranslatable(body);
   checkInput(body.input);
   readQuestions(body.questions);

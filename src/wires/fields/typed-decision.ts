@@ -11,7 +11,7 @@ import { HostAnswerBroken } from '../wire.ts';
 import { withoutHostBill } from './host-members.ts';
 import { readLabels } from './labels.ts';
 import { isAbsent, isObject, type Members } from './members.ts';
-import { PromptMeasure } from './prompt-visitor.ts';
+import { PromptMeasure, TextCollector, visitUnknown } from './prompt-visitor.ts';
 import { refuseStream } from './refuse-stream.ts';
 import { OTHER_PRICES, REFUSED_EVERYWHERE, type Refusals, refuseUnlessHarmless } from './refused-fields.ts';
 import { mustBe } from './request-errors.ts';
@@ -24,7 +24,7 @@ export function isRefusable(name: string): boolean {
 }
 
 /** The part of peek that both decision wires share. Input is billed, output is free. */
-export function decisionPeek(model: string, body: Members, bytes: Buffer): Peek {
+export function decisionPeek(model: string, body: Members, bytes: Buffer, promptParam: 'state' | 'input'): Peek {
   for (const name of Object.keys(body)) {
     if (isRefusable(name)) refuseUnlessHarmless(REFUSED_FIELDS, body, name);
   }
@@ -33,11 +33,13 @@ export function decisionPeek(model: string, body: Members, bytes: Buffer): Peek 
     model,
     stream: false,
     wantsUsageFrame: false,
+    promptParam,
     outputLimit: null,
     defaultOutputLimit: 0,
     answers: 1,
     needs: [{ capability: 'decisions', param: 'model' }],
     size: measureDecision(bytes),
+    countsAsSchema: true,
     labels: readLabels(body),
     reasoning: null,
   };
@@ -48,6 +50,14 @@ function measureDecision(body: Buffer): PromptSize {
   const measure = new PromptMeasure();
   measure.json(body);
   return measure.size(1, 0);
+}
+
+/** What the questions are about: texts that the model reads, in whatever form its host writes them. */
+export function decisionSubject({ value }: JsonText): string[] {
+  const { state, input } = value as Members;
+  const collector = new TextCollector();
+  visitUnknown(state ?? input, collector);
+  return collector.texts;
 }
 
 /** The text that `decisionPeek` measures, for a token count. */

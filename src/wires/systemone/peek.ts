@@ -19,5 +19,5 @@ export function peek(text: JsonText): Peek {
     throw missing('state', '`state` is missing; send what the questions are about, or null.');
   checkEntry(body.state, 'state');
   checkQuestions(body.questions);
-  return decisionPeek(model, body, text.bytes);
+  return decisionPeek(model, body, text.bytes, 'state');
 }
