@@ -195,6 +195,9 @@ describe('a client of the messages wire is refused in its own shape', () => {
           error: { type: 'overloaded_error', code: 'overloaded' },
           request_id: response.headers.get('request-id'),
         });
+        const id = response.headers.get('request-id')!;
+        expect((await local.receipt(id)).http_status).toBe(529);
+        expect(local.log.find((line) => line.request_id === id && line.status !== undefined)?.status).toBe(529);
       }
     },
   );

@@ -14,7 +14,7 @@ import { answerAgain, answerInstead, keepAnswer } from './idempotency.ts';
 import { mayHaveRun, meter } from './meter.ts';
 import type { Outcome } from './outcome.ts';
 import { receiptLines } from './receipt-headers.ts';
-import { asGatewayError, refusalOf, refuse } from './refuse.ts';
+import { asGatewayError, refusalOf, refuse, statusOnWire } from './refuse.ts';
 import type { AttemptResult } from './relay/attempt.ts';
 import { type MayCancel, noteOverrun, type Served, serve } from './serve.ts';
 import { type HoldRefused, takeWorstCase } from './take-money.ts';
@@ -188,7 +188,7 @@ function settlementFor(
 ): Settlement {
   const { admission, peek } = admitted;
   return meter({
-    outcome: served,
+    outcome: withStatusSent(admitted, served),
     stream: peek.stream,
     price: admission.model.price,
     heldNanousd: heldFor(admitted),
@@ -197,6 +197,14 @@ function settlementFor(
     outputBound: admission.outputBound,
     inputEstimateTokens: admission.inputEstimateTokens,
   });
+}
+
+/** The receipt has the status that the caller was sent, which is another one on one wire. */
+function withStatusSent({ call }: Admitted, served: Outcome): Outcome {
+  const { error, httpStatus } = served;
+  if (error === null || httpStatus !== error.status) return served;
+  const sent = statusOnWire(call, error);
+  return sent === httpStatus ? served : { ...served, httpStatus: sent };
 }
 
 function settleTerms(gateway: Gateway, admitted: Admitted, served: Served, settlement: Settlement): CallSettleTerms {

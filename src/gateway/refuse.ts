@@ -47,7 +47,7 @@ export function refuse(
   const charged = settlement === null || settlement.costNanousd > 0n;
   const error = asGatewayError(cause, charged);
   record.errorCode = error.code;
-  record.status = sink.gone ? record.status || 499 : error.status;
+  record.status = sink.gone ? record.status || 499 : statusOnWire(call, error);
   if (!(cause instanceof GatewayError))
     record.fault = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
   if (sink.gone) return;
@@ -58,6 +58,11 @@ export function refuse(
   const { status, lines, body } = refusalOf(call, record, error, settlement);
   sink.head(status, lines, body.length);
   sink.end(body);
+}
+
+/** The status with which a caller gets an error; one wire has a status of its own. */
+export function statusOnWire({ wire }: Pick<Call, 'wire'>, error: GatewayError): number {
+  return wire.client.statusOf?.(error) ?? error.status;
 }
 
 /** The whole response of an error. */

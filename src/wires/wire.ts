@@ -59,6 +59,8 @@ export interface ClientHalf {
   /** Fields that may begin the prompt, in order; absent: the prompt is in one field. */
   readonly promptFields?: readonly string[];
   writeError(error: GatewayError, requestId: string): WrittenError;
+  /** The status that `writeError` gives an error; absent: always that of the table of errors. */
+  statusOf?(error: GatewayError): number;
   /** The same error inside a stream, after its head was sent. */
   writeStreamError(error: GatewayError, requestId: string): string;
   /** Bytes that keep a silent stream alive; clients ignore them. */

@@ -38,7 +38,7 @@ export function writeStreamError(error: GatewayError, requestId: string): string
   return frameText('error', envelope(error, statusOf(error), requestId));
 }
 
-function statusOf({ status }: GatewayError): number {
+export function statusOf({ status }: GatewayError): number {
   return status === 503 ? OVERLOADED : status;
 }
 

@@ -1,7 +1,7 @@
 import type { Wire } from '../wire.ts';
 import { answerAsStream } from './answer-as-stream.ts';
 import { countTokens } from './count-tokens.ts';
-import { readError, writeError, writeStreamError } from './errors.ts';
+import { readError, statusOf, writeError, writeStreamError } from './errors.ts';
 import { PING } from './frames.ts';
 import { mendStream } from './mend.ts';
 import { peek } from './peek.ts';
@@ -23,6 +23,7 @@ export const messages: Wire = {
     readsHeaders: VENDOR_HEADERS,
     promptFields: ['system', 'messages'],
     writeError,
+    statusOf,
     writeStreamError,
     keepAlive: PING,
   },
