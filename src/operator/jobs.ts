@@ -77,9 +77,11 @@ export async function cancelJob(
 ): Promise<OwnedJobView> {
   const id = readId(JOB_PREFIX, job, 'job');
   return asOperator(async () => {
-    const cancelled = await (await jobsOf(services)).cancel(EVERYTHING, id);
-    await note(services, 'job.cancel', job, cancelled.accountId);
-    return ownedJob(services, cancelled);
+    const jobs = await jobsOf(services);
+    const found = ownedJob(services, await jobs.find(EVERYTHING, id));
+    if (found.finished_at !== null) return found;
+    await noteCancelling(services, 'job.cancel', found);
+    return ownedJob(services, await jobs.cancel(EVERYTHING, id));
   });
 }
 
@@ -107,32 +109,38 @@ export async function cancelJobGroup(
 ): Promise<OwnedJobGroupView> {
   const id = readId(GROUP_PREFIX, job_group, 'job_group');
   return asOperator(async () => {
-    const cancelled = await (await jobsOf(services)).cancelGroup(EVERYTHING, id);
-    await note(services, 'jobgroup.cancel', job_group, cancelled.accountId);
-    return ownedGroup(cancelled);
+    const jobs = await jobsOf(services);
+    const found = ownedGroup(await jobs.findGroup(EVERYTHING, id));
+    if (found.finished_at !== null) return found;
+    await noteCancelling(services, 'jobgroup.cancel', found);
+    return ownedGroup(await jobs.cancelGroup(EVERYTHING, id));
   });
 }
 
 export async function resumeRestoredJobs(services: OperatorServices): Promise<RestoredJobsView> {
   const jobs = await (await jobsOf(services)).resumeRestored();
-  await note(services, 'jobs.resume_restored', 'restored', null, { jobs });
+  await noteRestored(services, 'jobs.resume_restored', jobs);
   return { object: 'restored_jobs', status: 'resumed', jobs };
 }
 
 export async function failRestoredJobs(services: OperatorServices): Promise<RestoredJobsView> {
   const jobs = await (await jobsOf(services)).failRestored();
-  await note(services, 'jobs.fail_restored', 'restored', null, { jobs });
+  await noteRestored(services, 'jobs.fail_restored', jobs);
   return { object: 'restored_jobs', status: 'failed', jobs };
 }
 
-async function note(
+/** Before it is done: jobs end in commits of their own, and none may end without a row that says who wanted it. */
+async function noteCancelling(
   services: OperatorServices,
   action: string,
-  subject: string,
-  accountId: bigint | null,
-  after: object | null = null,
+  { id, account, status }: OwnedJobView | OwnedJobGroupView,
 ): Promise<void> {
-  await services.store.directory.writeAudit(auditRow(services, { action, subject, accountId, after }));
+  const change = { action, subject: id, accountId: parseId(ACCOUNT_PREFIX, account), before: { status } };
+  await services.store.directory.writeAudit(auditRow(services, change));
+}
+
+async function noteRestored(services: OperatorServices, action: string, jobs: number): Promise<void> {
+  await services.store.directory.writeAudit(auditRow(services, { action, subject: 'restored', after: { jobs } }));
 }
 
 async function readerOf(
