@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { formatAgo, formatDay, formatDuration } from './time-format.ts';
+import { formatAgo, formatDay, formatDuration, timeZoneName } from './time-format.ts';
 
 test.each([
   [null, '–'],
@@ -29,6 +29,17 @@ test.each(['Pacific/Kiritimati', 'America/Los_Angeles'])(
     }
   },
 );
+
+test.each([
+  ['UTC', 'UTC'],
+  ['Asia/Tokyo', 'UTC+9'],
+  ['Asia/Kolkata', 'UTC+5:30'],
+  ['Europe/Berlin', 'UTC+1/+2'],
+  ['Europe/London', 'UTC+0/+1'],
+  ['America/New_York', 'UTC-5/-4'],
+])('names both offsets of a time zone in which clocks change, because a list has times of both: %s', (zone, name) => {
+  expect(timeZoneName(zone)).toBe(name);
+});
 
 test('names the day of a time in UTC in UTC, although it is still the day before where the browser is', () => {
   vi.stubEnv('TZ', 'America/Los_Angeles');

@@ -46,9 +46,17 @@ export function formatDuration(ms: number | null | undefined): string {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-export function timeZoneName(): string {
-  const parts = new Intl.DateTimeFormat('en', { timeZoneName: 'shortOffset' }).formatToParts(new Date());
-  return (parts.find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC').replace('GMT', 'UTC');
+/** `UTC+1`, or `UTC+1/+2` where clocks change during the year: a list may have times of both. */
+export function timeZoneName(timeZone?: string): string {
+  const zone = timeZone === undefined ? {} : { timeZone };
+  const formatter = new Intl.DateTimeFormat('en', { timeZoneName: 'shortOffset', ...zone });
+  const year = new Date().getFullYear();
+  const offsets = Array.from({ length: 12 }, (_, month) => {
+    const parts = formatter.formatToParts(Date.UTC(year, month, 15));
+    return parts.find(({ type }) => type === 'timeZoneName')?.value.replace('GMT', '') || '+0';
+  });
+  const name = `UTC${[...new Set(offsets)].join('/')}`;
+  return name === 'UTC+0' ? 'UTC' : name;
 }
 
 const DAY_FORMAT = { month: 'short', day: 'numeric' } as const;

@@ -5,7 +5,7 @@ import { Chip } from '../../parts/chip.tsx';
 import { CopyButton } from '../../parts/copy.tsx';
 import { type Fact, Facts } from '../../parts/facts.tsx';
 import { Money } from '../../parts/money.tsx';
-import { formatDuration, formatFull, timeZoneName } from '../../parts/time-format.ts';
+import { formatDuration, formatFull } from '../../parts/time-format.ts';
 import { useKeyNames } from '../../shell/key-names.ts';
 import { useViewer } from '../../shell/viewer.tsx';
 import { keyFact, monoFact, requestFact } from './call-facts.tsx';
@@ -67,12 +67,7 @@ function useCallFacts(receipt: Receipt): readonly (Fact | null)[] {
     account === undefined ? null : ['Account', account],
     keyFact(receipt.key, nameOf),
     monoFact('Route', receipt.route),
-    [
-      'Started',
-      <time key="started" title={timeZoneName()}>
-        {formatFull(receipt.created)}
-      </time>,
-    ],
+    ['Started', <time key="started">{formatFull(receipt.created)}</time>],
     ...timeFacts(receipt),
   ];
 }
