@@ -103,7 +103,7 @@ describe('exit codes', () => {
     ['a negative cap', [...MINT, '--cap', '-1'], EXIT.usage, '--cap must be more than $0'],
     ['a cap of nothing', [...MINT, '--cap', '0'], EXIT.usage, '--cap must be more than $0'],
     ['a cap that is not a number', [...MINT, '--cap', 'NaN'], EXIT.usage, '--cap must be an amount in dollars'],
-    ['an absurd cap', [...MINT, '--cap', '9999999999999'], EXIT.usage, '--cap must be an amount in dollars'],
+    ['an absurd cap', [...MINT, '--cap', '9999999999999'], EXIT.usage, '--cap must be at most $9223372036.854775807'],
     [
       'a negative cap in nanodollars',
       [...MINT, '--cap-nanousd', '-1'],

@@ -20,6 +20,12 @@ describe('amounts', () => {
     expect(() => readUsd(text, 'The amount')).toThrow('The amount must be');
   });
 
+  test.each(['99999999999', '-$9223372036.854775808', '9223372036.854775808'])('%s is too much', (text) => {
+    expect(() => readUsd(text, 'The amount')).toThrow(
+      `The amount must be at most $9223372036.854775807, not "${text}".`,
+    );
+  });
+
   test('nanodollars are whole', () => {
     expect(readNanousd('-12', 'it')).toBe('-12');
     expect([readNanousd('007', 'it'), readNanousd('-0012', 'it'), readNanousd('000', 'it')]).toEqual(['7', '-12', '0']);
@@ -30,6 +36,11 @@ describe('amounts', () => {
 
 test('a time that is later than any calendar shows is not a bug', () => {
   expect(time(Number.MAX_SAFE_INTEGER)).toContain('+275760');
+});
+
+test.each(['1969-12-31', '0001-01-01', '999999w'])('a time before 1970 is refused in words: %s', (text) => {
+  const clock = new ManualClock(Date.UTC(2026, 10, 15, 12));
+  expect(() => readMoment(text, '--since', clock, 'ago')).toThrow(`--since must not be before 1970, as "${text}" is.`);
 });
 
 describe('moments', () => {

@@ -39,6 +39,8 @@ export function describeLoss(loss: { accepted: number; receipts: number; spent_n
 export function readUsd(text: string, what: string): string {
   const nanousd = parseUsd(text);
   if (nanousd !== null) return String(nanousd);
+  if (/^-?\$?[0-9]+(\.[0-9]{1,9})?$/.test(text))
+    throw usageFailure(`${what} must be at most $${formatUsd(INT64_MAX)}, not "${text}".`);
   throw usageFailure(`${what} must be an amount in dollars with at most nine decimals, like 5 or 5.25, not "${text}".`);
 }
 
@@ -85,8 +87,8 @@ export function readDuration(text: string, what: string, secondsMax: number): nu
 export function readMoment(text: string, what: string, clock: Clock, direction: 'ago' | 'ahead'): number {
   const now = Math.floor(clock.nowMs() / 1000);
   const span = readSpan(text);
-  if (span !== null) return direction === 'ago' ? now - span : now + span;
-  const moment = readTimestamp(text);
+  const moment = span === null ? readTimestamp(text) : direction === 'ago' ? now - span : now + span;
+  if (moment !== null && moment < 0) throw usageFailure(`${what} must not be before 1970, as "${text}" is.`);
   if (moment !== null) return moment;
   const forms = 'a date like 2027-01-31, a time like 2027-01-31T12:00Z, or a duration like 30d or 12h';
   throw usageFailure(`${what} must be ${forms}, not "${text}".`);

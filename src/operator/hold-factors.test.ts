@@ -51,5 +51,6 @@ test('a factor comes with its source, rises after overruns of three accounts, an
 });
 
 test('a model that is not served has no factor to reset', async () => {
-  await expect(resetHoldFactor(services(), { model: 'none' })).rejects.toMatchObject({ code: 'not_found' });
+  const refusal = { code: 'not_found', message: 'No model is called "none".', hint: 'tollgate models' };
+  await expect(resetHoldFactor(services(), { model: 'none' })).rejects.toMatchObject(refusal);
 });

@@ -62,7 +62,7 @@ export async function resetHoldFactor(
 ): Promise<{ object: 'hold_factor_reset'; model: string; forgotten_accounts: number }> {
   const found = services.catalog().resolve(model);
   if (!('model' in found)) {
-    throw new OperatorError('not_found', `No model is called "${model}". \`tollgate models\` lists the models.`);
+    throw new OperatorError('not_found', `No model is called "${model}".`, 'tollgate models');
   }
   const { id } = found.model;
   const audit = auditRow(services, { action: 'model.reset_factor', subject: id });
