@@ -198,12 +198,15 @@ describe('a prompt that can be counted', () => {
 });
 
 describe('a request for a quote', () => {
-  test.each(['/v1/chat/completions', '/chat/completions', '/api/v1/chat/completions', '/v1/chat/completions?x=1'])(
-    'takes the path %s',
-    async (path) => {
-      expect((await quote(path, ASK)).model).toBe('sim-gpt');
-    },
-  );
+  test.each([
+    '/v1/chat/completions',
+    '/chat/completions',
+    '/api/v1/chat/completions',
+    '/v1/chat/completions?x=1',
+    '/v1/chat/completions/',
+  ])('takes the path %s', async (path) => {
+    expect((await quote(path, ASK)).model).toBe('sim-gpt');
+  });
 
   test.each(['/v1/quote', '/quote', '/api/v1/quote'])('comes in at %s', async (path) => {
     const response = await post(path, { path: CHAT, body: ASK });

@@ -60,6 +60,12 @@ describe.each(TRANSPORTS)('over the %s transport', (transport) => {
   });
 
   describe('every route answers', () => {
+    test('with a slash behind the model or the id in its path', async () => {
+      expect((await harness.get('/v1/models/sim-gpt/')).status).toBe(200);
+      const id = (await harness.post(ASK)).headers.get('request-id');
+      expect((await harness.get(`/v1/receipts/${id}/`)).status).toBe(200);
+    });
+
     test('with a slash behind its path', async () => {
       expect((await harness.post(ASK, {}, '/v1/chat/completions/')).status).toBe(200);
       const list = (await (await harness.get('/v1/models/?x=1')).json()) as { object: string };

@@ -42,6 +42,11 @@ describe('a route', () => {
     expect(router.find('GET', '/v1/receipts/')?.route).toBe(LIST);
   });
 
+  test('with a star is found with a slash behind its parameter, which does not belong to it', () => {
+    expect(router.find('DELETE', '/v1/keys/cloud/')).toMatchObject({ route: DROP, param: 'cloud' });
+    expect(router.find('HEAD', '/receipts/req_a%2F/')).toMatchObject({ route: ONE, param: 'req_a%2F' });
+  });
+
   test('with a star is not found by the path without its slash', () => {
     expect(router.find('GET', '/v1/receipts')?.route).toBe(LIST);
     expect(router.find('DELETE', '/v1/keys')).toBeNull();

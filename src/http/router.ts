@@ -34,17 +34,23 @@ export class Router {
     return ofMethod;
   }
 
-  /** An exact path is also found with a slash behind it, and a HEAD where a GET would be. */
+  /** A path is also found with a slash behind it, and a HEAD where a GET would be. */
   find(requested: string, path: string): Found | null {
     const method = requested === 'HEAD' ? 'GET' : requested;
     const ofMethod = this.#exact.get(method);
-    const exact = ofMethod?.get(path) ?? ofMethod?.get(withoutTrailingSlash(path));
+    const plain = withoutTrailingSlash(path);
+    const exact = ofMethod?.get(path) ?? ofMethod?.get(plain);
     if (exact !== undefined) return exact;
+    const open = this.#findOpen(method, plain) ?? (plain === path ? null : this.#findOpen(method, path));
+    return open ?? this.#findDeployment(method, path);
+  }
+
+  #findOpen(method: string, path: string): Found | null {
     for (const { route, pattern } of this.#open) {
       const param = route.method === method ? paramOf(pattern, path) : null;
       if (param !== null) return { route, pattern, param };
     }
-    return this.#findDeployment(method, path);
+    return null;
   }
 
   #findDeployment(method: string, path: string): Found | null {

@@ -3,6 +3,7 @@ import { countPrompt } from '../gateway/count-prompt.ts';
 import { exchange } from '../gateway/exchange.ts';
 import { type QuotableRoute, type QuotableRoutes, quote } from '../gateway/quote.ts';
 import { PREFIXES, readDeploymentPath } from '../http/path-aliases.ts';
+import { withoutTrailingSlash } from '../http/router.ts';
 import type { Route } from '../http/routes.ts';
 import { WIRES } from '../wires/registry.ts';
 import type { Wire } from '../wires/wire.ts';
@@ -32,7 +33,7 @@ export const QUOTABLE: QuotableRoutes = {
   names: BILLED.map(({ path }) => `/v1${path}`),
   find: (requested) => {
     const deployment = readDeploymentPath(requested);
-    if (deployment === null) return BY_PATH.get(requested) ?? null;
+    if (deployment === null) return BY_PATH.get(withoutTrailingSlash(requested)) ?? null;
     return { ...BY_PATH.get(deployment.path)!, pathModel: deployment.model };
   },
 };
