@@ -300,6 +300,18 @@ describe('the ledger', () => {
     await Promise.all(rest);
   });
 
+  it('reports no trouble and checks no more if it is closed during a check of the health', async () => {
+    const { promise, resolve } = Promise.withResolvers<{ ok: boolean; reason: string; mayAdmit: boolean }>();
+    const troubles: unknown[] = [];
+    const store = { ...bound(new MemoryStore(clock)), health: () => promise } as Partial<Store> as Store;
+    const closing = new Ledger({ store, clock, epoch: 1n, onTrouble: (...trouble) => void troubles.push(trouble) });
+    const checked = closing.watchHealth();
+    await closing.close();
+    resolve({ ok: false, reason: 'The store is closed.', mayAdmit: false });
+    await checked;
+    expect([troubles, clock.pendingTimers]).toEqual([[], 0]);
+  });
+
   it('stops admission when the store says so, and continues to settle', async () => {
     let mayAdmit = true;
     const health = async () => ({ ok: true, reason: 'The disk is nearly full.', mayAdmit });

@@ -76,6 +76,7 @@ export class Ledger {
   readonly #abandoned: AbandonedHolds;
   readonly #pauses = new Set<() => void>();
   #isClosing = false;
+  #isClosed = false;
   #notAdmitting: string | null = null;
   #healthTimer: Timer | null = null;
 
@@ -307,6 +308,8 @@ export class Ledger {
   /** Checks the store's health now and periodically. On a nearly full disk admission stops while settling continues. */
   async watchHealth(): Promise<void> {
     const health = await this.#store.health().catch((error: unknown) => ({ mayAdmit: false, reason: String(error) }));
+    // A store that is closed meanwhile is not in trouble.
+    if (this.#isClosed) return;
     this.#notAdmitting = this.#trouble.ofHealth(health.mayAdmit ? null : (health.reason ?? 'The store refuses calls.'));
     this.#abandoned.voidAll();
     const againMs = health.mayAdmit ? LIMITS.storeHealthMs : LIMITS.storeIllnessMs;
@@ -321,6 +324,7 @@ export class Ledger {
 
   /** Waits for all submitted operations. The caller closes the store. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.stopRetrying();
     this.#healthTimer?.cancel();
     await this.#batcher.close();
