@@ -1,4 +1,4 @@
-import { ACCOUNT_PREFIX } from '../canonical/id-prefixes.ts';
+import { ACCOUNT_PREFIX, CREDIT_PREFIX, REFUND_PREFIX } from '../canonical/id-prefixes.ts';
 import type { Clock } from '../kit/clock.ts';
 import { formatId, parseId } from '../kit/ids.ts';
 import type { Secret } from '../kit/secret.ts';
@@ -85,7 +85,7 @@ export async function creditAccount<Outcome>(
 ): Promise<{ outcome: Outcome; reference: string }> {
   const { audit, ...asked } = request;
   const id = ids.next();
-  const reference = asked.reference ?? formatId(asked.callId === undefined ? 'credit_' : 'refund_', id);
+  const reference = asked.reference ?? formatId(asked.callId === undefined ? CREDIT_PREFIX : REFUND_PREFIX, id);
   const row = audit?.(reference);
   const written = { ...asked, id, reference, createdMs: clock.nowMs() };
   const outcome = await credit(row === undefined ? written : { ...written, audit: row });

@@ -1,3 +1,6 @@
+/** A request, and so its hold and its receipt. */
+export const REQUEST_PREFIX = 'req_';
+
 export const KEY_PREFIX = 'key_';
 
 export const ACCOUNT_PREFIX = 'acct_';
@@ -27,5 +30,6 @@ export const GROUP_PREFIX = 'grp_';
 /** A ledger, in signed documents. */
 export const BOOKS_PREFIX = 'books_';
 
-/** A refund, in signed documents. */
+export const CREDIT_PREFIX = 'credit_';
+
 export const REFUND_PREFIX = 'refund_';

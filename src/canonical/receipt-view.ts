@@ -1,4 +1,5 @@
 import { formatId } from '../kit/ids.ts';
+import { ACCOUNT_PREFIX, KEY_PREFIX, REQUEST_PREFIX } from './id-prefixes.ts';
 import type { CostComponents, Ended, HostTry, Receipt, ReceiptState, UsageSource } from './receipt.ts';
 import type { Usage } from './usage.ts';
 
@@ -64,7 +65,7 @@ export interface ComponentsView {
 export function receiptView(receipt: Receipt, refundedNanousd = 0n): ReceiptView {
   return {
     object: 'receipt',
-    id: formatId('req_', receipt.id),
+    id: formatId(REQUEST_PREFIX, receipt.id),
     created: Math.floor(receipt.createdMs / 1000),
     route: receipt.route,
     requested_model: receipt.requestedModel,
@@ -81,7 +82,7 @@ export function receiptView(receipt: Receipt, refundedNanousd = 0n): ReceiptView
     refunded_nanousd: refundedNanousd,
     held_nanousd: receipt.heldNanousd,
     price_version: receipt.priceVersion,
-    key: receipt.keyId === null ? null : formatId('key_', receipt.keyId),
+    key: receipt.keyId === null ? null : formatId(KEY_PREFIX, receipt.keyId),
     idempotency_key: receipt.idempotencyKey,
     labels: receipt.labels ?? {},
     adjusted: receipt.adjusted,
@@ -94,7 +95,7 @@ export function operatorReceiptView(receipt: Receipt, refundedNanousd = 0n): Ope
   const { lossNanousd, lossReason } = receipt;
   return {
     ...receiptView(receipt, refundedNanousd),
-    account: formatId('acct_', receipt.accountId),
+    account: formatId(ACCOUNT_PREFIX, receipt.accountId),
     duration_ms: receipt.endedMs === null ? null : Math.max(0, receipt.endedMs - receipt.createdMs),
     host: receipt.host,
     attempts: receipt.attempts,

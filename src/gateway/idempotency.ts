@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../canonical/errors.ts';
+import { REQUEST_PREFIX } from '../canonical/id-prefixes.ts';
 import type { Sealer } from '../custody/seal.ts';
 import { headerLines, readHeaderLines } from '../http1/headers.ts';
 import { tryParseJson } from '../json/json.ts';
@@ -82,7 +83,7 @@ export function answerAgain(sealer: Sealer, call: Call, mark: IdempotencyMark, r
   if (repeat.state !== 'finished') throw refusalOfRepeat(repeat.state);
   const plain = repeat.kept === null ? null : sealer.open(repeat.kept, placeOf(call, mark, repeat.callId));
   if (plain !== null) return readKept(plain);
-  const receipt = formatId('req_', repeat.callId);
+  const receipt = formatId(REQUEST_PREFIX, repeat.callId);
   throw new GatewayError('idempotency_finished', {
     param: IDEMPOTENCY_HEADER,
     message: `The call with this key is finished, but its response was not stored: streams and large responses are not. GET /v1/receipts/${receipt} says how it ended and what it cost. Use a new key to call again.`,

@@ -1,4 +1,5 @@
 import type { Caller } from '../accounts/authenticate.ts';
+import { ACCOUNT_PREFIX, KEY_PREFIX } from '../canonical/id-prefixes.ts';
 import type { ExchangeRecord } from '../gateway/exchange-record.ts';
 import { formatId } from '../kit/ids.ts';
 import { type Log, quoted, WrittenFields } from '../kit/log.ts';
@@ -85,8 +86,8 @@ function payerOf(caller: Caller): string {
 }
 
 function payerText({ accountId, keyId }: Caller): string {
-  const key = keyId === null ? 'null' : `"${formatId('key_', keyId)}"`;
-  return `"account":"${formatId('acct_', accountId)}","key":${key}`;
+  const key = keyId === null ? 'null' : `"${formatId(KEY_PREFIX, keyId)}"`;
+  return `"account":"${formatId(ACCOUNT_PREFIX, accountId)}","key":${key}`;
 }
 
 /** At most two decimals. Formatting a whole number is faster than formatting a fraction. */
@@ -128,7 +129,7 @@ export function logRequest(log: Log, record: RequestRecord): void {
     request_id: record.requestId,
     method: record.method,
     route: record.route,
-    key: record.keyId === null ? null : formatId('key_', record.keyId),
+    key: record.keyId === null ? null : formatId(KEY_PREFIX, record.keyId),
     status: record.status,
     error: record.errorCode,
     total_ms: rounded(record.totalMs),

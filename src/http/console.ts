@@ -1,4 +1,5 @@
 import { GatewayError } from '../canonical/errors.ts';
+import { REQUEST_PREFIX } from '../canonical/id-prefixes.ts';
 import { identityLines } from '../gateway/refuse.ts';
 import type {
   CreateHttpServer,
@@ -32,7 +33,7 @@ export function buildConsole(terms: ConsoleTerms): HttpServer {
   const { createHttpServer, manage, ids, local, timeouts, connections, draining } = terms;
   const guard = { local, ...NO_EXCEPTIONS };
   const answer = (request: InboundRequest, response: OutboundResponse): void => {
-    const requestId = formatId('req_', ids.next());
+    const requestId = formatId(REQUEST_PREFIX, ids.next());
     const { method, url, headers } = request;
     const unclear = checkHead(request);
     if (draining() || unclear !== null) response.closes = true;

@@ -1,5 +1,6 @@
 import type { Caller } from '../accounts/authenticate.ts';
 import { missingPermission } from '../accounts/permissions.ts';
+import { REQUEST_PREFIX } from '../canonical/id-prefixes.ts';
 import { receiptView } from '../canonical/receipt-view.ts';
 import { formatId, parseId } from '../kit/ids.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -31,7 +32,7 @@ export async function listReceipts(
     object: 'list',
     data: receipts.map((receipt) => receiptView(receipt, refunds.get(receipt.id))),
     has_more: next !== null,
-    next: next === null ? null : formatId('req_', next),
+    next: next === null ? null : formatId(REQUEST_PREFIX, next),
   };
 }
 
@@ -47,7 +48,7 @@ function readLimit(given: ReadonlyMap<string, string>): number {
 function readAfter(given: ReadonlyMap<string, string>): bigint | null {
   const text = given.get('after');
   if (text === undefined) return null;
-  const id = parseId('req_', text);
+  const id = parseId(REQUEST_PREFIX, text);
   if (id === null) throw invalid('after', 'must be the `next` of the previous page, or the id of a receipt');
   return id;
 }

@@ -1,5 +1,6 @@
 import { missingPermission } from '../accounts/permissions.ts';
 import { GatewayError } from '../canonical/errors.ts';
+import { REQUEST_PREFIX } from '../canonical/id-prefixes.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import { receiptView } from '../canonical/receipt-view.ts';
 import { headerLine } from '../http1/headers.ts';
@@ -70,7 +71,7 @@ async function receipt(services: ReceiptRouteServices, request: PlainRequest): P
 
 /** Receipts of other accounts, and of other keys for a key that may not read them, are not found, even with their id. */
 async function findVisible(ledger: ReceiptRouteServices['ledger'], { caller, param }: PlainRequest): Promise<Receipt> {
-  const id = parseId('req_', param);
+  const id = parseId(REQUEST_PREFIX, param);
   const found = id === null ? null : await ledger.findReceipt(id, caller!.accountId);
   const isVisible = found?.keyId === caller!.keyId || missingPermission(caller!, 'account_read') === null;
   if (found !== null && isVisible) return found;

@@ -1,6 +1,7 @@
 import type { Caller, CallerRequest } from '../accounts/authenticate.ts';
 import { missingPermission } from '../accounts/permissions.ts';
 import { errorEnvelope, GatewayError } from '../canonical/errors.ts';
+import { REQUEST_PREFIX } from '../canonical/id-prefixes.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { FREE_LINES } from '../gateway/receipt-headers.ts';
 import { asGatewayError, errorLines, identityLines } from '../gateway/refuse.ts';
@@ -96,7 +97,7 @@ class RequestHandler {
   receive(request: InboundRequest, response: OutboundResponse): void {
     const { gateway, guard, draining } = this.#terms;
     const id = gateway.ids.next();
-    const requestId = formatId('req_', id);
+    const requestId = formatId(REQUEST_PREFIX, id);
     const startedMs = gateway.clock.monotonicMs();
     const pending: PendingRequest = {
       request,

@@ -1,5 +1,6 @@
 import type { Caller } from '../accounts/authenticate.ts';
 import { ERROR_TABLE, type ErrorName, GatewayError } from '../canonical/errors.ts';
+import { REQUEST_PREFIX } from '../canonical/id-prefixes.ts';
 import type { Call } from '../gateway/call.ts';
 import type { CallLedger } from '../gateway/call-ledger.ts';
 import type { WholeAnswer } from '../gateway/client-sink.ts';
@@ -13,8 +14,6 @@ import type { Job } from '../store/jobs.ts';
 import type { Wire } from '../wires/wire.ts';
 import type { CallFacts } from './admit-job.ts';
 
-const CALL_PREFIX = 'req_';
-
 /** The call as it would have been made at submission, under an id of its own. */
 export function callOf(
   { ids, clock, tracing }: Pick<Gateway, 'ids' | 'clock' | 'tracing'>,
@@ -27,7 +26,7 @@ export function callOf(
   const { headers, isDeployment } = factsOf(job);
   return {
     id,
-    requestId: formatId(CALL_PREFIX, id),
+    requestId: formatId(REQUEST_PREFIX, id),
     route: job.endpoint,
     wire,
     caller,
@@ -80,7 +79,7 @@ export function errorAnswer(
 
 /** The response of a job that failed and has none stored: it never started, or its process died. */
 export function answerOfFailed(job: Job, wire: Wire): WholeAnswer {
-  const requestId = formatId(CALL_PREFIX, job.callId ?? job.id);
+  const requestId = formatId(REQUEST_PREFIX, job.callId ?? job.id);
   return errorAnswer({ wire, requestId }, job, errorOf(job));
 }
 

@@ -8,6 +8,7 @@ import {
   KEY_PREFIX,
   MANAGEMENT_KEY_PREFIX,
   PERSON_PREFIX,
+  REQUEST_PREFIX,
 } from '../canonical/id-prefixes.ts';
 import { formatId, parseId } from '../kit/ids.ts';
 import type { OperatorServices } from '../operator/operator.ts';
@@ -78,7 +79,7 @@ async function ownedBy(
   store: OperatorServices['store'],
 ): Promise<{ readonly personId: bigint | null } | null> {
   if (membersOwn === 'job' || membersOwn === 'job_group') return jobIn(membersOwn, input, store);
-  const id = membersOwn === 'receipt' ? idOf('req_', input.receipt) : idOf(KEY_PREFIX, input.key);
+  const id = membersOwn === 'receipt' ? idOf(REQUEST_PREFIX, input.receipt) : idOf(KEY_PREFIX, input.key);
   if (id === null) return null;
   return membersOwn === 'receipt' ? store.findReceipt(id, null) : store.findKey(id);
 }
@@ -110,7 +111,7 @@ async function accountOf(
     return id === null ? null : ((await store.findKey(id))?.accountId ?? null);
   }
   if (scope === 'receipt') {
-    const id = idOf('req_', input.receipt);
+    const id = idOf(REQUEST_PREFIX, input.receipt);
     return id === null ? null : ((await store.findReceipt(id, null))?.accountId ?? null);
   }
   if (scope === 'invitation') {

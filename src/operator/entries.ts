@@ -1,5 +1,12 @@
 import type { z } from 'zod';
-import { ACCOUNT_PREFIX, JOB_PREFIX, KEY_PREFIX } from '../canonical/id-prefixes.ts';
+import {
+  ACCOUNT_PREFIX,
+  CREDIT_PREFIX,
+  JOB_PREFIX,
+  KEY_PREFIX,
+  REFUND_PREFIX,
+  REQUEST_PREFIX,
+} from '../canonical/id-prefixes.ts';
 import { formatId, idFloorAt, parseId } from '../kit/ids.ts';
 import type { Entry, ReservationEntry } from '../store/entries.ts';
 import { monthName } from '../store/month-tree.ts';
@@ -32,9 +39,6 @@ export interface EntryView {
   readonly receipts: number | null;
 }
 
-const CREDIT_PREFIX = 'credit_';
-const REFUND_PREFIX = 'refund_';
-const HOLD_PREFIX = 'req_';
 const MONTH_PREFIX = 'month_';
 
 /** The newest first. The calls of the last hour are in no closed month yet. */
@@ -71,7 +75,7 @@ function entryView(entry: Entry, accountId: bigint): EntryView {
   }
   if (entry.kind === 'reservation') return { ...view, ...reservationMembers(entry.reservation) };
   const { id, keyId, heldNanousd, createdMs } = entry.hold;
-  const receipt = formatId(HOLD_PREFIX, id);
+  const receipt = formatId(REQUEST_PREFIX, id);
   return {
     ...view,
     id: receipt,
@@ -104,13 +108,13 @@ function creditMembers(credit: Extract<Entry, { kind: 'credit' }>['credit']) {
     amount_nanousd: amountNanousd,
     reference,
     note,
-    receipt: callId === null ? null : formatId(HOLD_PREFIX, callId),
+    receipt: callId === null ? null : formatId(REQUEST_PREFIX, callId),
   } as const;
 }
 
 /** Where the page after this entry begins. */
 function positionOf(text: string): bigint {
-  for (const prefix of [CREDIT_PREFIX, REFUND_PREFIX, HOLD_PREFIX, JOB_PREFIX]) {
+  for (const prefix of [CREDIT_PREFIX, REFUND_PREFIX, REQUEST_PREFIX, JOB_PREFIX]) {
     const id = parseId(prefix, text);
     if (id !== null) return id;
   }

@@ -1,4 +1,4 @@
-import { GROUP_PREFIX, JOB_PREFIX } from '../canonical/id-prefixes.ts';
+import { GROUP_PREFIX, JOB_PREFIX, REQUEST_PREFIX } from '../canonical/id-prefixes.ts';
 import { tryParseJson } from '../json/json.ts';
 import { formatId } from '../kit/ids.ts';
 import {
@@ -83,7 +83,7 @@ export function jobView(job: Job, nowMs: number): JobView {
     attempts: job.attempts,
     reserved_nanousd: FINAL.has(job.state) ? 0n : job.reservedNanousd,
     cost_nanousd: job.costNanousd,
-    request_id: job.callId === null ? null : formatId('req_', job.callId),
+    request_id: job.callId === null ? null : formatId(REQUEST_PREFIX, job.callId),
     price_version: job.priceVersion,
     custom_id: job.customId,
     metadata: readMetadata(job.metadataJson),

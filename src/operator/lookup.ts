@@ -1,5 +1,5 @@
 import { findAccount } from '../accounts/accounts.ts';
-import { KEY_PREFIX, PERSON_PREFIX } from '../canonical/id-prefixes.ts';
+import { KEY_PREFIX, PERSON_PREFIX, REQUEST_PREFIX } from '../canonical/id-prefixes.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import { parseId } from '../kit/ids.ts';
 import type { Person } from '../store/people.ts';
@@ -33,7 +33,7 @@ export async function keyIn(books: Books, idText: string | null, account: Accoun
 }
 
 export async function receiptNamed({ store }: Books, idText: string): Promise<Receipt> {
-  const id = parseId('req_', idText);
+  const id = parseId(REQUEST_PREFIX, idText);
   const receipt = id === null ? null : ((await store.findReceipt(id, null)) ?? (await archived(store, id)));
   if (receipt !== null) return receipt;
   throw new OperatorError('not_found', `There is no receipt "${idText}".`, 'tollgate receipts list');

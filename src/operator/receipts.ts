@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { REQUEST_PREFIX } from '../canonical/id-prefixes.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import { type OperatorReceiptView, operatorReceiptView } from '../canonical/receipt-view.ts';
 import { formatId } from '../kit/ids.ts';
@@ -43,8 +44,12 @@ export async function listReceipts(
     ended: input.ended,
     host: input.host,
   };
-  const page = { limit: input.limit, after: afterId('req_', input.after), examineMax: LIMITS.receiptsExaminedMax };
+  const page = {
+    limit: input.limit,
+    after: afterId(REQUEST_PREFIX, input.after),
+    examineMax: LIMITS.receiptsExaminedMax,
+  };
   const { receipts, next } = await services.store.listAccountReceipts(filter, page);
   const data = await viewsOf(services, receipts);
-  return { object: 'list', data, next: next === null ? null : formatId('req_', next) };
+  return { object: 'list', data, next: next === null ? null : formatId(REQUEST_PREFIX, next) };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ACCOUNT_PREFIX, KEY_PREFIX } from '../canonical/id-prefixes.ts';
+import { ACCOUNT_PREFIX, KEY_PREFIX, REQUEST_PREFIX } from '../canonical/id-prefixes.ts';
 import { formatId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
 import type { Refusal } from '../store/refusals.ts';
@@ -7,8 +7,6 @@ import { idOrName, modelFilter, page, seconds, toMs } from './input.ts';
 import { accountNamed, afterId, keyIn, optionalId, personIn } from './lookup.ts';
 import type { OperatorServices } from './services.ts';
 import { type ListView, listView } from './view.ts';
-
-const REQUEST_PREFIX = 'req_';
 
 export const refusalPage = z.strictObject({
   /** The id of a request, in the header x-gateway-request-id. */

@@ -1,5 +1,5 @@
 import { GatewayError } from '../canonical/errors.ts';
-import { ACCOUNT_PREFIX } from '../canonical/id-prefixes.ts';
+import { ACCOUNT_PREFIX, REQUEST_PREFIX } from '../canonical/id-prefixes.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import type { CacheSize } from '../kit/caches.ts';
 import type { HashText } from '../kit/hash-tree.ts';
@@ -112,7 +112,7 @@ export class ReceiptSigner {
     if (proof.state === 'too_many') throw notSigned(TOO_MANY);
     if (proof.state === 'proved') return proof;
     this.#terms.onMismatch?.({
-      receipt: formatId('req_', receipt.id),
+      receipt: formatId(REQUEST_PREFIX, receipt.id),
       account: formatId(ACCOUNT_PREFIX, receipt.accountId),
       month: monthName(proof.monthMs),
     });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ACCOUNT_PREFIX, BOOKS_PREFIX, REFUND_PREFIX } from '../canonical/id-prefixes.ts';
+import { ACCOUNT_PREFIX, BOOKS_PREFIX, REFUND_PREFIX, REQUEST_PREFIX } from '../canonical/id-prefixes.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import { receiptView } from '../canonical/receipt-view.ts';
 import { tryParseJson } from '../json/json.ts';
@@ -47,7 +47,7 @@ export function refundStatement(origin: Origin, refund: Credit): string {
       object: 'refund',
       id: formatId(REFUND_PREFIX, refund.id),
       account: formatId(ACCOUNT_PREFIX, refund.accountId),
-      receipt: formatId('req_', refund.callId!),
+      receipt: formatId(REQUEST_PREFIX, refund.callId!),
       amount_nanousd: refund.amountNanousd,
       reference: refund.reference,
       created: seconds(refund.createdMs),

@@ -1,4 +1,4 @@
-import { GROUP_PREFIX, JOB_PREFIX } from '../canonical/id-prefixes.ts';
+import { GROUP_PREFIX, JOB_PREFIX, REQUEST_PREFIX } from '../canonical/id-prefixes.ts';
 import { stringifyJson } from '../json/stringify.ts';
 import type { Clock, Timer } from '../kit/clock.ts';
 import { formatId } from '../kit/ids.ts';
@@ -91,7 +91,7 @@ function jobData(job: Job): object {
     model: job.effectiveModel,
     attempts: job.attempts,
     cost_nanousd: job.costNanousd ?? 0n,
-    request_id: job.callId === null ? null : formatId('req_', job.callId),
+    request_id: job.callId === null ? null : formatId(REQUEST_PREFIX, job.callId),
     error_code: job.errorCode,
     finished_at: timeOr(job.finishedMs),
     result_expires_at: timeOr(job.resultExpiresMs),

@@ -1,3 +1,4 @@
+import { CREDIT_PREFIX } from '../../canonical/id-prefixes.ts';
 import { shellWord } from '../../kit/shell-words.ts';
 import { LIMITS } from '../../limits.ts';
 import { creditInDoubt } from '../../operator/credit.ts';
@@ -72,7 +73,7 @@ const creditCommand: CommandSpec = {
   examples: ['tollgate accounts credit ada 5.25 --reference invoice-7', 'tollgate accounts credit ada -1'],
   async run(session, [account = '', dollars], options) {
     const amount = readAmount(dollars, options);
-    const reference = textOption(options, 'reference', LIMITS.creditReferenceCharsMax) ?? newReference('credit_');
+    const reference = textOption(options, 'reference', LIMITS.creditReferenceCharsMax) ?? newReference(CREDIT_PREFIX);
     const note = textOption(options, 'note', LIMITS.creditNoteCharsMax);
     const answer = await session
       .ask('accounts.credit', { account, amount_nanousd: amount, reference, note })

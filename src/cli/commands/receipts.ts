@@ -1,3 +1,4 @@
+import { REQUEST_PREFIX } from '../../canonical/id-prefixes.ts';
 import type { HostTry } from '../../canonical/receipt.ts';
 import type { OperatorReceiptView } from '../../canonical/receipt-view.ts';
 import { stringifyJson } from '../../json/stringify.ts';
@@ -50,7 +51,8 @@ async function receiptOrRefusal(session: Session, id: string): Promise<{ text: s
   try {
     return await session.ask('receipts.show', { receipt: id });
   } catch (error) {
-    const isUnknown = error instanceof OperatorError && error.code === 'not_found' && parseId('req_', id) !== null;
+    const isUnknown =
+      error instanceof OperatorError && error.code === 'not_found' && parseId(REQUEST_PREFIX, id) !== null;
     const { data } = isUnknown ? (await session.ask('refusals.list', { request: id })).result : { data: [] };
     if (data[0] === undefined) throw error;
     return { text: stringifyJson(data[0]), result: data[0] };

@@ -1,3 +1,4 @@
+import { REFUND_PREFIX } from '../../canonical/id-prefixes.ts';
 import { LIMITS } from '../../limits.ts';
 import { refundInDoubt } from '../../operator/refund.ts';
 import type { CommandSpec, Options } from '../command.ts';
@@ -21,7 +22,7 @@ export const refundCommand: CommandSpec = {
     const input = {
       receipt,
       amount_nanousd: readAmount(options),
-      reference: textOption(options, 'reference', LIMITS.creditReferenceCharsMax) ?? newReference('refund_'),
+      reference: textOption(options, 'reference', LIMITS.creditReferenceCharsMax) ?? newReference(REFUND_PREFIX),
       note: textOption(options, 'note', LIMITS.creditNoteCharsMax),
     };
     const answer = await session.ask('receipts.refund', input).catch((error: unknown) => {

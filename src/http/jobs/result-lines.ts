@@ -1,4 +1,4 @@
-import { JOB_PREFIX } from '../../canonical/id-prefixes.ts';
+import { JOB_PREFIX, REQUEST_PREFIX } from '../../canonical/id-prefixes.ts';
 import type { GroupResult } from '../../jobs/service.ts';
 import { stringifyJson } from '../../json/stringify.ts';
 import { formatId } from '../../kit/ids.ts';
@@ -25,7 +25,7 @@ export function resultLine({ job, answer }: GroupResult): string {
 
 /** The body is JSON already; it keeps its bytes, except that breaks between its tokens become spaces. */
 function responseOf(job: GroupResult['job'], { status, body }: NonNullable<GroupResult['answer']>): string {
-  const requestId = job.callId === null ? 'null' : `"${formatId('req_', job.callId)}"`;
+  const requestId = job.callId === null ? 'null' : `"${formatId(REQUEST_PREFIX, job.callId)}"`;
   const text = body.toString().replace(/[\r\n]/g, ' ');
   return `{"status_code":${status},"request_id":${requestId},"body":${text}}`;
 }

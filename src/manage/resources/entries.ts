@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ACCOUNT_PREFIX, KEY_PREFIX } from '../../canonical/id-prefixes.ts';
+import { ACCOUNT_PREFIX, KEY_PREFIX, REQUEST_PREFIX } from '../../canonical/id-prefixes.ts';
 import type { EntryView } from '../../operator/entries.ts';
 import { route, VIEWER } from '../route.ts';
 import { count, EXAMPLE_IDS, EXAMPLE_TIME, exampleList, id, listOf, nanousd, seconds } from '../schema-fields.ts';
@@ -18,7 +18,7 @@ const entry = z
     reserved_nanousd: nanousd.nullable().describe('For a job that waits to run.'),
     reference: z.string().nullable(),
     note: z.string().nullable(),
-    receipt: id('req_').nullable().describe('The receipt that was refunded, or that of the running call.'),
+    receipt: id(REQUEST_PREFIX).nullable().describe('The receipt that was refunded, or that of the running call.'),
     key: id(KEY_PREFIX).nullable().describe('The key of the running call or the waiting job.'),
     receipts: count.nullable().describe('How many closed receipts a month has.'),
   })

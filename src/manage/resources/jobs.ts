@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { ACCOUNT_PREFIX, GROUP_PREFIX, JOB_PREFIX, KEY_PREFIX, PERSON_PREFIX } from '../../canonical/id-prefixes.ts';
+import {
+  ACCOUNT_PREFIX,
+  GROUP_PREFIX,
+  JOB_PREFIX,
+  KEY_PREFIX,
+  PERSON_PREFIX,
+  REQUEST_PREFIX,
+} from '../../canonical/id-prefixes.ts';
 import { JOB_STATUSES } from '../../operator/job-view.ts';
 import type { OwnedJobGroupView, OwnedJobView } from '../../operator/jobs.ts';
 import { OWNER, route, VIEWER } from '../route.ts';
@@ -29,7 +36,7 @@ const job = z
     attempts: count,
     reserved_nanousd: nanousd.describe('Nanodollars; 0 once the job has ended.'),
     cost_nanousd: nanousd.nullable().describe('Nanodollars; null until the job has ended.'),
-    request_id: id('req_').nullable().describe('The receipt of the last attempt.'),
+    request_id: id(REQUEST_PREFIX).nullable().describe('The receipt of the last attempt.'),
     price_version: z.string(),
     custom_id: z.string().nullable(),
     metadata,

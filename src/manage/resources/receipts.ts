@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ACCOUNT_PREFIX, KEY_PREFIX } from '../../canonical/id-prefixes.ts';
+import { ACCOUNT_PREFIX, KEY_PREFIX, REQUEST_PREFIX } from '../../canonical/id-prefixes.ts';
 import { ENDINGS, USAGE_SOURCES } from '../../canonical/receipt.ts';
 import type { OperatorReceiptView } from '../../canonical/receipt-view.ts';
 import { route, VIEWER } from '../route.ts';
@@ -19,7 +19,7 @@ const components = z.object({ fresh: nanousd, cache_write: nanousd, cache_read: 
 const receipt = z
   .object({
     object: z.literal('receipt'),
-    id: id('req_').describe('The request id, which is in the header x-gateway-request-id.'),
+    id: id(REQUEST_PREFIX).describe('The request id, which is in the header x-gateway-request-id.'),
     created: seconds,
     route: z.string(),
     requested_model: z.string(),
@@ -66,7 +66,7 @@ const receipt = z
 const refund = z
   .object({
     object: z.literal('refund'),
-    receipt: id('req_'),
+    receipt: id(REQUEST_PREFIX),
     account: id(ACCOUNT_PREFIX),
     amount_nanousd: nanousd,
     reference: z.string(),

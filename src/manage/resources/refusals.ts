@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ACCOUNT_PREFIX, KEY_PREFIX } from '../../canonical/id-prefixes.ts';
+import { ACCOUNT_PREFIX, KEY_PREFIX, REQUEST_PREFIX } from '../../canonical/id-prefixes.ts';
 import type { RefusalView } from '../../operator/refusals.ts';
 import { route, VIEWER } from '../route.ts';
 import { EXAMPLE_IDS, EXAMPLE_TIME, exampleList, id, listOf, nanousd, seconds } from '../schema-fields.ts';
@@ -7,7 +7,7 @@ import { EXAMPLE_IDS, EXAMPLE_TIME, exampleList, id, listOf, nanousd, seconds } 
 const refusal = z
   .object({
     object: z.literal('refusal'),
-    id: id('req_').describe('The request id, which is in the header x-gateway-request-id.'),
+    id: id(REQUEST_PREFIX).describe('The request id, which is in the header x-gateway-request-id.'),
     account: id(ACCOUNT_PREFIX),
     key: id(KEY_PREFIX).nullable(),
     created: seconds,

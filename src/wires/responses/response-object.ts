@@ -1,4 +1,5 @@
 import type { FinishEvent } from '../../canonical/events.ts';
+import { REQUEST_PREFIX } from '../../canonical/id-prefixes.ts';
 import { isPublishedTier } from '../fields/host-members.ts';
 import { isAbsent, isCount, isObject, type Members, objectsIn } from '../fields/members.ts';
 import type { WriteTerms } from '../hub.ts';
@@ -66,7 +67,7 @@ export function completedAt({ status, created_at: created, completed_at: complet
 
 /** The part of the request id that is used in ids of the response. */
 export function idStem(requestId: string): string {
-  return requestId.startsWith('req_') ? requestId.slice(4) : requestId;
+  return requestId.startsWith(REQUEST_PREFIX) ? requestId.slice(REQUEST_PREFIX.length) : requestId;
 }
 
 export function responseId(requestId: string): string {
