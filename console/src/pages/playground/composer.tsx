@@ -34,8 +34,13 @@ export function Composer({ isRunning, awaited, canAttach, obstacle, onSend, onSt
     const large = chosen.find(({ size }) => size > IMAGE_BYTES_MAX);
     setFault(large === undefined ? null : `${large.name} is larger than 5 MB.`);
     if (large !== undefined) return;
-    const urls = await Promise.all(chosen.map(readDataUrl));
-    setImages((before) => [...before, ...urls]);
+    try {
+      const urls = await Promise.all(chosen.map(readDataUrl));
+      // Each once: an image is removed by its URL.
+      setImages((before) => [...new Set([...before, ...urls])]);
+    } catch {
+      setFault('An image cannot be read. Choose it again.');
+    }
   };
   const label = awaited.length === 0 ? 'Message' : `Result of ${awaited.map(({ name }) => name).join(', ')}`;
   return (
