@@ -4,18 +4,7 @@ import { formatId, parseId } from '../kit/ids.ts';
 import type { Secret } from '../kit/secret.ts';
 import { NO_LOSS } from '../store/loss-allowance.ts';
 import type { AuditRow } from '../store/people.ts';
-import type {
-  Account,
-  AccountKind,
-  CapWindow,
-  CreditOperation,
-  KeyCreation,
-  KeyPermission,
-  KeyRow,
-  OnUnsupported,
-  OwnerTerms,
-  Store,
-} from '../store/store.ts';
+import type { Account, AccountKind, CreditOperation, KeyCreation, KeyRow, NewKey, Store } from '../store/store.ts';
 import { mintSecret } from './keys.ts';
 
 /** The account of callers without a key in local mode; no other account may have this name. */
@@ -92,20 +81,11 @@ export async function creditAccount<Outcome>(
   return { outcome, reference };
 }
 
-export interface KeyRequest {
-  readonly accountId: bigint;
+/** A new key but for what is made here: its id and its secret. */
+export interface KeyRequest
+  extends Omit<NewKey, 'id' | 'personId' | 'sha256Hex' | 'prefix' | 'lastFour' | 'createdMs'> {
   /** Whose key it is; absent if it belongs to no person. The person needs a role in the account. */
   readonly personId?: bigint | null;
-  readonly name: string;
-  readonly capNanousd: bigint | null;
-  readonly capWindow: CapWindow;
-  readonly expiresMs: number | null;
-  readonly models: readonly string[] | null;
-  readonly permissions: readonly KeyPermission[];
-  readonly onUnsupported: OnUnsupported;
-  readonly note?: string | null;
-  readonly maxCostNanousd?: bigint | null;
-  readonly ownerTerms?: OwnerTerms;
 }
 
 /** Returns the secret once; the store keeps only its hash. */
