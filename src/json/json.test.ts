@@ -228,6 +228,8 @@ it('the work of reading is counted and bounded, even if the text is refused', ()
   const work = { max: 10, used: 0 };
   expect(scanJson(Buffer.from('{"a":[1,2],"b":3}'), LIMITS, work).value).toEqual({ a: [1, 2], b: 3 });
   expect(work.used).toBe(5);
-  expect(() => scanJson(Buffer.from(`[${'0,'.repeat(20)}0]`), LIMITS, work)).toThrow('more than may be read now');
+  expect(() => scanJson(Buffer.from(`[${'0,'.repeat(20)}0]`), LIMITS, work)).toThrow(
+    'more values than may be read now',
+  );
   expect(work.used).toBe(11);
 });

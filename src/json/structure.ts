@@ -278,7 +278,8 @@ class StructureCheck {
   }
 
   #refuseCount(): never {
-    if (this.#valueCount <= this.#limits.nodesMax) this.#refuse('too_much_work', 'There is more than may be read now.');
+    if (this.#valueCount <= this.#limits.nodesMax)
+      this.#refuse('too_much_work', 'There are more values than may be read now. Send fewer, or try again later.');
     this.#refuse('too_many_values', `There are more than ${this.#limits.nodesMax} values. Send fewer at a time.`);
   }
 

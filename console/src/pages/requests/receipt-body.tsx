@@ -74,7 +74,7 @@ function useCallFacts(receipt: Receipt): readonly (Fact | null)[] {
 
 function timeFacts({ first_byte_ms, duration_ms }: Receipt): readonly (Fact | null)[] {
   return [
-    first_byte_ms === null ? null : ['First content', formatDuration(first_byte_ms)],
+    first_byte_ms === null ? null : ['First byte', formatDuration(first_byte_ms)],
     ['Duration', formatDuration(duration_ms)],
   ];
 }
