@@ -229,6 +229,23 @@ describe('the cap of a key', () => {
     expect(await open()).toEqual([]);
   });
 
+  test.each([
+    { refused: 'key_cap', keyCap: 90n, personCap: 100n },
+    { refused: 'person_cap', keyCap: 100n, personCap: 90n },
+  ])('is used up only if a call was refused for it, not for the other one: $refused', async (each) => {
+    await store.directory.createPerson(aPerson(3n), audit('person.create'));
+    const membership = { accountId: 1n, personId: 3n, role: 'member', capWindow: 'lifetime' } as const;
+    await store.directory.putMembership({ ...membership, capNanousd: each.personCap }, audit('member.put'));
+    const key = await capped({ personId: 3n, capNanousd: each.keyCap });
+    const watch = watcher();
+    await call(watch, 85n, key);
+    watch.note({ accountId: 1n, key }, 0n, 0n, true);
+    await watch.look();
+    const usedUp = raised.filter(({ message }) => message.endsWith('calls are refused.'));
+    expect(usedUp.map(({ kind }) => kind)).toEqual([each.refused]);
+    expect(raised).toHaveLength(3);
+  });
+
   test('is not reported if the setting is off', async () => {
     const watch = watcher({ capPercent: null });
     await call(watch, 999n, await capped());

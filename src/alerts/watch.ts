@@ -6,7 +6,7 @@ import type { Alert, AlertSettings } from '../store/alerts.ts';
 import type { Account, KeyRow, Store } from '../store/store.ts';
 import type { Alerts, Checked } from './alerts.ts';
 import { type ChangedKey, ChangedPayers, type Payer } from './changed-payers.ts';
-import { checkBalance, checkKeyCap, checkPersonCap } from './money-checks.ts';
+import { causeOfRefusal, checkBalance, checkKeyCap, checkPersonCap } from './money-checks.ts';
 import { checkDisk, checkHosts, checkLosses, type HostState, isPastHour } from './operation-checks.ts';
 import { Sweep } from './sweep.ts';
 
@@ -130,10 +130,11 @@ export class AlertWatch {
     const checked: Checked[] = [];
     for (const { key, isRefused } of changed) {
       const percent = (await this.#settingsOf(key.accountId)).capPercent ?? 0;
-      checked.push(checkKeyCap(key, spending.get(key.id), percent, isRefused));
       const { accountId, personId } = key;
       const member = personId === null ? null : await store.directory.findMember(accountId, personId, clock.nowMs());
-      if (member !== null) checked.push(checkPersonCap(member, percent, isRefused));
+      const cause = isRefused ? causeOfRefusal(key, spending.get(key.id), member) : null;
+      checked.push(checkKeyCap(key, spending.get(key.id), percent, cause === 'key'));
+      if (member !== null) checked.push(checkPersonCap(member, percent, cause === 'person'));
     }
     await alerts.update(together(checked));
   }
