@@ -202,6 +202,13 @@ describe('keys', () => {
     }
   });
 
+  test('with a window and no cap are refused, because nothing would be limited', async () => {
+    const message = 'A window sets when a spend cap resets, but this key has no cap.';
+    await expect(run('keys.mint', { account: 'ada', window: 'day' })).rejects.toThrow(message);
+    const { id } = await run('keys.mint', { account: 'ada', window: 'lifetime' });
+    await expect(run('keys.update', { key: id, window: 'day' })).rejects.toThrow(message);
+  });
+
   test('are revoked at once and for good; the first time stands', async () => {
     const { id } = await run('keys.mint', { account: 'ada' });
     refresh.mockClear();

@@ -28,6 +28,7 @@ export async function mint(
   const account = await accountNamed(services, input.account);
   if (account.status === 'closed') throw accountIsClosed(account);
   refuseExpiry(services, input.expires_at);
+  if (input.window !== 'lifetime' && input.spend_cap_nanousd === null) throw windowWithoutCap();
   const models = resolveModels(services, input.models);
   const person = input.person === null ? null : await personIn(services, input.person, account);
   const terms = {
@@ -162,8 +163,11 @@ function refuseExpiry({ clock }: OperatorServices, expiresAt: number | null): vo
 /** Without a cap a window limits nothing, and the operator would rely on a limit that does not exist. */
 async function refuseWindowWithoutCap(services: OperatorServices, idText: string, change: KeyChange): Promise<void> {
   const { capNanousd } = { ...(await keyNamed(services, idText)), ...change };
-  if (capNanousd !== null) return;
-  throw new OperatorError(
+  if (capNanousd === null) throw windowWithoutCap();
+}
+
+function windowWithoutCap(): OperatorError {
+  return new OperatorError(
     'invalid_input',
     'A window sets when a spend cap resets, but this key has no cap. Set a cap too.',
   );
