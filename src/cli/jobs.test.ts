@@ -74,10 +74,12 @@ function json(response: ServerResponse, status: number, value: object): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(text);
 }
 
+const KEYS = { TOLLGATE_API_KEY: 'tg_live_x', OTHER: 'tg_live_y' };
+
 /** Runs a command while its pauses pass. */
 async function run(...args: string[]): Promise<CliRun> {
   let result: CliRun | null = null;
-  const running = fixture.run(['jobs', ...args, '--url', url], { TOLLGATE_API_KEY: 'tg_live_x' }).then((ended) => {
+  const running = fixture.run(['jobs', ...args, '--url', url], KEYS).then((ended) => {
     result = ended;
   });
   for (let turn = 0; turn < 100_000 && result === null; turn++) {
@@ -218,7 +220,8 @@ test('results that cannot be written name the command that gets them again', asy
   mkdirSync(`${out()}.${GROUP}.part`);
   const ended = await run('submit', 'batch.jsonl', '--wait', '--out', 'results.jsonl');
   expect(ended.code).toBe(1);
-  expect(ended.err).toContain(`Cannot write ${out()} (EISDIR).\nTry: tollgate jobs result ${GROUP} --out FILE`);
+  const again = `tollgate jobs result ${GROUP} --url ${url} --out FILE`;
+  expect(ended.err).toContain(`Cannot write ${out()} (EISDIR).\nTry: ${again}`);
 });
 
 describe('tollgate jobs wait', () => {
@@ -236,6 +239,22 @@ describe('tollgate jobs wait', () => {
     expect(ended.code).toBe(0);
     expect(readFileSync(out(), 'utf8')).toBe(LINES.join(''));
     expect(asked.at(-1)).toBe(`GET /v1/jobs/groups/${GROUP}/results?after=job_1`);
+  });
+
+  test('is printed by submit as it has to be typed: with the gateway, the key and the file of the results', async () => {
+    const ended = await run('submit', 'batch.jsonl', '--wait', '--out', 'my results.jsonl', '--key-env', 'OTHER');
+    const flags = `--url ${url} --key-env OTHER --out 'my results.jsonl'`;
+    expect(ended.err).toContain(`If this is interrupted: tollgate jobs wait ${GROUP} ${flags}`);
+  });
+
+  test('is printed as it was typed if the gateway stays away', async () => {
+    answer = (_, response) => {
+      response.destroy();
+      return true;
+    };
+    const ended = await run('wait', GROUP, '--out', 'results.jsonl');
+    expect(ended.code).toBe(3);
+    expect(ended.err).toContain(`Try: tollgate jobs wait ${GROUP} --url ${url} --out results.jsonl`);
   });
 
   test('waits for a gateway that restarts', async () => {

@@ -33,7 +33,12 @@ export function endOf(view: JobView | JobGroupView): 'none' | 'answered' | 'unan
 }
 
 /** Asks until the job or the group has ended. A gateway that restarts is waited for. */
-export async function waitForEnd(session: Session, client: GatewayClient, id: string): Promise<JobView | JobGroupView> {
+export async function waitForEnd(
+  session: Session,
+  client: GatewayClient,
+  id: string,
+  again: string,
+): Promise<JobView | JobGroupView> {
   const path = id.startsWith(GROUP_PREFIX) ? `/jobs/groups/${id}` : `/jobs/${id}`;
   const line = new ProgressLine(session);
   let misses = 0;
@@ -41,11 +46,7 @@ export async function waitForEnd(session: Session, client: GatewayClient, id: st
     for (;;) {
       const view = await ask(client, path);
       if (view === null && ++misses > LIMITS.jobPollMissesMax)
-        throw new CliFailure(
-          EXIT.unreachable,
-          `The gateway did not answer ${misses} times in a row.`,
-          `tollgate jobs wait ${id}`,
-        );
+        throw new CliFailure(EXIT.unreachable, `The gateway did not answer ${misses} times in a row.`, again);
       if (view !== null) {
         misses = 0;
         if (isGroup(view)) line.tell('jobs', ended(view), view.counts.total, 'ended');
@@ -71,26 +72,32 @@ function ended({ counts }: JobGroupView): number {
   return counts.succeeded + counts.failed + counts.cancelled + counts.expired;
 }
 
+/** The file for results, null for standard output, and the flags that name the gateway that has them. */
+interface ResultPlace {
+  readonly out: string | null;
+  readonly gateway: string;
+}
+
 /** Writes the answer of a job, or the results of a group, to the file or to standard output. */
 export async function saveResult(
   session: Session,
   client: GatewayClient,
   id: string,
-  out: string | null,
+  { out, gateway }: ResultPlace,
 ): Promise<void> {
   try {
     if (id.startsWith(GROUP_PREFIX)) await saveLines(session, client, id, out);
     else await saveAnswer(session, client, id, out);
   } catch (error) {
-    throw out === null ? error : notWritten(error, id, out);
+    throw out === null ? error : notWritten(error, out, `tollgate jobs result ${id}${gateway} --out FILE`);
   }
 }
 
 /** A full disk, or a folder that is gone, is nothing that the gateway or this program could repair. */
-function notWritten(error: unknown, id: string, out: string): unknown {
+function notWritten(error: unknown, out: string, again: string): unknown {
   const { code, syscall } = error as NodeJS.ErrnoException;
   if (error instanceof CliFailure || code === undefined || syscall === undefined) return error;
-  return new CliFailure(EXIT.no, `Cannot write ${out} (${code}).`, `tollgate jobs result ${id} --out FILE`);
+  return new CliFailure(EXIT.no, `Cannot write ${out} (${code}).`, again);
 }
 
 async function saveAnswer(session: Session, client: GatewayClient, id: string, out: string | null): Promise<void> {

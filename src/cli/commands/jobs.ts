@@ -3,6 +3,7 @@ import { accessSync, constants, createReadStream, existsSync, statSync } from 'n
 import { dirname } from 'node:path';
 import { GROUP_PREFIX, JOB_PREFIX } from '../../canonical/id-prefixes.ts';
 import { CALLER_KEY_VARIABLE } from '../../config/config.ts';
+import { shellWord } from '../../kit/shell-words.ts';
 import { LIMITS } from '../../limits.ts';
 import { JOB_STATUSES, type JobGroupView, type JobView } from '../../operator/job-view.ts';
 import type { ListView } from '../../operator/view.ts';
@@ -51,20 +52,28 @@ const submitCommand: CommandSpec = {
     if (options.wait !== true) {
       session.show({ text, result: group }, ({ id }) => id);
       session.advise(
-        `Accepted ${group.counts.total} jobs. Get their results: tollgate jobs wait ${group.id}${sameUrl(options)} --out results.jsonl`,
+        `Accepted ${group.counts.total} jobs. Get their results: tollgate jobs wait ${group.id}${sameGateway(options)} --out results.jsonl`,
       );
       return EXIT.ok;
     }
     session.advise(
-      `Accepted ${group.counts.total} jobs as ${group.id}. If this is interrupted: tollgate jobs wait ${group.id}${sameUrl(options)}`,
+      `Accepted ${group.counts.total} jobs as ${group.id}. If this is interrupted: ${waitAgain(group.id, options)}`,
     );
-    return finish(session, client, group.id, out);
+    return finish(session, client, { id: group.id, out, options });
   },
 };
 
-/** The results are at the gateway that took the jobs. */
-function sameUrl({ url }: { readonly url?: unknown }): string {
-  return typeof url === 'string' ? ` --url ${url}` : '';
+/** The results are at the gateway that took the jobs, for the key that sent them. */
+function sameGateway({ url, keyEnv }: Options): string {
+  const place = typeof url === 'string' ? ` --url ${url}` : '';
+  return typeof keyEnv === 'string' ? `${place} --key-env ${shellWord(keyEnv)}` : place;
+}
+
+/** Goes on with the file that was begun. */
+function waitAgain(id: string, options: Options): string {
+  const { out } = options;
+  const file = typeof out === 'string' ? ` --out ${shellWord(out)}` : '';
+  return `tollgate jobs wait ${id}${sameGateway(options)}${file}`;
 }
 
 const waitCommand: CommandSpec = {
@@ -73,7 +82,8 @@ const waitCommand: CommandSpec = {
   options: [OUT_OPTION, ...GATEWAY_OPTIONS],
   examples: ['tollgate jobs wait grp_… --out results.jsonl', 'tollgate jobs wait job_…'],
   async run(session, [id = ''], options) {
-    return finish(session, await openClient(session, options), readId(id), readOut(session, options));
+    const sought = { id: readId(id), out: readOut(session, options), options };
+    return finish(session, await openClient(session, options), sought);
   },
 };
 
@@ -83,7 +93,8 @@ const resultCommand: CommandSpec = {
   options: [OUT_OPTION, ...GATEWAY_OPTIONS],
   examples: ['tollgate jobs result job_…', 'tollgate jobs result grp_… --out results.jsonl'],
   async run(session, [id = ''], options) {
-    await saveResult(session, await openClient(session, options), readId(id), readOut(session, options));
+    const place = { out: readOut(session, options), gateway: sameGateway(options) };
+    await saveResult(session, await openClient(session, options), readId(id), place);
     return EXIT.ok;
   },
 };
@@ -158,9 +169,17 @@ async function showAnswer(
   return EXIT.ok;
 }
 
-async function finish(session: Session, client: GatewayClient, id: string, out: string | null): Promise<number> {
-  const ended = await waitForEnd(session, client, id);
-  if (isGroup(ended) || endOf(ended) === 'answered') await saveResult(session, client, id, out);
+/** What a command waits for, and where its results go. */
+interface Sought {
+  readonly id: string;
+  readonly out: string | null;
+  readonly options: Options;
+}
+
+async function finish(session: Session, client: GatewayClient, { id, out, options }: Sought): Promise<number> {
+  const ended = await waitForEnd(session, client, id, waitAgain(id, options));
+  const place = { out, gateway: sameGateway(options) };
+  if (isGroup(ended) || endOf(ended) === 'answered') await saveResult(session, client, id, place);
   session.advise(isGroup(ended) ? describeGroup(ended) : describeJob(ended));
   return endOf(ended) === 'answered' && !hasFailures(ended) ? EXIT.ok : EXIT.no;
 }
