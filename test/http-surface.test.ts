@@ -150,6 +150,11 @@ describe.each(TRANSPORTS)('a head, over the %s transport,', (transport) => {
   ] as const)('with %s never becomes a request', async (_, bytes, status, code) => {
     const answer = firstAnswer(await speak(harness.url, bytes))!;
     expect([answer.status, errorOf(answer).code]).toEqual([status, code]);
+    const id = answer.headers['x-gateway-request-id'];
+    expect(id).toMatch(/^req_/);
+    expect([answer.headers['request-id'], answer.headers['x-request-id']]).toEqual([id, id]);
+    expect(answer.headers['x-gateway-cost-nanousd']).toBe('0');
+    expect(harness.log.find((line) => line.request_id === id)).toMatchObject({ status, error: code });
   });
 
   test('refused is not followed by another request hidden in its body', async () => {

@@ -93,6 +93,7 @@ describe('the Origin header', () => {
       'OPTIONS',
     );
     expect(preflight.status).toBe(204);
+    expect(preflight.headers['x-gateway-request-id']).toMatch(/^req_/);
     expect(preflight.headers).toMatchObject({
       'access-control-allow-origin': origin,
       'access-control-allow-headers': 'content-type, x-custom',

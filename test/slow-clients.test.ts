@@ -37,6 +37,7 @@ describe.each(TRANSPORTS)('over the %s transport, a client that takes too long',
     const answer = firstAnswer(await speak(harness.url, bytes))!;
     expect([answer.status, JSON.parse(answer.body).error.code]).toEqual([408, 'request_timeout']);
     expect(answer.headers['x-should-retry']).toBeUndefined();
+    expect(answer.headers['x-gateway-request-id']).toMatch(/^req_/);
   });
 
   test('to send another request after the first gets an error too', async () => {

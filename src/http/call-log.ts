@@ -116,7 +116,8 @@ function raiseAlarm(log: Log, { requestId, host, fault, tries, lossReason }: Exc
 /** A request that did not become a call. */
 export interface RequestRecord {
   readonly requestId: string;
-  readonly method: string;
+  /** Null if it could not be read. */
+  readonly method: string | null;
   readonly route: string | null;
   readonly keyId: bigint | null;
   readonly status: number;

@@ -13,12 +13,13 @@ import type {
   HttpServerTerms,
   InboundRequest,
   OutboundResponse,
+  RequestFault,
 } from '../http1/server.ts';
 import { formatId } from '../kit/ids.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
 import type { BodyMemory } from './body-memory.ts';
-import { answerBroken } from './broken-request.ts';
+import { answerBrokenCall } from './broken-request.ts';
 import { logRequest } from './call-log.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import { discardRest, isStillSending } from './discard-body.ts';
@@ -65,6 +66,8 @@ export interface ManagementApi {
 export function buildServer(terms: ServerTerms): HttpServer {
   const handler = new RequestHandler(terms);
   const answer = (request: InboundRequest, response: OutboundResponse): void => handler.receive(request, response);
+  const answerBroken = (why: RequestFault): string =>
+    answerBrokenCall(why, formatId('req_', terms.gateway.ids.next()), terms.log);
   return terms.createHttpServer({ timeouts: terms.timeouts, connections: terms.connectionLimit, answer, answerBroken });
 }
 
@@ -118,8 +121,7 @@ class RequestHandler {
       unclear ?? checkOrigin(request.method, headers, isManagement ? { ...guard, ...NO_EXCEPTIONS } : guard);
     if (refused !== null) this.#refuse(pending, refused);
     else if (isManagement) void manage!.answer(request, response, requestId);
-    else if (headers.origin === undefined || !answeredCors(request, response, guard.allowedOrigins))
-      this.#route(pending);
+    else if (headers.origin === undefined || !answeredCors(pending, guard.allowedOrigins)) this.#route(pending);
   }
 
   #route(pending: PendingRequest): void {
@@ -359,14 +361,11 @@ const NO_BODY = Buffer.alloc(0);
 const JSON_LINE = 'content-type: application/json; charset=utf-8\r\n';
 
 /** Adds CORS headers for a listed origin; true if the request was a preflight and is answered. */
-function answeredCors(
-  { method, headers }: InboundRequest,
-  response: OutboundResponse,
-  origins: readonly string[],
-): boolean {
+function answeredCors({ request, response, requestId }: PendingRequest, origins: readonly string[]): boolean {
+  const { method, headers } = request;
   const preflight = method === 'OPTIONS' ? preflightHeaders(headers, origins) : null;
   if (preflight !== null) {
-    response.head(204, headerLines(preflight), null);
+    response.head(204, identityLines(requestId, null, null) + headerLines(preflight), null);
     response.end();
     return true;
   }
