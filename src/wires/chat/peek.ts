@@ -7,13 +7,12 @@ import { readLabels } from '../fields/labels.ts';
 import { isAbsent, isObject, type Members } from '../fields/members.ts';
 import type { PromptMeasure } from '../fields/prompt-visitor.ts';
 import { readModel } from '../fields/read-model.ts';
-import { asksToReason } from '../fields/read-reasoning.ts';
+import { asksToReason, readWithheldReasoning } from '../fields/read-reasoning.ts';
 import { missing, mustBe } from '../fields/request-errors.ts';
 import type { CapabilityNeed, Peek } from '../peek.ts';
 import { readWantsUsage } from '../usage/wants-usage.ts';
 import { checkFields } from './fields.ts';
 import { collectTexts, countTools, measureBody } from './measure.ts';
-import { readReasoning } from './read-reasoning.ts';
 
 const DEFAULT_OUTPUT_LIMIT = 4096;
 
@@ -29,7 +28,7 @@ export function peek(text: JsonText): Peek {
   const messages = readMessages(body);
   const measure = measureBody(text, body, unknownFields);
   const stream = body.stream === true;
-  const reasoning = readReasoning(body);
+  const reasoning = readWithheldReasoning(body);
   return {
     model,
     stream,

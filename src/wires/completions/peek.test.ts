@@ -53,6 +53,12 @@ describe('a plain request', () => {
     expect(needs).toContainEqual({ capability: 'reasoning', param: 'reasoning' });
   });
 
+  test('may not ask for reasoning in unknown members, because the object is not sent to hosts', () => {
+    expect(() => peekAt({ reasoning: { effort: 'low', depth: 3 } })).toThrow(
+      expect.objectContaining({ kind: 'unsupported_parameter', param: 'reasoning.depth' }),
+    );
+  });
+
   test('may offer tools, which the model must then know', () => {
     expect(peekAt({ tools: [{ type: 'function' }] }).needs).toContainEqual({ capability: 'tools', param: 'tools' });
     expect(peekAt({ tools: [] }).needs).toHaveLength(1);

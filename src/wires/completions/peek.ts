@@ -7,7 +7,7 @@ import { readLabels } from '../fields/labels.ts';
 import { isAbsent, isCount, isObject, type Members } from '../fields/members.ts';
 import { TextCollector, visitUnknown } from '../fields/prompt-visitor.ts';
 import { readModel } from '../fields/read-model.ts';
-import { asksToReason, readReasoning } from '../fields/read-reasoning.ts';
+import { asksToReason, readWithheldReasoning } from '../fields/read-reasoning.ts';
 import { missing, mustBe } from '../fields/request-errors.ts';
 import { countFormats } from '../fields/response-format.ts';
 import { measureBatch, readTextInputs, type TextInput } from '../fields/text-inputs.ts';
@@ -27,7 +27,7 @@ export function peek(text: JsonText): Peek {
   const model = readModel(body);
   const unknownFields = checkFields(body);
   const prompts = readPrompts(body);
-  const reasoning = readReasoning(body);
+  const reasoning = readWithheldReasoning(body);
   return {
     model,
     stream: body.stream === true,

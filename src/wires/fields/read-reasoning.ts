@@ -1,3 +1,4 @@
+import { GatewayError } from '../../canonical/errors.ts';
 import { EFFORTS, type Effort, isEffort, type ReasoningAsk } from '../../canonical/reasoning.ts';
 import type { CanonicalReasoning } from '../../canonical/request.ts';
 import type { Adjustments } from '../adjustments.ts';
@@ -33,6 +34,21 @@ export function readReasoning(body: Members): ReasoningAsk | null {
     hideReasoning: said.exclude ?? said.include === false,
     param: said.word !== null ? 'reasoning_effort' : 'reasoning',
   };
+}
+
+const MEMBERS = ['effort', ...OWN_REASONING_MEMBERS];
+
+/** The same on wires whose hosts do not get the `reasoning` object: unknown members would be lost, so they are refused. */
+export function readWithheldReasoning(body: Members): ReasoningAsk | null {
+  const { reasoning } = body;
+  const unknown = isObject(reasoning)
+    ? Object.keys(reasoning).find((name) => !isAbsent(reasoning[name]) && !MEMBERS.includes(name))
+    : undefined;
+  if (unknown === undefined) return readReasoning(body);
+  throw new GatewayError('unsupported_parameter', {
+    param: `reasoning.${unknown}`,
+    message: `\`reasoning.${unknown}\` is not supported on this route; \`reasoning\` takes ${MEMBERS.join(', ')}.`,
+  });
 }
 
 function saysNothing({ word, effort, budgetTokens, enabled, exclude, include }: Spellings): boolean {

@@ -17,6 +17,11 @@ test('the reasoning fields of every wire must not contradict `thinking`', () => 
   expect(both({ reasoning: { max_tokens: 30 } })).toEqual({ code: 'invalid_value', param: 'reasoning' });
 });
 
+test('an unknown member of `reasoning` is refused, because the object is not sent to hosts', () => {
+  const refused = refusalOf(() => peekAt({ ...PLAIN, reasoning: { effort: 'low', depth: 3 } }));
+  expect(refused).toEqual({ code: 'unsupported_parameter', param: 'reasoning.depth' });
+});
+
 test.each([
   [{ reasoning: 'high' }, 'reasoning'],
   [{ reasoning_effort: 'most' }, 'reasoning_effort'],

@@ -1,6 +1,6 @@
 import { type Effort, isEffort, type ReasoningAsk } from '../../canonical/reasoning.ts';
 import { isAbsent, isCount, isObject, type Members } from '../fields/members.ts';
-import { asksToReason, readReasoning } from '../fields/read-reasoning.ts';
+import { asksToReason, readWithheldReasoning } from '../fields/read-reasoning.ts';
 import { invalidValue, mustBe } from '../fields/request-errors.ts';
 
 const KINDS = ['enabled', 'adaptive', 'between_tools', 'disabled'];
@@ -25,7 +25,7 @@ export function readThinking(body: Members): ReasoningAsk | null {
 /** Null if the request has none of the fields, as almost all requests of this wire. */
 export function readCommonReasoning(body: Members): ReasoningAsk | null {
   const { reasoning, reasoning_effort: effort, include_reasoning: include } = body;
-  return isAbsent(reasoning) && isAbsent(effort) && isAbsent(include) ? null : readReasoning(body);
+  return isAbsent(reasoning) && isAbsent(effort) && isAbsent(include) ? null : readWithheldReasoning(body);
 }
 
 function saysHowMuch({ effort, budgetTokens }: ReasoningAsk): boolean {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { refusalBy } from '../../../test/chat-wire.ts';
 import { EFFORTS } from '../../canonical/reasoning.ts';
-import { readReasoning } from './read-reasoning.ts';
+import { readWithheldReasoning as readReasoning } from './read-reasoning.ts';
 
 const nothing = { effort: null, budgetTokens: null, hideReasoning: false };
 
