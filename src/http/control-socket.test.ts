@@ -32,3 +32,10 @@ test('restores the umask when the socket cannot be created', async () => {
   await expect(openControlSocket(nowhere, () => Promise.resolve({ status: 200, body: '' }))).rejects.toThrow();
   expect(process.umask()).toBe(0);
 });
+
+test('outlives connections that cannot be accepted, however many', async () => {
+  const server = await openControlSocket(join(folder, 'control.sock'), async () => ({ status: 200, body: '{}' }));
+  for (let lost = 0; lost < 3; lost++) server.emit('error', new Error('accept EMFILE'));
+  expect(server.listening).toBe(true);
+  await new Promise((closed) => server.close(closed));
+});

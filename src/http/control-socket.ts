@@ -27,6 +27,8 @@ export async function openControlSocket(path: string, runVerb: RunVerb): Promise
       process.umask(before);
     }
   });
+  // A connection that could not be accepted, for want of a descriptor, is lost; an unhandled error would end the gateway.
+  server.on('error', () => {});
   return server;
 }
 
