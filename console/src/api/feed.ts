@@ -19,9 +19,12 @@ export function followReceipts(filter: Readonly<Record<string, string | undefine
   const ending = new AbortController();
   const run = async (): Promise<void> => {
     let lastId: string | null = null;
+    const onFrame = (frame: string): void => {
+      lastId = deliver(frame, events) ?? lastId;
+    };
     while (!ending.signal.aborted) {
       try {
-        lastId = await readOnce(filter, lastId, events, ending.signal);
+        await readOnce(filter, lastId, onFrame, ending.signal);
       } catch {
         // The connection broke; the next one continues after the last event.
       }
@@ -37,22 +40,21 @@ export function followReceipts(filter: Readonly<Record<string, string | undefine
 async function readOnce(
   filter: Readonly<Record<string, string | undefined>>,
   after: string | null,
-  events: FeedEvents,
+  onFrame: (frame: string) => void,
   signal: AbortSignal,
-): Promise<string | null> {
+): Promise<void> {
   const named = Object.entries(filter).filter((pair): pair is [string, string] => pair[1] !== undefined);
   const headers = { ...authorizationHeader(), ...(after === null ? {} : { 'last-event-id': after }) };
   const response = await fetch(`${API}/receipts/feed?${new URLSearchParams(named)}`, { headers, signal });
   if (!response.ok || response.body === null) throw new Error(`The feed was refused with status ${response.status}.`);
-  let lastId = after;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let unread = '';
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return lastId;
+    if (done) return;
     const frames = (unread + value).split('\n\n');
     unread = frames.pop() ?? '';
-    for (const frame of frames) lastId = deliver(frame, events) ?? lastId;
+    for (const frame of frames) onFrame(frame);
   }
 }
 
@@ -70,10 +72,12 @@ function deliver(frame: string, events: FeedEvents): string | null {
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
+    const end = (): void => {
       clearTimeout(timer);
+      signal.removeEventListener('abort', end);
       resolve();
-    });
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end);
   });
 }
