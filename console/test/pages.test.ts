@@ -59,6 +59,18 @@ describe('balance', () => {
 });
 
 describe('jobs', () => {
+  test('says that a batch file cannot be read', async () => {
+    const { page, complaints, close } = await suite.open(`/jobs?account=${suite.demo.account}`);
+    await page.getByRole('button', { name: 'Submit a file' }).click();
+    // As if the file was deleted after it was chosen.
+    await page.evaluate('Blob.prototype.text = () => Promise.reject(new Error())');
+    const file = { name: 'batch.jsonl', mimeType: 'application/jsonl', buffer: Buffer.from('{}') };
+    await page.getByLabel('File', { exact: true }).setInputFiles(file);
+    await page.getByText('The file cannot be read. Choose it again.').waitFor();
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
   test('submits a batch file, follows it, and shows a result', async () => {
     const { page, complaints, close } = await suite.open(`/jobs?account=${suite.demo.account}`);
     const line = (custom_id: string) =>

@@ -58,8 +58,11 @@ describe('keys', () => {
     await page.getByRole('button', { name: 'Save changes' }).click();
     await page.getByText('Somebody else changed this key in the meantime').waitFor();
     expect((await suite.demo.manage.get(`/keys/${id}`)).spend_cap_nanousd).toBe(3_000_000_000);
-    await page.getByRole('button', { name: 'Load the current values' }).click();
-    await expect.poll(() => page.getByLabel('Spend cap').inputValue()).toBe('3');
+    const load = page.getByRole('button', { name: 'Load the current values' });
+    await expect.poll(() => load.isEnabled()).toBe(true);
+    await suite.demo.manage.patch(`/keys/${id}`, { spend_cap_nanousd: 4_000_000_000 });
+    await load.click();
+    await expect.poll(() => page.getByLabel('Spend cap').inputValue()).toBe('4');
     await page.getByLabel('Spend cap').fill('7');
     await page.getByRole('button', { name: 'Save changes' }).click();
     await page.getByText('“shared” was changed.').waitFor();

@@ -35,7 +35,8 @@ function useSubmission(): Submission {
     setFault(null);
     if (file === undefined) return;
     if (file.size > BYTES_MAX) return setFault('The file is larger than 32 MB. Use tollgate jobs submit for it.');
-    const read = readBatchFile(await file.text());
+    const text = await file.text().catch(() => null);
+    const read = text === null ? 'The file cannot be read. Choose it again.' : readBatchFile(text);
     if (typeof read === 'string') setFault(read);
     else setRequests(read);
   };

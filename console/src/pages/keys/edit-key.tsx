@@ -1,4 +1,3 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { ShownKey } from '../../api/generated/routes.ts';
 import { useApi, useChange } from '../../api/queries.ts';
@@ -56,11 +55,10 @@ export function EditKeyDialog({ shownKey, onClose }: { readonly shownKey: ShownK
 
 /** Says that somebody else changed the key in the meantime, and loads its current state. */
 function Conflict({ keyId, onLoad }: { readonly keyId: string; onLoad(key: ShownKey): void }): ReactNode {
-  const client = useQueryClient();
   const current = useApi('GET /keys/{key}', { key: keyId }, { staleMs: 0 });
   const load = async (): Promise<void> => {
-    await client.invalidateQueries({ queryKey: ['GET /keys/{key}'] });
-    if (current.data !== undefined) onLoad(current.data);
+    const { data } = await current.refetch();
+    if (data !== undefined) onLoad(data);
   };
   return (
     <div
