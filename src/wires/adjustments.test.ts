@@ -60,3 +60,13 @@ test('a host without stop sequences refuses them by the name on the caller’s w
     expect.objectContaining({ param: 'stop_sequences' }),
   );
 });
+
+test('a field that the caller’s wire does not define is named as it was sent, not as that wire calls a field of that name', () => {
+  const strict = new Adjustments(false, { stop: 'stop_sequences' });
+  expect(() => strict.dropUnknown('stop', ['a'])).toThrow(expect.objectContaining({ param: 'stop' }));
+  expect(() => strict.drop('stop')).toThrow(expect.objectContaining({ param: 'stop_sequences' }));
+  const lenient = new Adjustments(true, { verbosity: 'text.verbosity' });
+  lenient.dropUnknown('verbosity', 'high');
+  lenient.drop('verbosity');
+  expect(lenient.describe(null)).toBe('verbosity=dropped,text.verbosity=dropped');
+});

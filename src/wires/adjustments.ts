@@ -44,23 +44,28 @@ export class Adjustments {
     throw untranslatable(this.#names[param] ?? param, remedy);
   }
 
-  /** This field of the request, which no wire defines, cannot be translated. */
+  /** This field of the request, which its wire does not define, cannot be translated. It is named as the caller wrote it. */
   dropUnknown(name: string, value: unknown, path = name): void {
     const essential = findEssential(name, value, path);
-    if (essential !== null) this.refuse(essential);
-    this.drop(path);
+    if (essential !== null) throw untranslatable(essential);
+    if (!this.#mayDrop) throw untranslatable(path);
+    this.#noteAs(path);
   }
 
   /** This member, which only some vendors have, is left out and named, unless it is a limit. */
   noteUnknown(name: string, value: unknown, path: string): void {
     const limit = findLimit(name, value, path);
-    if (limit !== null) this.refuse(limit);
-    this.note(path);
+    if (limit !== null) throw untranslatable(limit);
+    this.#noteAs(path);
   }
 
   /** This field is left out; it is never important enough for a refusal. */
   note(param: string): void {
-    if (this.#dropped.length < LIMITS.adjustedFieldsMax) this.#dropped.push(shownName(this.#names[param] ?? param));
+    this.#noteAs(this.#names[param] ?? param);
+  }
+
+  #noteAs(written: string): void {
+    if (this.#dropped.length < LIMITS.adjustedFieldsMax) this.#dropped.push(shownName(written));
     else this.#others++;
   }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PLAIN, peekAt } from '../../../test/messages-request.ts';
+import { PLAIN, peekAt, refusalOf } from '../../../test/messages-request.ts';
 import { LIMITS } from '../../limits.ts';
 
 const TOOL = { name: 'tide', input_schema: { type: 'object' } };
@@ -14,4 +14,11 @@ test.each([
   const peeked = peekAt({ ...PLAIN, tools: [{ type, name: 'x', display_width_px: 1024 }, TOOL] });
   expect(peeked.size).toMatchObject({ tools: 2, vendorToolTokens });
   expect(peeked.needs).toContainEqual({ capability: 'tools', param: 'tools' });
+});
+
+test('a function in the form of another wire is a wrong value, not a tool of the vendor’s servers', () => {
+  const tools = [{ type: 'function', function: { name: 'tide', parameters: {} } }];
+  const ask = () => peekAt({ ...PLAIN, tools });
+  expect(refusalOf(ask)).toEqual({ code: 'invalid_value', param: 'tools[0].type' });
+  expect(ask).toThrow(/input_schema/);
 });

@@ -42,6 +42,8 @@ export function checkTools(tools: readonly unknown[], measure: Pick<PromptMeasur
 
 function refusedTool(type: unknown, path: string) {
   if (typeof type !== 'string') return mustBe(path, '"custom"');
+  // Functions of other wires also run at the caller, but have another form.
+  if (type === 'function') return mustBe(path, 'left out: tools of this route have a `name` and an `input_schema`');
   const named = JSON.stringify(type.slice(0, 60));
   const remedy = 'take it out of the request, or switch it off in the settings of your client';
   return unsupported(path, `\`${path}\` ${named} runs on the vendor's servers and has no price here; ${remedy}.`);
