@@ -13,7 +13,7 @@ export function describeIssue(issue: Issue): string {
     case 'invalid_type':
       return `${isMissing(issue) ? 'is missing; it ' : ''}must be ${withArticle(issue.expected)}`;
     case 'invalid_value':
-      return `must be one of ${issue.values.map((value) => JSON.stringify(value)).join(', ')}`;
+      return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map((value) => JSON.stringify(value)).join(', ')}`;
     case 'too_small':
       if (issue.origin === 'string' && Number(issue.minimum) === 1) return 'must not be empty';
       return `must be ${boundOf(issue.origin, 'at least', Number(issue.minimum))}`;

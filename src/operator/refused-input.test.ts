@@ -45,3 +45,8 @@ test('lists and reports about a key of another account are refused, instead of h
   for (const verb of ['receipts.list', 'refusals.list', 'usage.report'])
     await expect(run(verb, { account: 'ada', key })).rejects.toMatchObject({ code: 'invalid_input', message });
 });
+
+test('what has only one valid value is refused with that value', async () => {
+  for (const input of [{}, { restored: false }])
+    await expect(run('jobs.resume', input)).rejects.toThrow('restored must be true.');
+});
