@@ -123,12 +123,15 @@ async function changeSettings(
   const { directory } = services.store;
   const before = await directory.alertSettings(id);
   const { balance_below_nanousd: below, cap_percent: percent } = input;
+  if (below === undefined && percent === undefined)
+    throw new OperatorError('invalid_input', 'Name at least one setting to change.');
   const after = {
     balanceBelowNanousd: below === undefined ? before.balanceBelowNanousd : below,
     capPercent: percent === undefined ? before.capPercent : percent,
   };
   const view = settingsView(id, after);
   const changes = differences(settingsView(id, before), view);
+  if (Object.keys(changes.after).length === 0) return view;
   const audit = auditRow(services, { action: 'alerts.change', subject: view.account, accountId: id, ...changes });
   return (await directory.putAlertSettings(id, after, audit, before)) === 'changed' ? 'changed' : view;
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { AccountServices } from '../accounts/accounts.ts';
 import { PERSON_PREFIX, SESSION_PREFIX } from '../canonical/id-prefixes.ts';
+import { stringifyJson } from '../json/stringify.ts';
 import { formatId, parseId } from '../kit/ids.ts';
 import { ACCOUNT_ROLES, type Person, type PersonCap } from '../store/people.ts';
 import { CAP_WINDOWS } from '../store/store.ts';
@@ -179,6 +180,8 @@ async function changeMember(
   const known = await directory.findPersonCap(account.id, person.id);
   const membership = { accountId: account.id, personId: person.id, role, ...capOf(input, known) };
   const view = memberView(person, membership);
+  const isSame = before !== undefined && stringifyJson(memberView(person, before)) === stringifyJson(view);
+  if (isSame) return view;
   const audit = auditRow(services, {
     action: 'member.put',
     subject: view.person,

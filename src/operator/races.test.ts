@@ -89,6 +89,16 @@ test('a change of one alert setting keeps the other one, which somebody else cha
   expect((await lastChanges('alerts.change'))[0]).toMatchObject({ after: { balance_below_nanousd: 7 } });
 });
 
+test('a change that names nothing is refused, and one that changes nothing is not in the audit', async () => {
+  await expect(run('alerts.configure', { account: 'ada' })).rejects.toThrow('Name at least one setting to change.');
+  await run('members.put', { ...GRACE, role: 'member' });
+  for (const cap_percent of [50, 50]) await run('alerts.configure', { account: 'ada', cap_percent });
+  expect(await run('members.put', { ...GRACE, role: 'member' })).toMatchObject({ role: 'member' });
+  expect(await run('members.put', GRACE)).toMatchObject({ role: 'member' });
+  expect(await lastChanges('alerts.change')).toHaveLength(1);
+  expect(await lastChanges('member.put')).toHaveLength(1);
+});
+
 test('gives up after some attempts if somebody keeps changing the same thing', async () => {
   await run('members.put', { ...GRACE, role: 'member' });
   const { accountId, personId } = (
