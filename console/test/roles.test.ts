@@ -155,6 +155,10 @@ test('an invitation leads into the console, and its person signs in again with t
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   expect(page.url(), 'the secret has left the address').not.toContain('#');
+  await page.goBack();
+  expect(await page.getByText('Accept the invitation').count(), 'it is used up').toBe(0);
+  await page.goForward();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByLabel('Email address').fill('new@example.com');
   await page.getByLabel('Password').fill('correct horse battery');

@@ -124,6 +124,16 @@ export interface ChangeInput<Route extends RouteName> {
   readonly version?: number;
 }
 
+type ChangeState<Route extends RouteName> = UseMutationResult<Output<Route>, ApiError, ChangeInput<Route>>;
+
+export interface Change<Route extends RouteName> extends Pick<ChangeState<Route>, 'isPending' | 'error' | 'reset'> {
+  /** The callbacks are called even if whatever started the change is gone by then: they say what came of it. */
+  mutate(
+    change: ChangeInput<Route>,
+    callbacks?: { onSuccess?(output: Output<Route>): void; onError?(error: ApiError): void },
+  ): void;
+}
+
 interface ChangeOptions {
   readonly refreshes?: readonly RouteName[];
   /** Whether the response has a secret. It is shown at once, because long lists take a while to be read again. */
@@ -134,13 +144,20 @@ interface ChangeOptions {
 export function useChange<Route extends RouteName>(
   route: Route,
   { refreshes = [], givesSecret = false }: ChangeOptions = {},
-): UseMutationResult<Output<Route>, ApiError, ChangeInput<Route>> {
+): Change<Route> {
   const client = useQueryClient();
-  return useMutation<Output<Route>, ApiError, ChangeInput<Route>>({
+  const { isPending, error, reset, mutateAsync } = useMutation<Output<Route>, ApiError, ChangeInput<Route>>({
     mutationFn: ({ input, version }) => call(route, input, version === undefined ? {} : { version }),
     onSettled: async () => {
       const refreshed = Promise.all(refreshes.map((each) => client.invalidateQueries({ queryKey: [each] })));
       if (!givesSecret) await refreshed;
     },
   });
+  return {
+    isPending,
+    error,
+    reset,
+    mutate: (change, { onSuccess, onError } = {}) =>
+      void mutateAsync(change).then(onSuccess, onError ?? (() => undefined)),
+  };
 }

@@ -1,4 +1,5 @@
 import * as Radix from '@radix-ui/react-dialog';
+import { useBlocker } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { Button } from './button.tsx';
 import { FormError } from './error-panel.tsx';
@@ -84,16 +85,21 @@ interface FormDialogProps {
 export function FormDialog(props: FormDialogProps): ReactNode {
   const { title, action, dismissal = 'Cancel', tone = 'primary', busy, error, disabled = false } = props;
   const { children, onSubmit, onClose } = props;
+  const stay = useStayWhile(busy);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (!disabled && !busy) onSubmit();
   };
   return (
-    // If it could be closed while the server works, a new secret would be made and never shown.
-    <Dialog title={title} onClose={onClose} {...(busy ? { onAttempt: () => undefined } : {})}>
+    <Dialog title={title} onClose={onClose} {...(busy ? { onAttempt: stay.onAttempt } : {})}>
       <form onSubmit={submit} noValidate className="flex flex-col gap-4">
         {children}
         <FormError error={error} />
+        {stay.wasAttempted ? (
+          <p role="status" className="rounded-control bg-warning-soft px-3 py-2 text-warning">
+            This is being sent. Wait for the answer, which is shown here.
+          </p>
+        ) : null}
         <div className="flex justify-end gap-2">
           <Button disabled={busy} onClick={onClose}>
             {dismissal}
@@ -105,6 +111,26 @@ export function FormDialog(props: FormDialogProps): ReactNode {
       </form>
     </Dialog>
   );
+}
+
+/**
+ * If a form could be left while the server works, by Esc or by the browser's Back, nobody would see what came of it, and a new
+ * secret would be made and never shown. A form that is done replaces the address, and may.
+ */
+function useStayWhile(busy: boolean): { readonly wasAttempted: boolean; onAttempt(): void } {
+  const [wasAttempted, setAttempted] = useState(false);
+  const onAttempt = (): void => setAttempted(true);
+  if (!busy && wasAttempted) setAttempted(false);
+  useBlocker({
+    shouldBlockFn: ({ action }) => {
+      if (action === 'REPLACE') return false;
+      onAttempt();
+      return true;
+    },
+    enableBeforeUnload: busy,
+    disabled: !busy,
+  });
+  return { wasAttempted, onAttempt };
 }
 
 interface ConfirmProps extends Omit<FormDialogProps, 'disabled' | 'tone'> {

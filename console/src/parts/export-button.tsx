@@ -15,12 +15,14 @@ export interface ExportedList {
 }
 
 interface ExportButtonProps extends ExportedList {
+  /** What the file has, if the page shows only some of it because the API has no such filter: `All accounts`. */
+  readonly whole?: string;
   /** A second list of the same page, which has a file of its own, and what it has. */
   readonly also?: ExportedList & { readonly label: string };
 }
 
 /** Saves what is filtered, all of it, as a file. */
-export function ExportButton({ also, ...list }: ExportButtonProps): ReactNode {
+export function ExportButton({ also, whole, ...list }: ExportButtonProps): ReactNode {
   const { tell } = useNotices();
   const [isBusy, setBusy] = useState(false);
   const save = async ({ route, input, name }: ExportedList, format: 'csv' | 'jsonl'): Promise<void> => {
@@ -33,6 +35,7 @@ export function ExportButton({ also, ...list }: ExportButtonProps): ReactNode {
       setBusy(false);
     }
   };
+  const prefix = whole === undefined ? '' : `${whole}, `;
   return (
     <Menu
       trigger={
@@ -42,8 +45,8 @@ export function ExportButton({ also, ...list }: ExportButtonProps): ReactNode {
         </Button>
       }
       items={[
-        { label: 'CSV', onSelect: () => void save(list, 'csv') },
-        { label: 'JSON Lines', onSelect: () => void save(list, 'jsonl') },
+        { label: `${prefix}CSV`, onSelect: () => void save(list, 'csv') },
+        { label: `${prefix}JSON Lines`, onSelect: () => void save(list, 'jsonl') },
         ...(also === undefined
           ? []
           : [

@@ -1,5 +1,6 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { RowPages } from '../api/queries.ts';
+import { useReadOn } from '../api/read-on.ts';
 import { Button } from './button.tsx';
 import { ErrorPanel } from './error-panel.tsx';
 import { formatCount } from './money-format.ts';
@@ -42,6 +43,7 @@ export function RowTable<Each>(props: RowTableProps<Each>): ReactNode {
       {search.isReading || search.isStopped ? (
         <p className={`flex flex-wrap items-center gap-3 text-muted ${spacing}`}>
           {formatCount(pages.rows.length)} searched so far.
+          {search.isGivenUp ? ' The next ones could not be read.' : null}
           {search.isStopped ? <Button onClick={search.goOn}>Search on</Button> : null}
         </p>
       ) : null}
@@ -71,23 +73,22 @@ const SEARCHED_ROWS = 10_000;
 interface Search {
   readonly isReading: boolean;
   readonly isStopped: boolean;
+  /** Whether it stopped because the next rows could not be read. */
+  readonly isGivenUp: boolean;
   goOn(): void;
 }
 
 /** Reads the list to its end, page by page, while somebody searches in it. */
 function useWholeList(pages: RowPages<unknown>, isSearch: boolean): Search {
   const [rowsMax, setRowsMax] = useState(SEARCHED_ROWS);
-  const { rows, hasMore, isLoadingMore, isPending, isStale, error, isFailed, more } = pages;
+  const { rows, hasMore, error } = pages;
   const isUnfinished = isSearch && hasMore && error === null;
-  const isReading = isUnfinished && rows.length < rowsMax;
-  // After a failure the list is read on once it could be read again: else a gateway that is away would be asked without end.
-  const isIdle = !isPending && !isStale && !isLoadingMore && !isFailed;
-  useEffect(() => {
-    if (isReading && isIdle) more();
-  });
+  const isWanted = isUnfinished && rows.length < rowsMax;
+  const { isGivenUp, again } = useReadOn(pages, isWanted);
   return {
-    isReading,
-    isStopped: isUnfinished && !isReading,
-    goOn: () => setRowsMax((before) => before + SEARCHED_ROWS),
+    isReading: isWanted && !isGivenUp,
+    isStopped: isUnfinished && (!isWanted || isGivenUp),
+    isGivenUp,
+    goOn: isGivenUp ? again : () => setRowsMax((before) => before + SEARCHED_ROWS),
   };
 }

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { Icon } from '../parts/icons.tsx';
 import { Menu } from '../parts/menu.tsx';
 import { Money } from '../parts/money.tsx';
+import { formatCount } from '../parts/money-format.ts';
 import { useFilters } from './search.ts';
 import { useViewer, type Viewer } from './viewer.tsx';
 
@@ -41,12 +42,16 @@ export function AccountSwitcher(): ReactNode {
   );
 }
 
-function AccountFacts({ account, accounts }: Viewer): ReactNode {
+function AccountFacts({ account, accounts, hasMoreAccounts }: Viewer): ReactNode {
   return (
     <span className="flex min-w-0 flex-col">
       <span className="truncate font-semibold">{account?.name ?? 'All accounts'}</span>
       <span className="truncate text-muted">
-        {account === null ? `${accounts.length} accounts` : <Available {...account} />}
+        {account === null ? (
+          `${formatCount(accounts.length)}${hasMoreAccounts ? '+' : ''} accounts`
+        ) : (
+          <Available {...account} />
+        )}
       </span>
     </span>
   );

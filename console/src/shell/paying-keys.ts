@@ -1,3 +1,4 @@
+import type { ApiError } from '../api/client.ts';
 import type { ShownKey } from '../api/generated/routes.ts';
 import { useApi } from '../api/queries.ts';
 import { isLocalMode } from '../snippets/gateway.ts';
@@ -10,6 +11,9 @@ export interface PayingKeys {
   /** In local mode calls work without a key. */
   readonly isRequired: boolean;
   readonly isPending: boolean;
+  /** Why it is not known which keys there are. */
+  readonly error: ApiError | null;
+  again(): void;
 }
 
 /** Keys that this person may make calls with from the page: their own, and for owners and operators those of nobody. */
@@ -20,5 +24,11 @@ export function usePayingKeys(): PayingKeys {
   const keys = (found.data?.data ?? []).filter(
     ({ status, person }) => status === 'active' && (person === null ? canManage : person === me.id),
   );
-  return { keys, isRequired: !isLocalMode(), isPending: canHaveKeys && found.isPending };
+  return {
+    keys,
+    isRequired: !isLocalMode(),
+    isPending: canHaveKeys && found.isPending,
+    error: found.data === undefined ? found.error : null,
+    again: () => void found.refetch(),
+  };
 }

@@ -1,7 +1,8 @@
-import { createContext, type ReactNode, use, useEffect } from 'react';
+import { createContext, type ReactNode, use } from 'react';
 import { useAccountExists } from '../api/account-exists.ts';
 import type { Account, Me } from '../api/generated/routes.ts';
 import { useRows } from '../api/queries.ts';
+import { useReadOn } from '../api/read-on.ts';
 import { ErrorPanel } from '../parts/error-panel.tsx';
 import { Skeleton } from '../parts/skeleton.tsx';
 import { AwayBanner } from './away-banner.tsx';
@@ -14,6 +15,8 @@ export interface Viewer {
   readonly me: Me;
   /** Those that were read: the first thousand, and more only if the address names a later one. */
   readonly accounts: readonly Account[];
+  /** Whether there are accounts that were not read. */
+  readonly hasMoreAccounts: boolean;
   /** Null if an operator looks at all accounts. */
   readonly account: Account | null;
   /** The account that the address names, if there is none of that name or id for them. */
@@ -42,26 +45,25 @@ export function useAccountInput(): { readonly account?: string } {
 }
 
 const ACCOUNTS_MAX = 1_000;
+const UNREAD_ACCOUNTS = new Error(
+  'The account is not among the first that were read, and the next ones could not be read.',
+);
 
 export function ViewerProvider({ me, children }: { readonly me: Me; readonly children: ReactNode }): ReactNode {
   const { search } = useFilters();
-  const { rows, hasMore, isPending, isLoadingMore, error, isFailed, more, again } = useRows(
-    'GET /accounts',
-    { limit: ACCOUNTS_MAX },
-    { staleMs: 30_000 },
-  );
-  const viewer = viewerOf(me, rows, search.account);
+  const pages = useRows('GET /accounts', { limit: ACCOUNTS_MAX }, { staleMs: 30_000 });
+  const { rows, hasMore, isPending, error, again } = pages;
+  const viewer = { ...viewerOf(me, rows, search.account), hasMoreAccounts: hasMore };
   const isNotRead = viewer.missingAccount !== null && hasMore;
   // A name with a typo is no reason to read all accounts.
   const named = useAccountExists(viewer.missingAccount ?? '', { enabled: isNotRead });
   const isLookingOn = isNotRead && named.data !== false;
-  useEffect(() => {
-    if (isLookingOn && named.data === true && !isLoadingMore && !isFailed) more();
-  });
+  const readingOn = useReadOn(pages, isLookingOn && named.data === true);
   if (error !== null) return <ErrorPanel error={error} again={again} />;
   if (isPending) return null;
   if (isLookingOn && named.error?.isAway === false)
     return <ErrorPanel error={named.error} again={() => void named.refetch()} />;
+  if (readingOn.isGivenUp) return <ErrorPanel error={UNREAD_ACCOUNTS} again={readingOn.again} />;
   if (isLookingOn) return <LookingForAccount />;
   return <ViewerContext value={viewer}>{children}</ViewerContext>;
 }
@@ -79,7 +81,7 @@ function LookingForAccount(): ReactNode {
   );
 }
 
-function viewerOf(me: Me, accounts: readonly Account[], asked: string | undefined): Viewer {
+function viewerOf(me: Me, accounts: readonly Account[], asked: string | undefined): Omit<Viewer, 'hasMoreAccounts'> {
   const only = accounts.length === 1 || !me.operator ? (accounts[0] ?? null) : null;
   const found = accounts.find(({ id, name }) => id === asked || name === asked);
   const account = found ?? only;

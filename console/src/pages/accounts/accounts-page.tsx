@@ -46,7 +46,12 @@ export default function AccountsPage(): ReactNode {
       bleed
       actions={
         <>
-          <ExportButton route="GET /accounts" input={{}} name="accounts" />
+          <ExportButton
+            route="GET /accounts"
+            input={{}}
+            name="accounts"
+            {...(text === '' ? {} : { whole: 'All accounts' })}
+          />
           {create}
         </>
       }

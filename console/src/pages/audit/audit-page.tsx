@@ -6,6 +6,7 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { ExportButton } from '../../parts/export-button.tsx';
 import { TextInput } from '../../parts/field.tsx';
 import { Filter } from '../../parts/filter.tsx';
+import { MissingDrawer } from '../../parts/missing-drawer.tsx';
 import { Page } from '../../parts/page.tsx';
 import { RowTable } from '../../parts/row-table.tsx';
 import type { Column } from '../../parts/table.tsx';
@@ -85,6 +86,11 @@ export default function AuditPage(): ReactNode {
           )
         }
       />
+      {!entries.isPending && !entries.isStale && search.open !== undefined && open === undefined ? (
+        <MissingDrawer title="Change" onClose={() => change({ open: undefined })}>
+          It is not among the changes that were read. Load more of them, or remove a filter.
+        </MissingDrawer>
+      ) : null}
       {open === undefined ? null : <AuditDrawer entry={open} onClose={() => change({ open: undefined })} />}
     </Page>
   );

@@ -39,6 +39,7 @@ function AccountBalance({ account }: { readonly account: Account }): ReactNode {
               route="GET /accounts/{account}/entries"
               input={{ account: account.id }}
               name={`entries-${account.name}`}
+              {...(search.type === undefined ? {} : { whole: 'All entries' })}
             />
           ) : null}
           {canCredit ? (
@@ -96,6 +97,11 @@ function Entries({ account }: { readonly account: Account }): ReactNode {
           )
         }
       />
+      {entries.rows.length === 0 ? null : (
+        <p className="px-4 pb-3 text-small text-muted">
+          The balance has the charge of a call at once; the entry of its month has it about an hour later.
+        </p>
+      )}
     </Panel>
   );
 }

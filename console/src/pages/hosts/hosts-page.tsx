@@ -4,6 +4,7 @@ import { useApi } from '../../api/queries.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { Filter } from '../../parts/filter.tsx';
+import { MissingDrawer } from '../../parts/missing-drawer.tsx';
 import { Money } from '../../parts/money.tsx';
 import { formatCount } from '../../parts/money-format.ts';
 import { Page } from '../../parts/page.tsx';
@@ -12,7 +13,7 @@ import { type Column, Table } from '../../parts/table.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { formatDuration } from '../../parts/time-format.ts';
 import { useFilters } from '../../shell/search.ts';
-import { RANGES, rangeOf, sinceOf } from '../overview/range.ts';
+import { RANGES, type Range, rangeOf, sinceOf } from '../overview/range.ts';
 import { HostDrawer } from './host-drawer.tsx';
 import { eventText } from './host-event.ts';
 import { type HostFigures, lostBy, paidFor, requestsOf } from './host-figures.ts';
@@ -28,18 +29,7 @@ export default function HostsPage(): ReactNode {
   const { search, change } = useFilters();
   const range = rangeOf(search.range);
   const hosts = useApi('GET /hosts', {}, { refetchMs: 10_000 });
-  const usage = useApi(
-    'GET /usage',
-    { since: sinceOf(range), group_by: 'host', metrics: 'requests,cost,first_byte,duration' },
-    { keepsPrevious: true },
-  );
-  const losses = useApi('GET /hosts/losses', { since: sinceOf(range) }, { keepsPrevious: true });
-  const figures: HostFigures = {
-    usage: new Map((usage.data?.data ?? []).flatMap((row) => (row.host == null ? [] : [[row.host, row]]))),
-    isUsageKnown: usage.data !== undefined,
-    losses: Map.groupBy(losses.data?.data ?? [], ({ host }) => host ?? ''),
-    areLossesKnown: losses.data !== undefined,
-  };
+  const figures = useHostFigures(range);
   const all = hosts.data?.data ?? [];
   const shown = all.filter(({ state }) => search.state !== 'bad' || state !== 'well');
   const open = all.find(({ id }) => id === search.open);
@@ -82,6 +72,11 @@ export default function HostsPage(): ReactNode {
       ) : (
         <ErrorPanel error={hosts.error} again={() => void hosts.refetch()} />
       )}
+      {hosts.data !== undefined && search.open !== undefined && open === undefined ? (
+        <MissingDrawer title="Host" onClose={() => change({ open: undefined })}>
+          No host “{search.open}” is configured.
+        </MissingDrawer>
+      ) : null}
       {open === undefined ? null : (
         <HostDrawer
           key={open.id}
@@ -93,6 +88,22 @@ export default function HostsPage(): ReactNode {
       )}
     </Page>
   );
+}
+
+/** What went through the hosts in a range, and what no caller paid for. */
+function useHostFigures(range: Range): HostFigures {
+  const usage = useApi(
+    'GET /usage',
+    { since: sinceOf(range), group_by: 'host', metrics: 'requests,cost,first_byte,duration' },
+    { keepsPrevious: true },
+  );
+  const losses = useApi('GET /hosts/losses', { since: sinceOf(range) }, { keepsPrevious: true });
+  return {
+    usage: new Map((usage.data?.data ?? []).flatMap((row) => (row.host == null ? [] : [[row.host, row]]))),
+    isUsageKnown: usage.data !== undefined,
+    losses: Map.groupBy(losses.data?.data ?? [], ({ host }) => host ?? ''),
+    areLossesKnown: losses.data !== undefined,
+  };
 }
 
 function columnsWith(figures: HostFigures): readonly Column<Host>[] {

@@ -123,8 +123,7 @@ function CancelJob({ job }: { readonly job: Job }): ReactNode {
           dismissal="Keep it"
           busy={cancel.isPending}
           error={cancel.error}
-          // Not a callback of `mutate`: those are not called once the job has ended and this button is gone.
-          onSubmit={() => void cancel.mutateAsync({ input: { job: job.id } }).then(onSuccess, () => undefined)}
+          onSubmit={() => cancel.mutate({ input: { job: job.id } }, { onSuccess })}
           onClose={() => setAsking(false)}
         >
           If it waits, it is not run, and what is reserved for it becomes available again. If it runs, cancelling it

@@ -11,6 +11,7 @@ import { useFilters } from '../../shell/search.ts';
 import { readBatchFile } from './batch-file.ts';
 
 const BYTES_MAX = 32_000_000;
+const NO_KEY = 'Jobs need a key of yours to pay for them. Mint one on the page Keys first.';
 const REFRESHES = ['GET /jobs', 'GET /job-groups', 'GET /accounts'];
 
 interface Submission {
@@ -47,7 +48,8 @@ function useSubmission(): Submission {
       const group = await submitJobs(requests ?? [], payer, setSent);
       await Promise.all(REFRESHES.map((name) => client.invalidateQueries({ queryKey: [name] })));
       tell(`Accepted: ${formatCounted(requests?.length, 'job')}.`);
-      change({ dialog: undefined, show: undefined, group: group.id });
+      // Back does not open again what was closed.
+      change({ dialog: undefined, show: undefined, group: group.id }, { replace: true });
     } catch (error) {
       setFault(error instanceof Error ? error.message : 'The file was not accepted.');
       setSent(null);
@@ -58,7 +60,7 @@ function useSubmission(): Submission {
 
 /** Submits a batch file. All its requests are accepted, or none. */
 export function SubmitJobsDialog({ onClose }: { onClose(): void }): ReactNode {
-  const { keys, isRequired, isPending } = usePayingKeys();
+  const { keys, isRequired, isPending, error } = usePayingKeys();
   const [keyId, setKeyId] = useState('');
   const { requests, sent, fault, choose, submit } = useSubmission();
   const payer = keyId === '' ? (isRequired ? (keys[0]?.id ?? null) : null) : keyId;
@@ -87,9 +89,7 @@ export function SubmitJobsDialog({ onClose }: { onClose(): void }): ReactNode {
       <Field
         label="Paid by"
         hint="The worst case of all jobs is reserved at once."
-        error={
-          isMissing && !isPending ? 'Jobs need a key of yours to pay for them. Mint one on the page Keys first.' : null
-        }
+        error={isMissing && !isPending ? (error?.message ?? NO_KEY) : null}
       >
         {(id) => (
           <Select

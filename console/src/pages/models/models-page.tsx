@@ -5,6 +5,7 @@ import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { Filter } from '../../parts/filter.tsx';
+import { MissingDrawer } from '../../parts/missing-drawer.tsx';
 import { formatCount, formatCounted, formatPrice } from '../../parts/money-format.ts';
 import { Page } from '../../parts/page.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
@@ -66,12 +67,19 @@ export default function ModelsPage(): ReactNode {
       ) : (
         <ErrorPanel error={models.error} again={() => void models.refetch()} />
       )}
+      {models.data !== undefined && search.open !== undefined && open === undefined ? (
+        <MissingDrawer title="Model" onClose={() => change({ open: undefined })}>
+          No model “{search.open}” is served here.
+        </MissingDrawer>
+      ) : null}
       {open === undefined ? null : (
         <ModelDrawer
           key={open.id}
           model={open}
           hostStates={hostStates}
-          onClose={() => change({ open: undefined, in: undefined, cached: undefined, out: undefined })}
+          onClose={() =>
+            change({ open: undefined, in: undefined, cached: undefined, out: undefined }, { replace: true })
+          }
         />
       )}
     </Page>

@@ -22,7 +22,7 @@ export function Figures(): ReactNode {
 }
 
 function AvailableFigure(): ReactNode {
-  const { account, accounts } = useViewer();
+  const { account, accounts, hasMoreAccounts } = useViewer();
   const balance = useApi(
     'GET /accounts/{account}/balance',
     { account: account?.id ?? '' },
@@ -34,7 +34,7 @@ function AvailableFigure(): ReactNode {
     const available = prepaid.reduce((sum, each) => sum + each.available_nanousd, 0n);
     return (
       <Figure
-        label={`Available in ${formatCounted(prepaid.length, 'prepaid account')}`}
+        label={`Available in ${hasMoreAccounts ? 'the first ' : ''}${formatCounted(prepaid.length, 'prepaid account')}`}
         value={<Money nanousd={available} />}
         detail={
           <>

@@ -11,7 +11,7 @@ import { LIVE_ROWS_MAX, mergeRows, newestOf, type RequestRow, receiptRow, refusa
 
 const PAGE_ROWS = 100;
 const LIVE_PAINT_MS = 250;
-/** Refused calls are not in the feed; the gateway writes them about this often. */
+/** The gateway writes refused calls about this often. */
 const LIVE_REFUSALS_MS = 2_000;
 
 export interface Requests {
@@ -41,6 +41,7 @@ export function useRequests(filters: RequestFilters): Requests {
     { ...account, key, model, code, since, limit: PAGE_ROWS },
     { enabled: showsRefusals },
   );
+  useLiveRefusals(isLive && showsRefusals);
   const live = useLiveTail(isLive && showsReceipts, { ...account, key }, receipts.again);
   const receiptRows = showsReceipts
     ? [...live.receipts.filter((each) => isWanted(each, filters)), ...receipts.rows]
@@ -57,7 +58,7 @@ export function useRequests(filters: RequestFilters): Requests {
     error: receipts.error ?? refusals.error,
     hasMore: lists.some(({ hasMore }) => hasMore),
     isLoadingMore: receipts.isLoadingMore || refusals.isLoadingMore,
-    feed: live.state,
+    feed: isLive && !showsReceipts ? 'open' : live.state,
     more: () => {
       if (receipts.hasMore && showsReceipts) receipts.more();
       if (refusals.hasMore && showsRefusals) refusals.more();
@@ -87,7 +88,6 @@ function useLiveTail(
   filter: Readonly<Record<string, string | undefined>>,
   reload: () => void,
 ): LiveTail {
-  const client = useQueryClient();
   const [tail, setTail] = useState<LiveTail>({ receipts: [], state: 'off' });
   const reloading = useRef(reload);
   reloading.current = reload;
@@ -105,10 +105,6 @@ function useLiveTail(
       arrived = [];
       setTail((before) => ({ ...before, receipts: newestOf(newest, before.receipts) }));
     }, LIVE_PAINT_MS);
-    const readRefusals = setInterval(
-      () => void client.invalidateQueries({ queryKey: ['GET /refusals'] }),
-      LIVE_REFUSALS_MS,
-    );
     const end = followReceipts(
       { account, key },
       {
@@ -122,9 +118,18 @@ function useLiveTail(
     );
     return () => {
       clearInterval(paint);
-      clearInterval(readRefusals);
       end();
     };
-  }, [isOn, account, key, client]);
+  }, [isOn, account, key]);
   return tail;
+}
+
+/** Refused calls are not in the feed, so they are read again and again. */
+function useLiveRefusals(isOn: boolean): void {
+  const client = useQueryClient();
+  useEffect(() => {
+    if (!isOn) return;
+    const timer = setInterval(() => void client.invalidateQueries({ queryKey: ['GET /refusals'] }), LIVE_REFUSALS_MS);
+    return () => clearInterval(timer);
+  }, [isOn, client]);
 }

@@ -25,7 +25,8 @@ export default function JoinPage(): ReactNode {
   };
   const enter = async (): Promise<void> => {
     await client.invalidateQueries();
-    await navigate({ to: '/', hash: '' });
+    // Back does not lead to an invitation that is used up.
+    await navigate({ to: '/', hash: '', replace: true });
   };
   if (secret === '')
     return (

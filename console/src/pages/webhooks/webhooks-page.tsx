@@ -5,6 +5,7 @@ import { Button } from '../../parts/button.tsx';
 import { Chip, type Tone } from '../../parts/chip.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
+import { MissingDrawer } from '../../parts/missing-drawer.tsx';
 import { formatCount } from '../../parts/money-format.ts';
 import { Page } from '../../parts/page.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
@@ -48,6 +49,11 @@ export default function WebhooksPage(): ReactNode {
       ) : (
         <ErrorPanel error={webhooks.error} again={() => void webhooks.refetch()} />
       )}
+      {webhooks.data !== undefined && search.open !== undefined && open === undefined ? (
+        <MissingDrawer title="Webhook" onClose={() => change({ open: undefined })}>
+          There is no webhook “{search.open}” here.
+        </MissingDrawer>
+      ) : null}
       {open === undefined ? null : (
         <WebhookDrawer key={open.name} webhook={open} onClose={() => change({ open: undefined })} />
       )}

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { CONSOLE_URL } from './hosted.ts';
+import { hostedSuite } from './hosted-suite.ts';
+
+const { openAs } = hostedSuite();
+
+test('a link that opens what is not there says so', async () => {
+  const page = await openAs('operator', '/hosts?open=nothing');
+  await page.getByRole('dialog').getByText('No host “nothing” is configured.').waitFor();
+  await page.goto(`${CONSOLE_URL}/models?open=nothing`);
+  await page.getByRole('dialog').getByText('No model “nothing” is served here.').waitFor();
+  await page.goto(`${CONSOLE_URL}/webhooks?open=nothing`);
+  await page.getByRole('dialog').getByText('There is no webhook “nothing” here.').waitFor();
+  await page.goto(`${CONSOLE_URL}/audit?open=nothing`);
+  await page.getByRole('dialog').getByText('It is not among the changes that were read.').waitFor();
+  await page.getByRole('button', { name: 'Close' }).click();
+  await expect.poll(() => new URL(page.url()).searchParams.get('open')).toBeNull();
+  await page.context().close();
+});
+
+test('a file with more than the page shows is called so', async () => {
+  const page = await openAs('operator', '/accounts?q=nothing');
+  await page.getByRole('button', { name: 'Export' }).click();
+  await page.getByRole('menuitem', { name: 'All accounts, CSV' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByLabel('Search accounts').fill('');
+  await page.getByRole('button', { name: 'Export' }).click();
+  await page.getByRole('menuitem', { name: 'CSV', exact: true }).waitFor();
+  await page.context().close();
+});
+
+test('sums and counts of accounts say that there are more than were read', async () => {
+  const page = await openAs('operator', '/models');
+  await page.route(/\/manage\/v1\/accounts\?/, async (route) => {
+    const account = (name: string) => ({
+      ...{ object: 'account', id: `acct_${name}`, name, kind: 'prepaid', status: 'active', created: 0, version: 1 },
+      ...{ balance_nanousd: 1, held_nanousd: 0, reserved_nanousd: 0, available_nanousd: 1, spent_nanousd: 0 },
+    });
+    const body = JSON.stringify({ object: 'list', data: ['one', 'two'].map(account), next: 'acct_two' });
+    await route.fulfill({ status: 200, contentType: 'application/json', body });
+  });
+  const usage = { requests: 1, refused: 0, cost_nanousd: 0, refunded_nanousd: 0 };
+  const report = { object: 'usage', since: 0, until: 3_600, bucket: 'none', group_by: [], data: [], totals: usage };
+  await page.route(/\/manage\/v1\/usage\?/, (route) =>
+    route.fulfill({ status: 200, contentType: 'application/json', body: JSON.stringify(report) }),
+  );
+  await page.goto(CONSOLE_URL);
+  await page.getByText('Available in the first 2 prepaid accounts').waitFor();
+  await page.getByText('2+ accounts').waitFor();
+  await page.context().close();
+});
