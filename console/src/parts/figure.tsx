@@ -13,12 +13,10 @@ export function Figure({ label, value, detail, isPending = false }: FigureProps)
   return (
     <div className="min-w-0 bg-panel px-4 py-4">
       <p className="text-small text-muted">{label}</p>
-      <p className="mt-1 text-figure font-semibold break-words wide:truncate">
+      <p className="mt-1 text-figure font-semibold break-words">
         {isPending ? <Skeleton className="h-6 w-28" /> : value}
       </p>
-      <p className="mt-1 text-small text-muted wide:truncate">
-        {isPending ? <Skeleton className="h-3 w-40" /> : detail}
-      </p>
+      <p className="mt-1 text-small break-words text-muted">{isPending ? <Skeleton className="h-3 w-40" /> : detail}</p>
     </div>
   );
 }

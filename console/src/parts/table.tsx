@@ -7,6 +7,8 @@ export interface Column<Each> {
   readonly align?: 'right';
   /** Left out on narrow screens. */
   readonly wideOnly?: boolean;
+  /** Left out on small laptops too. */
+  readonly roomyOnly?: boolean;
   readonly className?: string;
   cell(row: Each): ReactNode;
 }
@@ -142,17 +144,18 @@ function SkeletonRows<Each>({ columns, bleed = false, skeletonRows = 6 }: TableP
 
 /** The padding of the first and last cell lines the table up with the title of its page or panel. */
 export function cellClass(
-  columns: readonly Pick<Column<never>, 'align' | 'wideOnly' | 'className'>[],
+  columns: readonly Pick<Column<never>, 'align' | 'wideOnly' | 'roomyOnly' | 'className'>[],
   at: number,
   bleed: boolean,
 ): string {
-  const { align, wideOnly, className = '' } = columns[at]!;
+  const { align, wideOnly, roomyOnly, className = '' } = columns[at]!;
   // Text after a number would otherwise begin where the number ends.
   const isAfterNumber = align !== 'right' && columns[at - 1]?.align === 'right';
   const start = isAfterNumber ? 'pl-2 wide:pl-8' : at > 0 ? 'pl-2' : bleed ? 'pl-4 wide:pl-7' : 'pl-4';
-  const isLastNarrow = columns.findLastIndex((column) => column.wideOnly !== true) === at;
+  const isLastNarrow = columns.findLastIndex((column) => column.wideOnly !== true && column.roomyOnly !== true) === at;
   const edge = bleed ? 'pr-4 wide:pr-7' : 'pr-4';
   const end = at === columns.length - 1 ? edge : isLastNarrow ? 'pr-4 wide:pr-2' : 'pr-2';
   const side = align === 'right' ? 'text-right' : 'text-left';
-  return `${start} ${end} ${side} ${wideOnly === true ? 'hidden wide:table-cell' : ''} ${className}`;
+  const width = roomyOnly === true ? 'hidden roomy:table-cell' : wideOnly === true ? 'hidden wide:table-cell' : '';
+  return `${start} ${end} ${side} ${width} ${className}`;
 }

@@ -21,7 +21,7 @@ export function SpendOfCap({ spent_nanousd, spend_cap_nanousd, window, name }: C
     );
   const per = window === 'lifetime' ? '' : ` a ${window}`;
   return (
-    <span className="flex flex-col-reverse gap-x-3 wide:flex-row wide:items-center">
+    <span className="flex flex-col-reverse gap-x-3 large:flex-row large:items-center">
       <span className="w-24 shrink-0 leading-none">
         <Meter
           part={shareOf(spent_nanousd, spend_cap_nanousd)}

@@ -3,7 +3,7 @@ import { useApi } from '../../api/queries.ts';
 import { Money } from '../../parts/money.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { useMemberNames } from '../../shell/member-names.ts';
+import { useMemberNames, useSeesMembers } from '../../shell/member-names.ts';
 import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
 import { CapMeter } from './cap-meter.tsx';
 import { KeyHint } from './key-hint.tsx';
@@ -31,7 +31,7 @@ const SPENDING: readonly Column<ShownKey>[] = [
     id: 'name',
     head: 'Key',
     cell: ({ name, hint }) => (
-      <span className="flex min-w-0 items-baseline gap-2">
+      <span className="flex min-w-0 flex-col gap-x-2 large:flex-row large:items-baseline">
         <span title={name} className="max-w-28 truncate font-medium wide:max-w-44">
           {name}
         </span>
@@ -44,7 +44,8 @@ const SPENDING: readonly Column<ShownKey>[] = [
   {
     id: 'resets',
     head: 'Resets',
-    wideOnly: true,
+    roomyOnly: true,
+    className: 'whitespace-nowrap',
     cell: ({ resets_at }) => <Ago at={resets_at} none="never" zone="UTC" />,
   },
 ];
@@ -61,7 +62,8 @@ const TERMS: readonly Column<ShownKey>[] = [
     id: 'expires',
     head: 'Expires',
     align: 'right',
-    wideOnly: true,
+    roomyOnly: true,
+    className: 'whitespace-nowrap',
     // The day was chosen in UTC, and can be another one where the browser is.
     cell: ({ expires_at }) => <Ago at={expires_at} none="never" zone="UTC" />,
   },
@@ -69,9 +71,9 @@ const TERMS: readonly Column<ShownKey>[] = [
     id: 'models',
     head: 'Models',
     align: 'right',
-    wideOnly: true,
+    roomyOnly: true,
     cell: ({ models }) => (
-      <span title={models?.join(', ')}>
+      <span title={models?.join(', ')} className="ml-auto block max-w-28 truncate">
         {models === null ? 'all' : models.length === 1 ? models[0] : `${models.length} models`}
       </span>
     ),
@@ -82,18 +84,23 @@ const TERMS: readonly Column<ShownKey>[] = [
 function useOwnerColumn(): Column<ShownKey> | null {
   const { account, accounts } = useViewer();
   const memberOf = useMemberNames();
+  const seesMembers = useSeesMembers();
   if (account === null)
     return {
       id: 'account',
       head: 'Account',
-      wideOnly: true,
-      cell: (key) => accounts.find(({ id }) => id === key.account)?.name ?? key.account,
+      roomyOnly: true,
+      cell: (key) => (
+        <span className="block max-w-44 truncate">
+          {accounts.find(({ id }) => id === key.account)?.name ?? key.account}
+        </span>
+      ),
     };
-  if (memberOf === null) return null;
+  if (!seesMembers) return null;
   return {
     id: 'person',
     head: 'Belongs to',
-    wideOnly: true,
+    roomyOnly: true,
     cell: ({ person }) => (
       <span className="block max-w-44 truncate">
         {person === null ? <span className="text-muted">nobody</span> : memberOf(person)}

@@ -82,7 +82,7 @@ function useColumns(onRevoke: (key: ManagementKey) => void): readonly Column<Man
       wideOnly: true,
       cell: ({ minted_by }) => (
         <span className="block max-w-48 truncate text-muted">
-          {minted_by === null ? 'the command line' : (nameOf?.(minted_by) ?? minted_by)}
+          {minted_by === null ? 'the command line' : nameOf(minted_by)}
         </span>
       ),
     },

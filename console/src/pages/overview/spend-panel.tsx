@@ -92,12 +92,12 @@ function useChoices(): readonly Choice<By>[] {
   ];
 }
 
-function pointOf(row: UsageRow, by: By, personNames: ((id: string) => string) | null): Point {
+function pointOf(row: UsageRow, by: By, personNames: (id: string) => string): Point {
   const value = row.cost_nanousd ?? 0n;
   const start = row.start ?? 0;
   if (by === 'model') return { start, value, name: row.model ?? '', label: row.model ?? 'unknown model' };
   if (by === 'account') return { start, value, name: row.account ?? '', label: row.account_name ?? 'unknown account' };
   if (by === 'key') return { start, value, name: row.key ?? '', label: row.key_name ?? 'no key' };
-  const known = row.person === null ? 'nobody' : (personNames?.(row.person) ?? row.person);
+  const known = row.person === null ? 'nobody' : personNames(row.person);
   return { start, value, name: row.person ?? '', label: row.person_email ?? known };
 }

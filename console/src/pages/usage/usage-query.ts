@@ -121,13 +121,13 @@ function dayOf(text: string | undefined): number | null {
 }
 
 /** Owners read who their people are from the list of members; the report has addresses for operators only. */
-export type PersonNames = ((id: string) => string) | null;
+export type PersonNames = (id: string) => string;
 
 /** What a row is about, and how it is called. */
 export function nameOf(
   row: UsageRow,
   group: Group,
-  personNames: PersonNames = null,
+  personNames: PersonNames = (id) => id,
 ): { readonly name: string; readonly label: string } {
   const named = (name: string | null | undefined, label: string | null | undefined, none: string) => ({
     name: name ?? '',
@@ -135,7 +135,7 @@ export function nameOf(
   });
   if (group === 'key') return named(row.key, row.key_name, 'no key');
   if (group === 'person') {
-    const known = row.person === null ? null : (personNames?.(row.person) ?? null);
+    const known = row.person === null ? null : personNames(row.person);
     return named(row.person, row.person_email ?? known, 'nobody');
   }
   if (group === 'account') return named(row.account, row.account_name, 'no account');
