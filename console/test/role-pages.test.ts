@@ -46,6 +46,39 @@ test('a link to a page of another role says whose it is, and offers nothing that
   await page.context().close();
 });
 
+test('a viewer is offered no form for what only others may do, although a link names one', async () => {
+  const page = await openAs('viewer', '/keys?dialog=mint');
+  await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+  for (const path of ['/?dialog=mint', '/jobs?dialog=submit']) {
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await page.goto(CONSOLE_URL + path);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+  }
+  expect(await page.getByRole('dialog').count()).toBe(0);
+  await page.goto(`${CONSOLE_URL}/models?open=sim-claude`);
+  await page.getByRole('dialog').getByText('What a call costs').waitFor();
+  expect(await page.getByText('Open in the playground').count()).toBe(0);
+  expect(await page.getByText('Mint one first').count()).toBe(0);
+  await page.context().close();
+});
+
+test('keys and sessions that cannot be read are not taken for none', async () => {
+  const page = await openAs('operator', '/models');
+  const body = JSON.stringify({ error: { message: 'Not today.', code: null, type: 'refused' } });
+  await page.route(/\/manage\/v1\/(keys\?|people\/.*\/sessions)/, (route) =>
+    route.fulfill({ status: 409, contentType: 'application/json', body }),
+  );
+  await page.getByRole('link', { name: 'Playground' }).click();
+  await page.getByRole('alert').getByText('Not today.').waitFor();
+  expect(await page.getByText('A call needs a key to pay for it').count()).toBe(0);
+  await page.goto(`${CONSOLE_URL}/jobs?dialog=submit`);
+  await page.getByRole('dialog').getByText('Not today.').waitFor();
+  await page.goto(`${CONSOLE_URL}/people?open=${formatId('person_', suite.world.people.get('member')!)}`);
+  await page.getByRole('dialog').getByText('Not today.').waitFor();
+  expect(await page.getByText('Nowhere at present.').count()).toBe(0);
+  await page.context().close();
+});
+
 test('somebody without any role reads so instead of errors', async () => {
   const { harness } = suite.world;
   const person = await enrol(harness.running.books, 'former@example.com', {});
@@ -84,7 +117,7 @@ test('people see where they are signed in', async () => {
   await page.context().close();
 });
 
-test('an owner sees the email addresses of people in the usage, not their ids', async () => {
+test('an owner sees the email addresses of people in the usage, and a member their own, not their ids', async () => {
   const person = suite.world.people.get('member')!;
   const { secret } = await suite.world.harness.mintFor(suite.world.accountId, { personId: person });
   const call = { model: 'sim-gpt-mini', max_tokens: 8, messages: [{ role: 'user', content: 'Hello' }] };
@@ -93,4 +126,8 @@ test('an owner sees the email addresses of people in the usage, not their ids', 
   await page.getByRole('cell', { name: 'member@example.com' }).waitFor();
   expect(await page.getByText(formatId('person_', person)).count()).toBe(0);
   await page.context().close();
+  const own = await openAs('member', '/usage?by=person');
+  await own.getByRole('cell', { name: 'member@example.com' }).waitFor();
+  expect(await own.getByText(formatId('person_', person)).count()).toBe(0);
+  await own.context().close();
 });

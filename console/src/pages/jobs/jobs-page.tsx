@@ -66,7 +66,9 @@ export default function JobsPage(): ReactNode {
       {search.open === undefined || shows === 'groups' ? null : (
         <JobDrawer key={search.open} jobId={search.open} onClose={() => change({ open: undefined })} />
       )}
-      {search.dialog === 'submit' ? <SubmitJobsDialog onClose={() => change({ dialog: undefined })} /> : null}
+      {search.dialog === 'submit' && canHaveKeys ? (
+        <SubmitJobsDialog onClose={() => change({ dialog: undefined })} />
+      ) : null}
     </Page>
   );
 }

@@ -68,7 +68,7 @@ export default function KeysPage(): ReactNode {
       {search.open === undefined ? null : (
         <KeyDrawer key={search.open} keyId={search.open} onClose={() => change({ open: undefined })} />
       )}
-      {search.dialog === 'mint' ? <MintKeyDialog onClose={() => change({ dialog: undefined })} /> : null}
+      {search.dialog === 'mint' && canHaveKeys ? <MintKeyDialog onClose={() => change({ dialog: undefined })} /> : null}
     </Page>
   );
 }

@@ -6,6 +6,7 @@ import { Drawer } from '../../parts/drawer.tsx';
 import { type Fact, Facts } from '../../parts/facts.tsx';
 import { formatCount, formatPrice } from '../../parts/money-format.ts';
 import { PageLink } from '../../shell/page-link.tsx';
+import { useViewer } from '../../shell/viewer.tsx';
 import { isLocalMode, useGatewayUrl } from '../../snippets/gateway.ts';
 import { SnippetTabs } from '../../snippets/snippet-tabs.tsx';
 import { HostStateChip } from '../hosts/host-state.tsx';
@@ -24,11 +25,14 @@ interface ModelDrawerProps {
 export function ModelDrawer({ model, hostStates, onClose }: ModelDrawerProps): ReactNode {
   const url = useGatewayUrl();
   const canChat = model.caps.includes('chat');
+  const { canHaveKeys } = useViewer();
+  // A viewer has no key that could pay.
+  const canCall = canChat && canHaveKeys;
   return (
     <Drawer
       title={model.name}
       onClose={onClose}
-      {...(canChat
+      {...(canCall
         ? {
             footer: (
               <PageLink
@@ -50,7 +54,7 @@ export function ModelDrawer({ model, hostStates, onClose }: ModelDrawerProps): R
         <Section title="What a call costs">
           <CostCalculator model={model} />
         </Section>
-        {canChat ? (
+        {canCall ? (
           <Section title="What a prompt would hold">
             <PromptQuote model={model} />
           </Section>

@@ -15,7 +15,7 @@ import { parseTokens } from './price-of.ts';
 export function PromptQuote({ model }: { readonly model: Model }): ReactNode {
   const [prompt, setPrompt] = useState('');
   const [limit, setLimit] = useState('');
-  const { keys, isRequired } = usePayingKeys();
+  const { keys, isRequired, isPending, error } = usePayingKeys();
   const [payer] = keys;
   const keyId = isRequired ? (payer?.id ?? null) : null;
   const maxTokens = parseTokens(limit);
@@ -27,7 +27,8 @@ export function PromptQuote({ model }: { readonly model: Model }): ReactNode {
     event.preventDefault();
     quote.mutate();
   };
-  if (isRequired && payer === undefined)
+  if (isRequired && error !== null) return <FormError error={error} />;
+  if (isRequired && payer === undefined && !isPending)
     return <p className="text-muted">A quote needs a key that would pay for the call. Mint one first.</p>;
   return (
     <form onSubmit={submit} className="flex flex-col gap-3">

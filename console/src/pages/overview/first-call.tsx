@@ -156,8 +156,8 @@ interface Payer {
 
 /** In local mode nobody needs a key. Otherwise it is the first one that works. */
 function usePayingKey(): Payer {
-  const { keys, isRequired } = usePayingKeys();
+  const { keys, isRequired, isPending, error } = usePayingKeys();
   if (!isRequired) return { keyId: null, isMissing: false };
   const [usable] = keys;
-  return { keyId: usable?.id ?? null, isMissing: usable === undefined };
+  return { keyId: usable?.id ?? null, isMissing: usable === undefined && !isPending && error === null };
 }

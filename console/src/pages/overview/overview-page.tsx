@@ -53,7 +53,7 @@ export default function OverviewPage(): ReactNode {
           <SpenderPanel range={range} />
         </>
       )}
-      {search.dialog === 'mint' ? <MintKeyDialog onClose={() => change({ dialog: undefined })} /> : null}
+      {search.dialog === 'mint' && canHaveKeys ? <MintKeyDialog onClose={() => change({ dialog: undefined })} /> : null}
     </Page>
   );
 }

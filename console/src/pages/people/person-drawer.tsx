@@ -117,19 +117,28 @@ function Sessions({ personId }: { readonly personId: string }): ReactNode {
   const sessions = useApi('GET /people/{person}/sessions', { person: personId });
   return (
     <Panel title="Signed in">
-      <Table
-        label="Sessions"
-        isPending={sessions.isPending}
-        skeletonRows={1}
-        rows={sessions.data?.data ?? []}
-        idOf={({ id }) => id}
-        empty={<p className="px-4 pb-4 text-muted">Nowhere at present.</p>}
-        columns={[
-          { id: 'where', head: 'Where', cell: (session) => <SessionPlace session={session} /> },
-          { id: 'used', head: 'Last used', align: 'right', cell: ({ last_used }) => <Ago at={last_used} /> },
-          { id: 'end', head: '', align: 'right', cell: ({ id }) => <EndSession sessionId={id} /> },
-        ]}
-      />
+      {sessions.error === null ? (
+        <Table
+          label="Sessions"
+          isPending={sessions.isPending}
+          skeletonRows={1}
+          rows={sessions.data?.data ?? []}
+          idOf={({ id }) => id}
+          empty={<p className="px-4 pb-4 text-muted">Nowhere at present.</p>}
+          columns={[
+            { id: 'where', head: 'Where', cell: (session) => <SessionPlace session={session} /> },
+            { id: 'used', head: 'Last used', align: 'right', cell: ({ last_used }) => <Ago at={last_used} /> },
+            {
+              id: 'end',
+              head: <span className="sr-only">Actions</span>,
+              align: 'right',
+              cell: ({ id }) => <EndSession sessionId={id} />,
+            },
+          ]}
+        />
+      ) : (
+        <ErrorPanel error={sessions.error} again={() => void sessions.refetch()} />
+      )}
     </Panel>
   );
 }

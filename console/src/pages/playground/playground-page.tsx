@@ -25,10 +25,12 @@ export default function PlaygroundPage(): ReactNode {
   const models = useApi('GET /models', {}, { staleMs: 60_000 });
   const payers = usePayingKeys();
   const talking = (models.data?.data ?? []).filter(({ caps }) => caps.includes('chat'));
-  if (models.error !== null)
+  const error = models.error ?? (payers.isRequired ? payers.error : null);
+  const again = models.error === null ? payers.again : () => void models.refetch();
+  if (error !== null)
     return (
       <Page title="Playground">
-        <ErrorPanel error={models.error} again={() => void models.refetch()} />
+        <ErrorPanel error={error} again={again} />
       </Page>
     );
   if (models.isPending || payers.isPending)
