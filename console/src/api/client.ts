@@ -54,7 +54,7 @@ export async function call<Route extends RouteName>(
     ...(isRead ? {} : { body: stringifyApiJson(rest) }),
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   });
-  const text = await response.text();
+  const text = await response.text().catch(connectionFailed);
   if (!response.ok) throw refusalOf(response, text);
   return parseApiJson(text) as Output<Route>;
 }
@@ -92,14 +92,15 @@ async function reach(path: string, init: RequestInit): Promise<Response> {
 }
 
 /** Any route of the gateway. A browser's own words for one that cannot be reached say neither what nor why. */
-export async function fetchGateway(url: string, init: RequestInit): Promise<Response> {
-  try {
-    return await fetch(url, { credentials: 'same-origin', cache: 'no-store', ...init });
-  } catch (error) {
-    if (error instanceof DOMException && error.name === 'AbortError') throw error;
-    serverStatus.reached(false);
-    throw new ApiError(0, 'unreachable', 'The gateway cannot be reached. Check that it is running.', null);
-  }
+export function fetchGateway(url: string, init: RequestInit): Promise<Response> {
+  return fetch(url, { credentials: 'same-origin', cache: 'no-store', ...init }).catch(connectionFailed);
+}
+
+/** For a request that was not answered, or not to its end. */
+function connectionFailed(error: unknown): never {
+  if (error instanceof DOMException && error.name === 'AbortError') throw error;
+  serverStatus.reached(false);
+  throw new ApiError(0, 'unreachable', 'The gateway cannot be reached. Check that it is running.', null);
 }
 
 export function refusalOf(response: Response, text: string): ApiError {
