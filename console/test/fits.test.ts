@@ -6,10 +6,18 @@ const suite = hostedSuite();
 const { openAs } = suite;
 
 test.each([900, 1024, 1280])('the list of keys is not wider than a window of %i px', async (width) => {
-  const { accountId, harness, people } = suite.world;
-  await harness.mintFor(accountId, { capNanousd: 5_000_000_000n, capWindow: 'week', personId: people.get('member')! });
-  const page = await openAs('operator', `/keys?account=${formatId('acct_', accountId)}`);
+  const { accountId, people } = suite.world;
+  const account = formatId('acct_', accountId);
+  const page = await openAs('operator', `/keys?account=${account}`);
+  const terms = {
+    ...{ account, person: formatId('person_', people.get('member')!), name: 'a-name-without-a-space-'.repeat(4) },
+    ...{ spend_cap_nanousd: '5000000000', window: 'week', models: ['sim-gpt-mini'] },
+  };
+  const headers = { 'content-type': 'application/json' };
+  const init = JSON.stringify({ method: 'POST', headers, body: JSON.stringify(terms) });
+  await page.evaluate(`fetch('/manage/v1/keys', ${init})`);
   await page.setViewportSize({ width, height: 800 });
+  await page.reload();
   await page.getByText('of $5.00').first().waitFor();
   await page.waitForLoadState('networkidle');
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
