@@ -2,6 +2,7 @@ import { useRouterState } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense } from 'react';
 import { personIdOf, useMe } from './api/me.ts';
 import { ErrorPanel } from './parts/error-panel.tsx';
+import { LoadingFrame } from './parts/loading-frame.tsx';
 import { NoticesProvider } from './parts/notices.tsx';
 import { AwayBanner } from './shell/away-banner.tsx';
 import { Shell } from './shell/shell.tsx';
@@ -31,7 +32,7 @@ function Entrance({ me }: { readonly me: ReturnType<typeof useMe> }): ReactNode 
         <Shell />
       </ViewerProvider>
     );
-  if (me.error === null) return null;
+  if (me.error === null) return <LoadingFrame />;
   return (
     <>
       <AwayBanner />

@@ -45,3 +45,19 @@ test('figures are whole at 1280 px: above what a number holds, below zero, and w
   expect(await page.evaluate(`${figures}.filter((each) => each.scrollWidth > each.clientWidth).length`)).toBe(0);
   await page.context().close();
 });
+
+test('a page that waits for a slow gateway is not empty', async () => {
+  const page = await openAs('owner', '/models');
+  await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor();
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await page.route(/\/manage\/v1\/me$/, async (route) => {
+    await held;
+    await route.fallback();
+  });
+  await page.reload();
+  await page.locator('[data-skeleton]').first().waitFor();
+  release();
+  await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor();
+  await page.context().close();
+});

@@ -4,7 +4,7 @@ import type { Account, Me } from '../api/generated/routes.ts';
 import { useRows } from '../api/queries.ts';
 import { useReadOn } from '../api/read-on.ts';
 import { ErrorPanel } from '../parts/error-panel.tsx';
-import { Skeleton } from '../parts/skeleton.tsx';
+import { LoadingFrame } from '../parts/loading-frame.tsx';
 import { AwayBanner } from './away-banner.tsx';
 import { useFilters } from './search.ts';
 
@@ -60,7 +60,7 @@ export function ViewerProvider({ me, children }: { readonly me: Me; readonly chi
   const isLookingOn = isNotRead && named.data !== false;
   const readingOn = useReadOn(pages, isLookingOn && named.data === true);
   if (error !== null) return <ErrorPanel error={error} again={again} />;
-  if (isPending) return null;
+  if (isPending) return <LoadingFrame />;
   if (isLookingOn && named.error?.isAway === false)
     return <ErrorPanel error={named.error} again={() => void named.refetch()} />;
   if (readingOn.isGivenUp) return <ErrorPanel error={UNREAD_ACCOUNTS} again={readingOn.again} />;
@@ -73,10 +73,7 @@ function LookingForAccount(): ReactNode {
   return (
     <>
       <AwayBanner />
-      <div aria-busy="true" className="spacing-page flex flex-col gap-4 py-5">
-        <Skeleton className="h-6 w-48" />
-        <Skeleton className="h-40 w-full" />
-      </div>
+      <LoadingFrame />
     </>
   );
 }
