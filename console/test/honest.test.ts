@@ -3,6 +3,8 @@ import { CONSOLE_URL } from './hosted.ts';
 import { hostedSuite } from './hosted-suite.ts';
 
 const { openAs } = hostedSuite();
+/** After this time the pages with figures read them again. */
+const REFRESHED_MS = 30_000;
 
 test('a link that opens what is not there says so', async () => {
   const page = await openAs('operator', '/hosts?open=nothing');
@@ -47,5 +49,19 @@ test('sums and counts of accounts say that there are more than were read', async
   await page.goto(CONSOLE_URL);
   await page.getByText('Available in the first 2 prepaid accounts').waitFor();
   await page.getByText('2+ accounts').waitFor();
+  await page.context().close();
+});
+
+test('figures that were read stay while the gateway is away', async () => {
+  const page = await openAs('operator', '/models');
+  await page.clock.install();
+  await page.goto(`${CONSOLE_URL}/system`);
+  const figure = page.getByText('Version', { exact: true });
+  await figure.waitFor();
+  await page.route(/\/manage\/v1\//, (route) => route.abort('connectionrefused'));
+  await page.clock.fastForward(REFRESHED_MS);
+  await page.getByText('The gateway cannot be reached.').waitFor();
+  expect(await page.getByText('This could not be loaded').count()).toBe(0);
+  await figure.waitFor();
   await page.context().close();
 });

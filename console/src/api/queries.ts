@@ -49,6 +49,11 @@ export interface ReadOptions<Data = unknown> {
   readonly staleMs?: number;
 }
 
+const STILL_READ = {
+  ...({ status: 'success', error: null, isSuccess: true, isError: false, isPending: false } as const),
+  ...({ isLoading: false, isLoadingError: false, isRefetchError: false, isPlaceholderData: false } as const),
+} as const;
+
 /** Reads a route; the same route and input are read once, however many parts of a page ask. */
 export function useApi<Route extends RouteName>(
   route: Route,
@@ -61,7 +66,7 @@ export function useApi<Route extends RouteName>(
     staleMs,
   }: ReadOptions<Output<Route>> = {},
 ): UseQueryResult<Output<Route>, ApiError> {
-  return useQuery<Output<Route>, ApiError>({
+  const found = useQuery<Output<Route>, ApiError>({
     queryKey: [route, input],
     queryFn: ({ signal }) => call(route, input, { signal }),
     enabled,
@@ -69,6 +74,9 @@ export function useApi<Route extends RouteName>(
     ...(staleMs === undefined ? {} : { staleTime: staleMs }),
     ...(keepsPrevious ? { placeholderData: keepPreviousData } : {}),
   });
+  // The shell says that the gateway is away; what was read stays meanwhile.
+  if (found.status !== 'error' || !found.error.isAway || found.data === undefined) return found;
+  return { ...found, ...STILL_READ, data: found.data };
 }
 
 export interface RowPages<Each> {
