@@ -70,13 +70,13 @@ function runCaught(run: () => void): void {
 
 /**
  * Runs after one more look at sockets and other threads. When a process was paused or a machine busy for longer than a time
- * limit, what arrived meanwhile is read first, and so does not count as late.
+ * limit, what arrived meanwhile is read first, and so does not count as late. That look must not wait for anything: only an
+ * immediate that is referenced keeps it from doing so.
  */
 function setTimer(ms: number, run: () => void, options?: TimerOptions): Timer {
   let due: NodeJS.Immediate | undefined;
   const timeout = setTimeout(() => {
     due = setImmediate(runCaught, run);
-    if (options?.unref) due.unref();
   }, ms);
   if (options?.unref) timeout.unref();
   return {
