@@ -4,7 +4,7 @@ import { EVERY_ROUTE } from '../../test/every-route.ts';
 import { type Capability, ROUTE_OF_CAPABILITY } from '../canonical/capability.ts';
 import type { CatalogModel } from '../catalog/model.ts';
 import type { CapabilityNeed } from '../wires/peek.ts';
-import { checkNeeds } from './admit.ts';
+import { checkNeeds, effortFor } from './admit.ts';
 
 const model = (...caps: Capability[]): CatalogModel =>
   ({ id: 'ferry', caps: new Set(caps) }) as unknown as CatalogModel;
@@ -44,4 +44,13 @@ describe('what a call needs of its model', () => {
       message: expect.stringContaining('ferry has no capability "tools"'),
     });
   });
+});
+
+test('a reasoning budget, however small, does not switch reasoning off', () => {
+  const model = { reasoningEfforts: ['none', 'low', 'high'] as const };
+  const ask = { effort: null, budgetTokens: null, hideReasoning: false, param: 'reasoning' };
+  expect(effortFor(model, { reasoning: { ...ask, budgetTokens: 100 } }, 10_000)).toBe('low');
+  expect(effortFor(model, { reasoning: { ...ask, effort: 'none' } }, 10_000)).toBe('none');
+  expect(effortFor({ reasoningEfforts: ['none'] }, { reasoning: { ...ask, budgetTokens: 100 } }, 10_000)).toBeNull();
+  expect(effortFor(model, { reasoning: ask }, 10_000)).toBeNull();
 });

@@ -188,9 +188,16 @@ function clampedLimit({ maxOutputTokens }: CatalogModel, { outputLimit, reasonin
 }
 
 /** The reasoning effort to send; null if the model has no effort setting or the caller set none. */
-function effortFor(model: CatalogModel, peek: Peek, outputLimit: number): string | null {
+export function effortFor(
+  model: Pick<CatalogModel, 'reasoningEfforts'>,
+  peek: Pick<Peek, 'reasoning'>,
+  outputLimit: number,
+): string | null {
   const ask = peek.reasoning;
   if (ask === null) return null;
-  const asked = ask.effort ?? (ask.budgetTokens === null ? null : effortOfBudget(ask.budgetTokens, outputLimit));
-  return asked === null ? null : nearestEffort(asked, model.reasoningEfforts);
+  if (ask.effort !== null) return nearestEffort(ask.effort, model.reasoningEfforts);
+  if (ask.budgetTokens === null) return null;
+  // Who gives a budget, however small, asks to reason.
+  const efforts = model.reasoningEfforts.filter((effort) => effort !== 'none');
+  return nearestEffort(effortOfBudget(ask.budgetTokens, outputLimit), efforts);
 }

@@ -44,7 +44,8 @@ export async function exchange(gateway: Gateway, call: Call, sink: ClientSink): 
 
 /** A call that was never held has no receipt. */
 function noteRefusal({ refusals }: Gateway, call: Call, { requestedModel }: ExchangeRecord, error: unknown): void {
-  refusals.refused({ ...call, model: requestedModel }, asGatewayError(error));
+  const refusal = asGatewayError(error);
+  refusals.refused({ ...call, model: requestedModel, status: statusOnWire(call, refusal) }, refusal);
 }
 
 /** A request that is refused now may have been answered before under the same idempotency key. */

@@ -20,6 +20,8 @@ export interface RefusedCall {
   readonly route: string;
   /** As the caller named it. */
   readonly model: string | null;
+  /** What the caller was sent, if the wire has another status for the error. */
+  readonly status?: number;
 }
 
 const HOUR_MS = 3_600_000;
@@ -58,7 +60,7 @@ export class RefusalLog {
   }
 
   /** The message is the one that the caller gets: it quotes no prompt. */
-  refused({ id, caller, route, model }: RefusedCall, error: GatewayError): void {
+  refused({ id, caller, route, model, status }: RefusedCall, error: GatewayError): void {
     const refusal: Refusal = {
       id,
       accountId: caller.accountId,
@@ -66,7 +68,7 @@ export class RefusalLog {
       atMs: this.#terms.clock.nowMs(),
       route,
       model: model === null ? null : model.slice(0, LIMITS.modelIdCharsMax),
-      status: error.status,
+      status: status ?? error.status,
       code: error.code,
       message: error.message.slice(0, LIMITS.refusalMessageCharsMax),
       worstNanousd: error.amounts?.worstNanousd ?? null,

@@ -11,7 +11,7 @@ export function answerBroken(why: RequestFault): string {
   return answerWith(errorOf(why), '');
 }
 
-/** The same for callers: every response of theirs has a request id, which the log has too, and says what it cost. */
+/** The same for callers: every error of theirs has a request id, which the log has too, and says what it cost. */
 export function answerBrokenCall(why: RequestFault, requestId: string, log: Log): string {
   const error = errorOf(why);
   const { status, code: errorCode } = error;

@@ -67,7 +67,7 @@ export function buildServer(terms: ServerTerms): HttpServer {
   const handler = new RequestHandler(terms);
   const answer = (request: InboundRequest, response: OutboundResponse): void => handler.receive(request, response);
   const answerBroken = (why: RequestFault): string =>
-    answerBrokenCall(why, formatId('req_', terms.gateway.ids.next()), terms.log);
+    answerBrokenCall(why, formatId(REQUEST_PREFIX, terms.gateway.ids.next()), terms.log);
   return terms.createHttpServer({ timeouts: terms.timeouts, connections: terms.connectionLimit, answer, answerBroken });
 }
 

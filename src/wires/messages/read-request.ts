@@ -14,7 +14,7 @@ import { LABEL_FIELDS } from '../fields/labels.ts';
 import { isAbsent, isObject, type Members } from '../fields/members.ts';
 import { noteOthers, optionalFlag, optionalText } from '../fields/other-members.ts';
 import { disablesThinking } from '../fields/read-reasoning.ts';
-import { mustBe } from '../fields/request-errors.ts';
+import { invalidValue, mustBe } from '../fields/request-errors.ts';
 import { readResponseFormat } from '../fields/response-format.ts';
 import { readTopK } from '../fields/sampling.ts';
 import { hasNoEffect } from '../fields/without-effect.ts';
@@ -139,6 +139,8 @@ function readAnswerFormat(body: Members, adjustments: Adjustments): AnswerFormat
   const config = isObject(body.output_config) ? body.output_config : {};
   const format = isAbsent(config.format) ? body.output_format : config.format;
   if (isAbsent(format)) return readResponseFormat(body.response_format, adjustments);
+  if (!isAbsent(body.response_format))
+    throw invalidValue('response_format', '`response_format` and `output_config.format` are both given; send one.');
   if (!isObject(format) || format.type !== 'json_schema' || !isObject(format.schema)) {
     throw mustBe('output_config.format', 'of type "json_schema" with a schema');
   }

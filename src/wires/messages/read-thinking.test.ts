@@ -29,3 +29,33 @@ test.each([
 ])('%j is refused as a wrong value', (fields, param) => {
   expect(refusalOf(() => peekAt({ ...PLAIN, ...fields }))).toEqual({ code: 'invalid_value', param });
 });
+
+test.each([
+  [
+    { thinking: { type: 'adaptive' }, reasoning_effort: 'medium' },
+    { effort: 'medium', budgetTokens: null },
+  ],
+  [
+    { thinking: { type: 'enabled', budget_tokens: 20 }, reasoning: { enabled: true } },
+    { effort: null, budgetTokens: 20 },
+  ],
+  [
+    { thinking: { type: 'adaptive' }, reasoning: { enabled: true } },
+    { effort: 'high', budgetTokens: null },
+  ],
+  [
+    { output_config: { effort: 'high' }, reasoning: { enabled: true } },
+    { effort: 'high', budgetTokens: null },
+  ],
+])('%j agree: only what was written can contradict', (fields, reasoning) => {
+  expect(peekAt({ ...PLAIN, ...fields })).toMatchObject({ reasoning });
+});
+
+test.each([
+  { thinking: { type: 'adaptive' }, reasoning: { max_tokens: 20 } },
+  { thinking: { type: 'adaptive' }, reasoning_effort: 'none' },
+  { thinking: { type: 'adaptive' }, output_config: { effort: 'low' }, reasoning_effort: 'medium' },
+  { thinking: { type: 'enabled', budget_tokens: 20 }, reasoning_effort: 'medium' },
+])('%j contradict each other', (fields) => {
+  expect(refusalOf(() => peekAt({ ...PLAIN, ...fields }))).toMatchObject({ code: 'invalid_value' });
+});

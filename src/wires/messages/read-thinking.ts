@@ -15,11 +15,34 @@ export function readThinking(body: Members): ReasoningAsk | null {
   const own = readOwnThinking(body);
   const common = readCommonReasoning(body);
   if (own === null || common === null) return own ?? common;
-  const isSame = own.effort === common.effort && own.budgetTokens === common.budgetTokens;
-  if (saysHowMuch(common) && !isSame) {
+  if (!doAgree(own, common, body)) {
     throw invalidValue(common.param, `\`${common.param}\` and \`${own.param}\` contradict each other; send one.`);
   }
-  return { ...own, hideReasoning: own.hideReasoning || common.hideReasoning };
+  const effort = isAdaptiveAlone(body) && statesAmount(body) ? common.effort : own.effort;
+  return { ...own, effort, hideReasoning: own.hideReasoning || common.hideReasoning };
+}
+
+/** Only what the caller wrote can contradict: neither an effort that is the default, nor `reasoning.enabled` beside any thinking. */
+function doAgree(own: ReasoningAsk, common: ReasoningAsk, body: Members): boolean {
+  if (!saysHowMuch(common)) return true;
+  if (isOff(own) || isOff(common)) return isOff(own) && isOff(common);
+  if (!statesAmount(body)) return true;
+  if (isAdaptiveAlone(body)) return common.budgetTokens === null;
+  return own.effort === common.effort && own.budgetTokens === common.budgetTokens;
+}
+
+function isOff({ effort }: ReasoningAsk): boolean {
+  return effort === 'none';
+}
+
+/** Whether the fields of every wire name an effort or a budget. */
+function statesAmount({ reasoning, reasoning_effort: effort }: Members): boolean {
+  return !isAbsent(effort) || (isObject(reasoning) && !(isAbsent(reasoning.effort) && isAbsent(reasoning.max_tokens)));
+}
+
+/** Whether thinking is on without an effort, which the fields of every wire may then name. */
+export function isAdaptiveAlone({ thinking, output_config: config }: Members): boolean {
+  return isObject(thinking) && thinking.type === 'adaptive' && readEffort(config) === null;
 }
 
 /** Null if the request has none of the fields, as almost all requests of this wire. */

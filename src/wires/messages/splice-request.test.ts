@@ -85,7 +85,8 @@ describe('the reasoning fields of every wire, which hosts of this one do not kno
   });
 
   test('a budget is sent as it is, and no effort as no thinking', () => {
-    expect(JSON.parse(written({ ...ROOMY, reasoning: { max_tokens: 3000 } }, ROOMY_TERMS)).thinking).toEqual({
+    const low = { ...ROOMY_TERMS, reasoningEffort: 'low' };
+    expect(JSON.parse(written({ ...ROOMY, reasoning: { max_tokens: 3000 } }, low)).thinking).toEqual({
       type: 'enabled',
       budget_tokens: 3000,
     });
@@ -117,8 +118,28 @@ describe('the reasoning fields of every wire, which hosts of this one do not kno
     [{ reasoning: { exclude: true } }, 'reasoning.exclude'],
     [{ include_reasoning: false }, 'include_reasoning'],
   ])('%j is refused: thinking cannot be hidden and sent back', (fields, param) => {
-    const refused = refusalOf(() => written({ ...PLAIN, ...fields }));
+    const refused = refusalOf(() => written({ ...ROOMY, ...fields }, ROOMY_TERMS));
     expect(refused).toEqual({ code: 'unsupported_parameter', param });
+  });
+
+  test.each([
+    [{ reasoning: { enabled: false, exclude: true } }, { ...ROOMY_TERMS, reasoningEffort: 'none' }],
+    [
+      { reasoning_effort: 'none', include_reasoning: false },
+      { ...ROOMY_TERMS, reasoningEffort: 'none' },
+    ],
+    [{ reasoning: { exclude: true } }, { outputLimit: 10_000, thinking: null }],
+  ])('%j is accepted where there is nothing to hide', (fields, terms) => {
+    const { thinking, ...rest } = JSON.parse(written({ ...ROOMY, ...fields }, terms));
+    expect(rest).toEqual(ROOMY);
+    expect(thinking ?? { type: 'disabled' }).toEqual({ type: 'disabled' });
+  });
+
+  test('an effort beside adaptive thinking that names none is sent in the field of this wire', () => {
+    const terms = { ...ROOMY_TERMS, thinking: 'effort', reasoningEffort: 'medium' } as const;
+    const body = { ...ROOMY, thinking: { type: 'adaptive' }, reasoning_effort: 'medium' };
+    const sent = { ...ROOMY, thinking: { type: 'adaptive' }, output_config: { effort: 'medium' } };
+    expect(JSON.parse(written(body, terms))).toEqual(sent);
   });
 
   test('only a request that has them is written before the hold, since only that one may be refused', () => {

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../canonical/errors.ts';
+import type { ReasoningAsk } from '../../canonical/reasoning.ts';
 import type { JsonEdit, JsonText } from '../../json/json.ts';
 import { isWrappedForeign } from '../fields/foreign-reasoning.ts';
 import { editHostFields, NO_QUIRKS } from '../fields/host-fields.ts';
@@ -6,7 +7,7 @@ import { isObject, type Members } from '../fields/members.ts';
 import type { Peek } from '../peek.ts';
 import type { UpstreamTerms } from '../wire.ts';
 import { isWithheld } from './fields.ts';
-import { readCommonReasoning } from './read-thinking.ts';
+import { isAdaptiveAlone, readCommonReasoning } from './read-thinking.ts';
 import { writeThinking } from './write-thinking.ts';
 
 const PLAIN_INTEGER = /^\d+$/;
@@ -33,13 +34,19 @@ export function mayRefuse({ value }: JsonText): boolean {
 function setThinking(body: Members, terms: UpstreamTerms, edit: JsonEdit): void {
   const asked = readCommonReasoning(body);
   if (asked === null) return;
-  if (asked.hideReasoning) throw cannotHide(body);
-  if (isObject(body.thinking)) return;
+  if (asked.hideReasoning && mayThink(asked, body, terms)) throw cannotHide(body);
+  if (isObject(body.thinking) && !isAdaptiveAlone(body)) return;
   const { thinking, effort } = writeThinking(asked, { ...terms, thinking: terms.thinking ?? null, stream: false });
-  if (thinking !== null) edit.set(['thinking'], JSON.stringify(thinking));
+  if (thinking !== null && !isObject(body.thinking)) edit.set(['thinking'], JSON.stringify(thinking));
   if (effort === null) return;
   if (isObject(body.output_config)) edit.set(['output_config', 'effort'], JSON.stringify(effort));
   else edit.set(['output_config'], JSON.stringify({ effort }));
+}
+
+/** Whether there may be thinking to hide. */
+function mayThink({ effort }: ReasoningAsk, { thinking }: Members, terms: UpstreamTerms): boolean {
+  if (isObject(thinking)) return thinking.type !== 'disabled';
+  return effort !== 'none' && (terms.thinking ?? null) !== null;
 }
 
 function cannotHide({ include_reasoning: include }: Members): GatewayError {
