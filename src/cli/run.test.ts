@@ -255,8 +255,11 @@ describe('accounts and keys', () => {
     });
     const free = await cli.json(['keys', 'update', id, '--cap', 'none', '--expires', 'never', '--models', 'all']);
     expect(free).toMatchObject({ spend_cap_nanousd: null, expires_at: null, models: null, window: 'day' });
+    expect(await cli.json(['keys', 'update', id, '--window', 'lifetime'])).toMatchObject({ window: 'lifetime' });
+    const uncapped = await cli.json(['keys', 'mint', '--account', 'ada', '--window', 'lifetime']);
+    expect((await cli.run(['keys', 'revoke', String(uncapped.id)])).code).toBe(EXIT.ok);
     expect((await cli.run(['keys', 'revoke', id])).out).toContain('revoked 2026-11-15 12:00:00 UTC');
-    expect(await cli.json(['keys', 'list'])).toMatchObject({ data: [{ status: 'revoked' }] });
+    expect(await cli.json(['keys', 'list'])).toMatchObject({ data: [{ status: 'revoked' }, { status: 'revoked' }] });
   });
 
   test('a long list is printed in pages, with a hint for the next one', async () => {

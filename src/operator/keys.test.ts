@@ -209,6 +209,12 @@ describe('keys', () => {
     await expect(run('keys.update', { key: id, window: 'day' })).rejects.toThrow(message);
   });
 
+  test('lose cap and window together, as a form sends both', async () => {
+    const { id } = await run('keys.mint', { account: 'ada', spend_cap_nanousd: 100, window: 'month' });
+    const uncapped = await run('keys.update', { key: id, spend_cap_nanousd: null, window: 'lifetime' });
+    expect(uncapped).toMatchObject({ spend_cap_nanousd: null, window: 'lifetime' });
+  });
+
   test('are revoked at once and for good; the first time stands', async () => {
     const { id } = await run('keys.mint', { account: 'ada' });
     refresh.mockClear();

@@ -119,7 +119,7 @@ export async function updateKey(
   refuseExpiry(services, input.expires_at ?? null);
   const models = resolveModels(services, input.models ?? null);
   const change = keyChangeOf(input, models.ids);
-  if (change.capWindow !== undefined) await refuseWindowWithoutCap(services, input.key, change);
+  if ((change.capWindow ?? 'lifetime') !== 'lifetime') await refuseWindowWithoutCap(services, input.key, change);
   const version = input.version === undefined ? null : BigInt(input.version);
   const changed = await changeWithinTerms(services, input.key, change, version);
   return { ...changed, unknown_models: models.unknown };

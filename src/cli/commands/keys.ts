@@ -76,7 +76,8 @@ const mintCommand: CommandSpec = {
     if (typeof account !== 'string')
       throw usageFailure('--account is missing. Name the account that pays.', 'tollgate accounts list');
     const terms = readTerms(session, options);
-    if (terms.window !== undefined && terms.spend_cap_nanousd == null) throw windowWithoutCap(account, terms.window);
+    if (terms.window !== undefined && terms.window !== 'lifetime' && terms.spend_cap_nanousd == null)
+      throw windowWithoutCap(account, terms.window);
     const input = { account, ...(typeof options.person === 'string' && { person: options.person }), ...terms };
     const answer = await session.ask('keys.mint', input, { providerKeys: modelsGiven(options) });
     const { secret, unknown_models: unknown, ...key } = answer.result;
