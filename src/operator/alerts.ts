@@ -124,7 +124,10 @@ async function changeSettings(
   const before = await directory.alertSettings(id);
   const { balance_below_nanousd: below, cap_percent: percent } = input;
   if (below === undefined && percent === undefined)
-    throw new OperatorError('invalid_input', 'Name at least one setting to change.');
+    throw new OperatorError(
+      'invalid_input',
+      'Name at least one setting to change: balance_below_nanousd or cap_percent.',
+    );
   const after = {
     balanceBelowNanousd: below === undefined ? before.balanceBelowNanousd : below,
     capPercent: percent === undefined ? before.capPercent : percent,

@@ -177,7 +177,8 @@ async function changeMember(
       'invalid_input',
       `${person.email} has no role in the account "${account.name}". Name a role.`,
     );
-  const known = await directory.findPersonCap(account.id, person.id);
+  // What the change is compared with, and what the audit says was before, must come from one read.
+  const known = before ?? (await directory.findPersonCap(account.id, person.id));
   const membership = { accountId: account.id, personId: person.id, role, ...capOf(input, known) };
   const view = memberView(person, membership);
   const isSame = before !== undefined && stringifyJson(memberView(person, before)) === stringifyJson(view);

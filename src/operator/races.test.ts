@@ -42,7 +42,11 @@ function run<Name extends VerbName>(name: Name, input: VerbInput<Name>): Promise
 }
 
 /** After this was read, and before the reader changes anything, somebody else does. */
-function meanwhile(read: 'findPersonCap' | 'alertSettings', change: () => Promise<unknown>, times = 1): void {
+function meanwhile(
+  read: 'membershipsOf' | 'findPersonCap' | 'alertSettings',
+  change: () => Promise<unknown>,
+  times = 1,
+): void {
   const { directory } = store;
   const original = directory[read].bind(directory) as (...args: never[]) => Promise<never>;
   let left = times;
@@ -59,7 +63,7 @@ const lastChanges = async (action: string) => (await run('audit.list', { action,
 
 test('a new cap does not give a role back that somebody else takes away at the same time', async () => {
   await run('members.put', { ...GRACE, role: 'owner' });
-  meanwhile('findPersonCap', () => run('members.put', { ...GRACE, role: 'viewer' }));
+  meanwhile('membershipsOf', () => run('members.put', { ...GRACE, role: 'viewer' }));
   expect(await run('members.put', { ...GRACE, spend_cap_nanousd: 5 })).toMatchObject({ role: 'viewer' });
   expect(await rolesOfGrace()).toMatchObject([{ role: 'viewer', spend_cap_nanousd: 5n }]);
   const [cap, role] = await lastChanges('member.put');
@@ -69,14 +73,32 @@ test('a new cap does not give a role back that somebody else takes away at the s
 
 test('a new role does not remove a cap that somebody else sets at the same time', async () => {
   await run('members.put', { ...GRACE, role: 'member' });
-  meanwhile('findPersonCap', () => run('members.put', { ...GRACE, spend_cap_nanousd: 5, window: 'day' }));
+  meanwhile('membershipsOf', () => run('members.put', { ...GRACE, spend_cap_nanousd: 5, window: 'day' }));
   await run('members.put', { ...GRACE, role: 'owner' });
   expect(await rolesOfGrace()).toMatchObject([{ role: 'owner', spend_cap_nanousd: 5n, window: 'day' }]);
 });
 
+test('the audit names the cap that a change replaces, not one that somebody else replaced just before', async () => {
+  await run('members.put', { ...GRACE, role: 'member', spend_cap_nanousd: 5 });
+  meanwhile('membershipsOf', () => run('members.put', { ...GRACE, spend_cap_nanousd: 7 }));
+  await run('members.put', { ...GRACE, spend_cap_nanousd: 9 });
+  const [last, first] = await lastChanges('member.put');
+  expect(first).toMatchObject({ before: { spend_cap_nanousd: 5 }, after: { spend_cap_nanousd: 7 } });
+  expect(last).toMatchObject({ before: { spend_cap_nanousd: 7 }, after: { spend_cap_nanousd: 9 } });
+});
+
+test('a role for somebody who comes back at the same time replaces the one that they came back with', async () => {
+  await run('members.put', { ...GRACE, role: 'member', spend_cap_nanousd: 5 });
+  await run('members.remove', GRACE);
+  meanwhile('findPersonCap', () => run('members.put', { ...GRACE, role: 'viewer', spend_cap_nanousd: 7 }));
+  await run('members.put', { ...GRACE, role: 'owner' });
+  expect(await rolesOfGrace()).toMatchObject([{ role: 'owner', spend_cap_nanousd: 7n }]);
+  expect((await lastChanges('member.put'))[0]).toMatchObject({ before: { role: 'viewer' }, after: { role: 'owner' } });
+});
+
 test('somebody who is removed at the same time does not come back because their cap is changed', async () => {
   await run('members.put', { ...GRACE, role: 'owner' });
-  meanwhile('findPersonCap', () => run('members.remove', GRACE));
+  meanwhile('membershipsOf', () => run('members.remove', GRACE));
   await expect(run('members.put', { ...GRACE, spend_cap_nanousd: 5 })).rejects.toMatchObject({ code: 'invalid_input' });
   expect(await rolesOfGrace()).toEqual([]);
 });
@@ -90,7 +112,9 @@ test('a change of one alert setting keeps the other one, which somebody else cha
 });
 
 test('a change that names nothing is refused, and one that changes nothing is not in the audit', async () => {
-  await expect(run('alerts.configure', { account: 'ada' })).rejects.toThrow('Name at least one setting to change.');
+  await expect(run('alerts.configure', { account: 'ada' })).rejects.toThrow(
+    'Name at least one setting to change: balance_below_nanousd or cap_percent.',
+  );
   await run('members.put', { ...GRACE, role: 'member' });
   for (const cap_percent of [50, 50]) await run('alerts.configure', { account: 'ada', cap_percent });
   expect(await run('members.put', { ...GRACE, role: 'member' })).toMatchObject({ role: 'member' });
@@ -110,7 +134,7 @@ test('gives up after some attempts if somebody keeps changing the same thing', a
       { accountId, personId, role: 'member', capNanousd: ++capNanousd, capWindow: 'day' },
       auditRow(services, { action: 'member.put', subject: '' }),
     );
-  meanwhile('findPersonCap', flip, 100);
+  meanwhile('membershipsOf', flip, 100);
   const put = run('members.put', { ...GRACE, role: 'owner' });
   await expect(put).rejects.toMatchObject({ code: 'version_conflict', status: 412 });
   expect(await rolesOfGrace()).toMatchObject([{ role: 'member' }]);
