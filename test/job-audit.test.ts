@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { submitJob } from '../campaigns/jobs/submitter.ts';
+import { JOB_PREFIX } from '../src/canonical/id-prefixes.ts';
+import { formatId } from '../src/kit/ids.ts';
 import { type Harness, startHarness } from './harness.ts';
 import { submitJobs } from './job-caller.ts';
 
@@ -30,4 +33,17 @@ test.each([
   expect(await manage('POST', `${each.path}/${id}/cancel`)).toEqual(first);
   const { data } = await manage('GET', `/audit?subject=${id}`);
   expect(data).toMatchObject([{ action: each.action, account: first.account, before: { status: each.before } }]);
+});
+
+test('cancelling a running job again while it stops is not in the audit', async () => {
+  const { running, sim } = harness;
+  const key = await harness.mint({ creditNanousd: 10_000_000_000n });
+  const { id } = await submitJob(running, key, { label: 'slow', sim: { gateHead: 'slow' } });
+  const path = `/jobs/${formatId(JOB_PREFIX, id)}`;
+  await sim.waitForGate('slow', 1);
+  for (let times = 0; times < 2; times++)
+    expect(await manage('POST', `${path}/cancel`)).toMatchObject({ status: 'cancelling' });
+  sim.release('slow');
+  const { data } = await manage('GET', `/audit?subject=${formatId(JOB_PREFIX, id)}`);
+  expect(data).toMatchObject([{ action: 'job.cancel', before: { status: 'running' } }]);
 });

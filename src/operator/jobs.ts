@@ -80,7 +80,7 @@ export async function cancelJob(
     const jobs = await jobsOf(services);
     const found = ownedJob(services, await jobs.find(EVERYTHING, id));
     if (found.finished_at !== null) return found;
-    await noteCancelling(services, 'job.cancel', found);
+    if (found.status !== 'cancelling') await noteCancelling(services, 'job.cancel', found);
     return ownedJob(services, await jobs.cancel(EVERYTHING, id));
   });
 }
