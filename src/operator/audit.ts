@@ -1,13 +1,14 @@
 import { z } from 'zod';
-import type { AccountServices } from '../accounts/accounts.ts';
 import { AUDIT_PREFIX, MANAGEMENT_KEY_PREFIX, PERSON_PREFIX } from '../canonical/id-prefixes.ts';
 import { parseId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
 import type { Person } from '../store/people.ts';
 import type { Account } from '../store/store.ts';
+import { actsAsOperator } from './acts-as-operator.ts';
 import { OperatorError } from './error.ts';
 import { idOrName, page, seconds } from './input.ts';
 import { accountNamed, afterId } from './lookup.ts';
+import type { PeopleServices } from './people.ts';
 import { type AuditView, auditView } from './people-view.ts';
 import { type ListView, listView } from './view.ts';
 
@@ -29,7 +30,7 @@ export const auditPage = z.strictObject({
 
 /** Newest first. */
 export async function listAudit(
-  services: AccountServices,
+  services: PeopleServices,
   input: z.output<typeof auditPage>,
 ): Promise<ListView<AuditView>> {
   const account = input.account === null ? null : await accountNamed(services, input.account);
@@ -47,7 +48,7 @@ export async function listAudit(
 }
 
 async function actorId(
-  services: AccountServices,
+  services: PeopleServices,
   { actor, person }: z.output<typeof auditPage>,
   account: Account | null,
 ): Promise<bigint | null> {
@@ -67,8 +68,13 @@ async function actorId(
   );
 }
 
-/** Strangers to the account are the same as people who do not exist. Operators have no role in it, but may have changed it. */
-async function isKnownIn({ store }: AccountServices, account: Account, { id: actorId }: Person): Promise<boolean> {
+/**
+ * Strangers to the account are the same as people who do not exist, except for operators, who see everybody. Operators have no
+ * role in it, but may have changed it.
+ */
+async function isKnownIn(services: PeopleServices, account: Account, { id: actorId }: Person): Promise<boolean> {
+  const { store } = services;
+  if (await actsAsOperator(services)) return true;
   const memberships = await store.directory.membershipsOf(actorId);
   if (memberships.some(({ accountId }) => accountId === account.id)) return true;
   const everything = { action: null, subject: null, sinceMs: null, untilMs: null };

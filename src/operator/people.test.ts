@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { copyEmptyLedger } from '../../test/ledger-template.ts';
 import { hashSecret, isManagementSecret } from '../accounts/keys.ts';
+import { MANAGEMENT_KEY_PREFIX, PERSON_PREFIX } from '../canonical/id-prefixes.ts';
 import { ManualClock } from '../kit/clock.ts';
-import { IdSource } from '../kit/ids.ts';
+import { IdSource, parseId } from '../kit/ids.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { Store } from '../store/store.ts';
 import { type OperatorServices, runVerb, type VerbInput, type VerbName, type VerbResult } from './operator.ts';
@@ -148,7 +149,10 @@ describe('a person', () => {
     await enrol('stranger@example.com');
     const member = await enrol('member@example.com');
     await run('members.put', { account: 'ada', person: member, role: 'member' });
-    const changesBy = (person: string) => run('audit.list', { account: 'ada', person });
+    const owner = { kind: 'person', id: parseId(PERSON_PREFIX, member), name: 'member@example.com', address: null };
+    const asOwner = { ...services, actor: owner } as OperatorServices;
+    const changesBy = (person: string) =>
+      runVerb(asOwner, 'audit.list', { account: 'ada', person }) as Promise<VerbResult<'audit.list'>>;
     const refusals = await Promise.all(
       ['stranger@example.com', 'nobody@example.com'].map((person) =>
         changesBy(person).catch(({ code, message }) => ({ code, message: message.replace(person, 'X') })),
@@ -172,6 +176,22 @@ describe('a person', () => {
     ]);
     const both = run('audit.list', { actor: member, person: 'stranger@example.com' });
     await expect(both).rejects.toThrow('Name only one of them');
+  });
+
+  test('who has left an account without changing it has an empty audit there, for operators', async () => {
+    const left = await enrol('left@example.com');
+    const minted = await run('managementkeys.mint', { name: 'ci', expires_at: NOW_MS / 1000 + 3600 });
+    const operatorKey = { kind: 'management_key', id: parseId(MANAGEMENT_KEY_PREFIX, minted.id), name: 'ci' } as const;
+    await run('people.update', { person: await enrol('operator@example.com'), operator: true });
+    const operator = await store.directory.findPersonByEmail('operator@example.com');
+    await run('members.put', { account: 'ada', person: left, role: 'member' });
+    await run('members.remove', { account: 'ada', person: left });
+    const changes = { account: 'ada', person: 'left@example.com' };
+    const person = { kind: 'person', id: operator!.id, name: operator!.email } as const;
+    for (const actor of [services.actor, { ...person, address: null }, { ...operatorKey, address: null }])
+      expect(await runVerb({ ...services, actor }, 'audit.list', changes)).toMatchObject({ data: [] });
+    const nobody = run('audit.list', { account: 'ada', person: 'nobody@example.com' });
+    await expect(nobody).rejects.toMatchObject({ code: 'not_found' });
   });
 
   test('who has left an account still has keys there, which can be listed', async () => {
