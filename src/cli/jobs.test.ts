@@ -247,6 +247,12 @@ describe('tollgate jobs wait', () => {
     expect(ended.err).toContain(`If this is interrupted: tollgate jobs wait ${GROUP} ${flags}`);
   });
 
+  test('is printed with a quoted address where a shell would read it otherwise', async () => {
+    url = `${url}/a&b`;
+    const ended = await run('submit', 'batch.jsonl');
+    expect(ended.err).toContain(`tollgate jobs wait ${GROUP} --url '${url}' --out`);
+  });
+
   test('is printed as it was typed if the gateway stays away', async () => {
     answer = (_, response) => {
       response.destroy();

@@ -35,12 +35,15 @@ export function describeLoss(loss: { accepted: number; receipts: number; spent_n
   return `${loss.receipts} receipts, ${usd(loss.spent_nanousd)} of spending, accepted ${time(loss.accepted)}`;
 }
 
+const MOST = formatUsd(INT64_MAX);
+const EITHER_SIGN = `between -$${MOST} and $${MOST}`;
+
 /** Reads dollars as people type them; returns nanodollars as text. */
 export function readUsd(text: string, what: string): string {
   const nanousd = parseUsd(text);
   if (nanousd !== null) return String(nanousd);
   if (/^-?\$?[0-9]+(\.[0-9]{1,9})?$/.test(text))
-    throw usageFailure(`${what} must be at most $${formatUsd(INT64_MAX)}, not "${text}".`);
+    throw usageFailure(`${what} must be ${text.startsWith('-') ? EITHER_SIGN : `at most $${MOST}`}, not "${text}".`);
   throw usageFailure(`${what} must be an amount in dollars with at most nine decimals, like 5 or 5.25, not "${text}".`);
 }
 
@@ -52,7 +55,7 @@ export function readNanousd(text: string, what: string): string {
 /** More than nothing, and no more than the ledger can hold. */
 export function readPositive(nanousd: string, typed: string, flag: string, remedy = ''): string {
   if (BigInt(nanousd) > 0n && BigInt(nanousd) <= INT64_MAX) return nanousd;
-  const range = `more than $0 and at most $${formatUsd(INT64_MAX)}`;
+  const range = `more than $0 and at most $${MOST}`;
   throw usageFailure(`${flag} must be ${range}, not "${typed}".${remedy}`);
 }
 
@@ -65,7 +68,7 @@ export function readCap(nanousd: string, typed: string, flag: string): string {
 export function readChange(nanousd: string, what: string): string {
   const size = BigInt(nanousd.replace('-', ''));
   if (size > 0n && size <= INT64_MAX) return nanousd;
-  throw usageFailure(`${what} must be at most $${formatUsd(INT64_MAX)}, and not $0.`);
+  throw usageFailure(`${what} must be ${EITHER_SIGN}, and not $0.`);
 }
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };

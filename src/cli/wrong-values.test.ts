@@ -18,11 +18,16 @@ test.each<[what: string, args: string[], words: string]>([
   ['an invalid model', [...MINT, '--models', 'a,b c'], '--models must be a name without spaces'],
   ['an empty name', [...MINT, '--name', ''], '--name must not be empty'],
   ['a name that is an argument', ['accounts', 'create', ''], 'name must not be empty'],
-  ['a credit of nothing', ['accounts', 'credit', 'ada', '0'], 'The amount must be at most $9223372036'],
+  ['a credit of nothing', ['accounts', 'credit', 'ada', '0'], 'The amount must be between -$9223372036'],
   [
     'an absurd credit',
     ['accounts', 'credit', 'ada', '--nanousd', '9999999999999999999'],
-    '--nanousd must be at most $9223372036',
+    '--nanousd must be between -$9223372036',
+  ],
+  [
+    'an absurd debit',
+    ['accounts', 'credit', 'ada', '-99999999999'],
+    'The amount must be between -$9223372036.854775807 and $9223372036.854775807',
   ],
   ['a refund of nothing', ['receipts', 'refund', 'req_x', '--amount', '0'], '--amount must be more than $0'],
   [

@@ -65,7 +65,7 @@ const submitCommand: CommandSpec = {
 
 /** The results are at the gateway that took the jobs, for the key that sent them. */
 function sameGateway({ url, keyEnv }: Options): string {
-  const place = typeof url === 'string' ? ` --url ${url}` : '';
+  const place = typeof url === 'string' ? ` --url ${shellWord(url)}` : '';
   return typeof keyEnv === 'string' ? `${place} --key-env ${shellWord(keyEnv)}` : place;
 }
 
