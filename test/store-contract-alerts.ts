@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../src/limits.ts';
-import type { NewAlert } from '../src/store/alerts.ts';
+import type { AlertSettings, NewAlert } from '../src/store/alerts.ts';
 import type { Directory } from '../src/store/directory.ts';
 import { audit } from './people-fixtures.ts';
 import { aCredit, aHold, anAccount, aSettle, NOON_MS, type OpenStore } from './store-fixtures.ts';
@@ -99,6 +99,21 @@ export function alertContract(name: string, open: OpenStore): void {
       await directory().putAlertSettings(1n, settings, audit('alerts.change'));
       await directory().putAlertSettings(1n, { ...settings, capPercent: 0 }, audit('alerts.change'));
       expect(await directory().alertSettings(1n)).toEqual({ ...settings, capPercent: 0 });
+    });
+
+    it('changes settings only if they are still those that are known', async () => {
+      const none = { balanceBelowNanousd: null, capPercent: null };
+      const settings = { balanceBelowNanousd: 5_000_000_000n, capPercent: 90 };
+      const put = (known: AlertSettings) =>
+        directory().putAlertSettings(1n, { ...settings, capPercent: 50 }, audit('alerts.change'), known);
+      expect(await put(settings)).toBe('changed');
+      expect(await directory().alertSettings(1n)).toEqual(none);
+      expect(await directory().putAlertSettings(1n, settings, audit('alerts.change'), none)).toBe('stored');
+      for (const known of [none, { ...settings, capPercent: null }, { ...settings, balanceBelowNanousd: 0n }])
+        expect(await put(known)).toBe('changed');
+      expect(await directory().alertSettings(1n)).toEqual(settings);
+      expect(await put(settings)).toBe('stored');
+      expect(await directory().alertSettings(1n)).toEqual({ ...settings, capPercent: 50 });
     });
 
     it('is counted with the balances and the holds of all accounts', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Directory } from '../src/store/directory.ts';
-import type { NewPerson } from '../src/store/people.ts';
+import type { AccountRole, KnownMembership, NewPerson } from '../src/store/people.ts';
 import { aManagementKey, anInvitation, aPerson, aSession, audit } from './people-fixtures.ts';
 import { aKey, anAccount, FIRST_PAGE, NOON_MS, type OpenStore } from './store-fixtures.ts';
 import { StoreSubject } from './store-subject.ts';
@@ -94,6 +94,36 @@ export function directoryContract(name: string, open: OpenStore): void {
         expect(await directory().putMembership({ ...owner, accountId: 9n }, audit('member.put'))).toBe('no_account');
         expect(await directory().removeMembership(1n, 1n, audit('member.remove'))).toBe(true);
         expect(await directory().removeMembership(1n, 1n, audit('member.remove'))).toBe(false);
+      });
+
+      it('is replaced only if role and cap are still those that are known', async () => {
+        await directory().createPerson(aPerson(1n), audit('person.create'));
+        const cap = { capNanousd: 5n, capWindow: 'day' } as const;
+        const member = { accountId: 1n, personId: 1n, role: 'member', ...cap } as const;
+        const put = (role: AccountRole, known: KnownMembership) =>
+          directory().putMembership({ ...member, role }, audit('member.put'), known);
+        expect(await put('member', { role: 'member', cap: null })).toBe('changed');
+        expect(await put('member', { role: null, cap })).toBe('changed');
+        expect(await directory().membershipsOf(1n)).toEqual([]);
+        expect(await put('member', { role: null, cap: null })).toBe('stored');
+        for (const known of [
+          { role: null, cap },
+          { role: 'viewer', cap },
+          { role: 'member', cap: null },
+          { role: 'member', cap: { ...cap, capNanousd: null } },
+          { role: 'member', cap: { ...cap, capNanousd: 6n } },
+          { role: 'member', cap: { ...cap, capWindow: 'month' } },
+        ] as const)
+          expect(await put('owner', known)).toBe('changed');
+        expect(await directory().membershipsOf(1n)).toEqual([member]);
+        expect(await put('owner', { role: 'member', cap })).toBe('stored');
+        expect(await directory().removeMembership(1n, 1n, audit('member.remove'))).toBe(true);
+        expect(await put('viewer', { role: 'owner', cap })).toBe('changed');
+        expect(await put('viewer', { role: null, cap })).toBe('stored');
+        expect(await directory().membershipsOf(1n)).toEqual([{ ...member, role: 'viewer' }]);
+        const filter = { accountId: null, actorId: null, subject: null, sinceMs: null, untilMs: null };
+        const rows = await directory().listAudit({ ...filter, action: 'member.put' }, { before: null, limit: 9 });
+        expect(rows).toHaveLength(3);
       });
     });
 
