@@ -64,7 +64,7 @@ const CORPUS_FACTS: Readonly<Record<string, Partial<Item>>> = {
   'gemini-openai-tool-no-id': { rule: 'thinking in total' },
   'openai-n3-stream': { n: 3 },
   'groq-midstream-error': { error: { code: 'tool_use_failed' } },
-  'openrouter-midstream-error': { error: { code: null } },
+  'openrouter-midstream-error': { error: { code: 'host_refused_request' } },
   'openai-400': { error: { status: 400, code: 'unsupported_parameter', param: 'max_tokens' } },
   'openai-404-model': { error: { status: 502, code: 'host_failed' } },
   'azure-401': { error: { status: 502, code: 'host_failed' } },

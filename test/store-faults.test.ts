@@ -28,6 +28,7 @@ const OPENING: readonly (readonly string[])[] = [
   ['models'],
   ['balance', 'account-1'],
   ['accounts', 'entries', 'account-1'],
+  ['accounts', 'show', 'account-1'],
   ['accounts', 'rename', 'account-1', 'account-2'],
   ['accounts', 'suspend', 'account-1'],
   ['accounts', 'resume', 'account-1'],

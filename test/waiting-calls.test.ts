@@ -36,6 +36,8 @@ describe.each(HOSTS)('a call that waits for a host to %s, over the %s transport'
     const id = await newestId();
     const second = new StreamClient(harness.url, ask);
     await until(async () => (await newestId()) !== id, 'the second call is held');
+    // A reader sees a hold before the call does.
+    await until(() => harness.running.books.ledger.openHolds === 2, 'both calls know that they are held');
     await manyTurns();
     return { first, second };
   }
