@@ -31,6 +31,10 @@ export class ManageClient {
     return this.#send('PATCH', path, body);
   }
 
+  delete(path: string): Promise<Answer> {
+    return this.#send('DELETE', path, {});
+  }
+
   async #send(method: string, path: string, body?: object): Promise<Answer> {
     const response = await fetch(`${this.#harness.url}/manage/v1${path}`, {
       method,

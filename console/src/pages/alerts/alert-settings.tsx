@@ -8,6 +8,9 @@ import { parseDollars, writeDollars } from '../../parts/money-format.ts';
 import { useNotices } from '../../parts/notices.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 
+/** A cap that is used up has an alert of its own. */
+const PERCENT_MAX = 99;
+
 interface AlertSettingsProps {
   readonly account: Account;
   onClose(): void;
@@ -27,10 +30,12 @@ export function AlertSettingsDialog({ account, onClose }: AlertSettingsProps): R
 
 function SettingsForm({
   account,
-  before,
+  before: current,
   onClose,
 }: AlertSettingsProps & { readonly before: AlertSettings }): ReactNode {
   const { tell } = useNotices();
+  // The page reads the settings again while the form is open; what differs is judged by what the form began with.
+  const [before] = useState(current);
   const [below, setBelow] = useState(
     before.balance_below_nanousd === null ? '' : writeDollars(before.balance_below_nanousd),
   );
@@ -41,10 +46,14 @@ function SettingsForm({
   const amount = below.trim() === '' ? null : parseDollars(below);
   const isAmountWrong = below.trim() !== '' && amount === null;
   const share = percent.trim() === '' ? null : Number(percent);
-  const isShareWrong = share !== null && !(Number.isInteger(share) && share >= 0 && share <= 100);
+  const isShareWrong = share !== null && !(Number.isInteger(share) && share >= 0 && share <= PERCENT_MAX);
+  const changes = {
+    ...(amount === before.balance_below_nanousd ? {} : { balance_below_nanousd: amount }),
+    ...(share === before.cap_percent ? {} : { cap_percent: share }),
+  };
   const submit = (): void =>
     save.mutate(
-      { input: { account: account.id, balance_below_nanousd: amount, cap_percent: share } },
+      { input: { account: account.id, ...changes } },
       {
         onSuccess: () => {
           tell('The thresholds were changed.');
@@ -59,7 +68,7 @@ function SettingsForm({
       busy={save.isPending}
       error={save.error}
       disabled={isAmountWrong || isShareWrong}
-      onSubmit={submit}
+      onSubmit={Object.keys(changes).length === 0 ? onClose : submit}
       onClose={onClose}
     >
       <Field
@@ -72,7 +81,7 @@ function SettingsForm({
       <Field
         label="Alert when this much of a cap is spent"
         hint="In percent, for keys and people; a second alert follows when the cap is used up. 0: never. Empty: the gateway’s setting."
-        error={isShareWrong ? 'A whole number from 0 to 100.' : null}
+        error={isShareWrong ? `A whole number from 0 to ${PERCENT_MAX}.` : null}
       >
         {(id) => <TextInput id={id} value={percent} onChange={setPercent} inputMode="numeric" placeholder="%" />}
       </Field>

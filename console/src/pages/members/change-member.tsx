@@ -3,7 +3,7 @@ import type { MemberSpending } from '../../api/generated/routes.ts';
 import { useChange } from '../../api/queries.ts';
 import { ConfirmDialog, FormDialog } from '../../parts/dialog.tsx';
 import { useNotices } from '../../parts/notices.tsx';
-import { isCapWrong, RoleFields, roleDraftOf, roleTerms } from './role-fields.tsx';
+import { isCapWrong, RoleFields, roleChanges, roleDraftOf } from './role-fields.tsx';
 
 interface MemberDialogProps {
   readonly member: MemberSpending;
@@ -16,9 +16,10 @@ export function ChangeMemberDialog({ member, onClose }: MemberDialogProps): Reac
   const put = useChange('PUT /accounts/{account}/members/{person}', {
     refreshes: ['GET /accounts/{account}/members', 'GET /me'],
   });
+  const changes = roleChanges(roleDraftOf(member), draft);
   const submit = (): void =>
     put.mutate(
-      { input: { account: member.account, person: member.person, ...roleTerms(draft) } },
+      { input: { account: member.account, person: member.person, ...changes } },
       {
         onSuccess: ({ name, role }) => {
           tell(`${name} is ${role === 'owner' ? 'an' : 'a'} ${role}.`);
@@ -33,7 +34,7 @@ export function ChangeMemberDialog({ member, onClose }: MemberDialogProps): Reac
       busy={put.isPending}
       error={put.error}
       disabled={isCapWrong(draft)}
-      onSubmit={submit}
+      onSubmit={Object.keys(changes).length === 0 ? onClose : submit}
       onClose={onClose}
     >
       <RoleFields draft={draft} onChange={setDraft} />

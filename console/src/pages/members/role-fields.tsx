@@ -23,8 +23,19 @@ export function isCapWrong({ cap }: RoleDraft): boolean {
 
 /** A window without a cap would be refused. */
 export function roleTerms({ role, cap, window }: RoleDraft) {
-  if (cap.trim() === '') return { role, spend_cap_nanousd: null };
+  if (cap.trim() === '') return { role, spend_cap_nanousd: null, window: undefined };
   return { role, spend_cap_nanousd: parseDollars(cap), window };
+}
+
+/**
+ * Only what differs, because what is sent undoes what somebody else has changed meanwhile. A cap and its window are one term:
+ * $50 a month is not $50 a day.
+ */
+export function roleChanges(before: RoleDraft, after: RoleDraft): Partial<ReturnType<typeof roleTerms>> {
+  const { role: roleBefore, ...capBefore } = roleTerms(before);
+  const { role, ...cap } = roleTerms(after);
+  const isSameCap = cap.spend_cap_nanousd === capBefore.spend_cap_nanousd && cap.window === capBefore.window;
+  return { ...(role === roleBefore ? {} : { role }), ...(isSameCap ? {} : cap) };
 }
 
 const ROLES = [

@@ -1,0 +1,112 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { formatId, parseId } from '../../src/kit/ids.ts';
+import { startHarness } from '../../test/harness.ts';
+import { enrol } from '../../test/people.ts';
+import type { Demo } from './demo-data.ts';
+import { demoSuite } from './demo-suite.ts';
+import { ManageClient } from './manage-client.ts';
+
+const suite = demoSuite(startEmpty);
+
+async function startEmpty(): Promise<Demo> {
+  const harness = await startHarness();
+  const manage = new ManageClient(harness);
+  const { id: account } = await manage.post('/accounts', { name: 'acme' });
+  return { harness, manage, account, keys: [] };
+}
+
+/** Paths of the changes that the page sends from now on. */
+function changesSentBy(page: Page): readonly string[] {
+  const sent: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() !== 'GET') sent.push(new URL(request.url()).pathname);
+  });
+  return sent;
+}
+
+describe('the form of a member', () => {
+  async function openForm(name: string) {
+    const { harness, account } = suite.demo;
+    const roles = [[parseId('acct_', account)!, 'owner']] as const;
+    const personId = await enrol(harness.running.books, `${name}@example.org`, { name, roles });
+    const path = `/accounts/${account}/members/${formatId('person_', personId)}`;
+    const { page, close } = await suite.open(`/members?account=${account}`);
+    await page.getByRole('button', { name: `Actions for ${name}` }).click();
+    await page.getByRole('menuitem', { name: 'Change role or cap' }).click();
+    return { page, close, path };
+  }
+
+  async function found(name: string) {
+    const { data } = await suite.demo.manage.get(`/accounts/${suite.demo.account}/members`);
+    return data.find((each: { readonly name: string }) => each.name === name);
+  }
+
+  test('leaves a role that somebody else changed meanwhile when only the cap is saved', async () => {
+    const { page, close, path } = await openForm('Ada');
+    await page.getByLabel('Cap of the person').fill('3');
+    await suite.demo.manage.put(path, { role: 'viewer' });
+    await page.getByRole('button', { name: 'Save changes' }).click();
+    await page.getByText('Ada is a viewer.').waitFor();
+    expect(await found('Ada')).toMatchObject({ role: 'viewer', spend_cap_nanousd: 3_000_000_000 });
+    await close();
+  });
+
+  test('says why a cap was not saved for somebody who was removed meanwhile', async () => {
+    const { page, close, path } = await openForm('Bea');
+    await page.getByLabel('Cap of the person').fill('3');
+    await suite.demo.manage.delete(path);
+    await page.getByRole('button', { name: 'Save changes' }).click();
+    await page.getByRole('alert').getByText('bea@example.org has no role in the account "acme".').waitFor();
+    expect(await found('Bea')).toBeUndefined();
+    await close();
+  });
+
+  test('closes without a request if nothing differs', async () => {
+    const { page, close } = await openForm('Cleo');
+    const sent = changesSentBy(page);
+    await page.getByRole('button', { name: 'Save changes' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(sent).toEqual([]);
+    await close();
+  });
+});
+
+describe('the form of thresholds', () => {
+  const settingsPath = (): string => `/accounts/${suite.demo.account}/alert-settings`;
+  const openForm = async () => {
+    const { page, close } = await suite.open(`/alerts?account=${suite.demo.account}&dialog=settings`);
+    await page.getByLabel('Alert when the balance is below').waitFor();
+    return { page, close };
+  };
+
+  test('leaves a percentage that somebody else set meanwhile when only the balance is saved', async () => {
+    await suite.demo.manage.patch(settingsPath(), { balance_below_nanousd: 5_000_000_000, cap_percent: null });
+    const { page, close } = await openForm();
+    await page.getByLabel('Alert when the balance is below').fill('7');
+    await suite.demo.manage.patch(settingsPath(), { cap_percent: 50 });
+    await page.getByRole('button', { name: 'Save thresholds' }).click();
+    await page.getByText('The thresholds were changed.').waitFor();
+    expect(await suite.demo.manage.get(settingsPath())).toMatchObject({
+      ...{ balance_below_nanousd: 7_000_000_000, cap_percent: 50 },
+    });
+    await close();
+  });
+
+  test('closes without a request if nothing differs', async () => {
+    const { page, close } = await openForm();
+    const sent = changesSentBy(page);
+    await page.getByRole('button', { name: 'Save thresholds' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(sent).toEqual([]);
+    await close();
+  });
+
+  test('names 100 percent as wrong, as the API does', async () => {
+    const { page, close } = await openForm();
+    await page.getByLabel('Alert when this much of a cap is spent').fill('100');
+    await page.getByText('A whole number from 0 to 99.').waitFor();
+    expect(await page.getByRole('button', { name: 'Save thresholds' }).isDisabled()).toBe(true);
+    await close();
+  });
+});
