@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { CONSOLE_URL } from './hosted.ts';
 import { hostedSuite } from './hosted-suite.ts';
 
-const { openAs } = hostedSuite();
+const suite = hostedSuite();
+const { openAs } = suite;
 /** After this time the pages with figures read them again. */
 const REFRESHED_MS = 30_000;
 
@@ -63,5 +64,25 @@ test('figures that were read stay while the gateway is away', async () => {
   await page.getByText('The gateway cannot be reached.').waitFor();
   expect(await page.getByText('This could not be loaded').count()).toBe(0);
   await figure.waitFor();
+  await page.context().close();
+});
+
+test('a prompt is not quoted before it is known which key would pay', async () => {
+  await suite.world.harness.mintFor(suite.world.accountId);
+  const page = await openAs('owner', '/requests');
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await page.route(/\/manage\/v1\/keys\?/, async (route) => {
+    await held;
+    await route.fallback();
+  });
+  await page.goto(`${CONSOLE_URL}/models?open=sim-claude`);
+  await page.getByLabel('Prompt').fill('Hello');
+  const ask = page.getByRole('button', { name: 'Get a quote' });
+  expect(await ask.isDisabled()).toBe(true);
+  release();
+  await expect.poll(() => ask.isEnabled()).toBe(true);
+  await ask.click();
+  await page.getByText('Probably costs').waitFor();
   await page.context().close();
 });

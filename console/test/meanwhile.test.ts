@@ -110,3 +110,44 @@ describe('the form of thresholds', () => {
     await close();
   });
 });
+
+test('the current values of a key that cannot be read are not taken from before the conflict', async () => {
+  const { manage, account } = suite.demo;
+  const { id } = await manage.post('/keys', { account, name: 'shared', spend_cap_nanousd: 2_000_000_000 });
+  const { page, close } = await suite.open(`/keys?account=${account}&open=${id}`);
+  await page.getByRole('button', { name: 'Change' }).click();
+  await page.getByLabel('Spend cap').fill('7');
+  await manage.patch(`/keys/${id}`, { spend_cap_nanousd: 3_000_000_000 });
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  const load = page.getByRole('button', { name: 'Load the current values' });
+  await expect.poll(() => load.isEnabled()).toBe(true);
+  const body = JSON.stringify({ error: { message: 'Not today.', code: null, type: 'refused' } });
+  await page.route(new RegExp(`/keys/${id}$`), (route) => route.fulfill({ status: 403, body }));
+  await load.click();
+  await page.getByRole('alert').getByText('Not today.').waitFor();
+  expect(await page.getByLabel('Spend cap').inputValue()).toBe('7');
+  await page.unroute(new RegExp(`/keys/${id}$`));
+  await load.click();
+  await expect.poll(() => page.getByLabel('Spend cap').inputValue()).toBe('3');
+  await close();
+});
+
+test('a key that expires after the end of the calendar is listed, and can be changed', async () => {
+  const { manage, account } = suite.demo;
+  const { id } = await manage.post('/keys', { account, name: 'eternal' });
+  const { page, close } = await suite.open('/models');
+  await page.route(/\/manage\/v1\/keys(\?|\/)/, async (route) => {
+    if (route.request().method() !== 'GET') return route.fallback();
+    const response = await route.fetch();
+    const text = (await response.text()).replaceAll('"expires_at":null', '"expires_at":9000000000000');
+    return route.fulfill({ response, body: text });
+  });
+  await page.getByRole('link', { name: 'Keys', exact: true }).click();
+  await page.locator(`[data-row="${id}"]`).click();
+  await page.getByRole('button', { name: 'Change' }).click();
+  await page.getByLabel('Name').fill('endless');
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  await page.getByText('“endless” was changed.').waitFor();
+  expect((await manage.get(`/keys/${id}`)).expires_at).toBeNull();
+  await close();
+});

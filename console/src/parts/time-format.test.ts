@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { formatAgo, formatDay, formatDuration, timeZoneName } from './time-format.ts';
+import { dateOf, formatAgo, formatDay, formatDuration, formatFull, timeZoneName } from './time-format.ts';
 
 test.each([
   [null, '–'],
@@ -49,4 +49,11 @@ test('names the day of a time in UTC in UTC, although it is still the day before
   } finally {
     vi.unstubAllEnvs();
   }
+});
+
+test('shows a time after the end of the calendar as its last one', () => {
+  const late = 9_000_000_000_000;
+  expect(dateOf(late).toISOString()).toBe('+275760-09-13T00:00:00.000Z');
+  expect(formatAgo(late, 0, 'UTC')).toBe('Sep 13, 275760');
+  expect(formatFull(late, 'UTC')).toBe('Sep 13, 275760, 00:00:00 UTC');
 });

@@ -1,6 +1,13 @@
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+/** What a Date can show. */
+const SECONDS_MAX = 8_640_000_000_000;
+
+/** A later time than a Date can show is shown as its last one: an error would replace the whole page. */
+export function dateOf(seconds: number): Date {
+  return new Date(Math.min(seconds, SECONDS_MAX) * 1000);
+}
 
 /** `in 4 h`, `3 min ago`, or the day when it is further away. */
 export function formatAgo(seconds: number, nowSeconds: number, timeZone?: 'UTC'): string {
@@ -20,7 +27,7 @@ function days(away: number): string {
 /** `Nov 15`, with the year unless it is this one. */
 export function formatDay(seconds: number, nowSeconds: number, timeZone?: 'UTC'): string {
   const yearOf = (at: number): number => {
-    const date = new Date(at * 1000);
+    const date = dateOf(at);
     return timeZone === 'UTC' ? date.getUTCFullYear() : date.getFullYear();
   };
   const isThisYear = yearOf(seconds) === yearOf(nowSeconds);
@@ -80,5 +87,5 @@ function format(name: keyof typeof FORMATS, seconds: number, timeZone?: 'UTC'): 
     formatter = new Intl.DateTimeFormat('en', { hourCycle: 'h23', ...FORMATS[name], ...zone });
     formatters.set(key, formatter);
   }
-  return formatter.format(seconds * 1000);
+  return formatter.format(dateOf(seconds));
 }

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useState } from 'react';
-import { formatAgo, formatClock, formatDay, formatFull } from './time-format.ts';
+import { dateOf, formatAgo, formatClock, formatDay, formatFull } from './time-format.ts';
 
 const TICK_MS = 15_000;
 
@@ -26,7 +26,7 @@ export function Ago({ at, none = '–', zone }: TimeProps): ReactNode {
   const now = useNow();
   if (at === null || at === undefined) return <span className="text-muted">{none}</span>;
   return (
-    <time dateTime={new Date(at * 1000).toISOString()} title={formatFull(at, zone)}>
+    <time dateTime={dateOf(at).toISOString()} title={formatFull(at, zone)}>
       {formatAgo(at, now, zone)}
     </time>
   );
@@ -35,9 +35,9 @@ export function Ago({ at, none = '–', zone }: TimeProps): ReactNode {
 /** The time of day, with the date as well unless it is today. */
 export function Clock({ at }: { readonly at: number }): ReactNode {
   const now = new Date();
-  const isToday = new Date(at * 1000).toDateString() === now.toDateString();
+  const isToday = dateOf(at).toDateString() === now.toDateString();
   return (
-    <time dateTime={new Date(at * 1000).toISOString()} title={formatFull(at)}>
+    <time dateTime={dateOf(at).toISOString()} title={formatFull(at)}>
       {isToday ? formatClock(at) : `${formatDay(at, now.getTime() / 1000)}, ${formatClock(at).slice(0, 5)}`}
     </time>
   );

@@ -1,8 +1,10 @@
 import { type ReactNode, useState } from 'react';
+import type { ApiError } from '../../api/client.ts';
 import type { ShownKey } from '../../api/generated/routes.ts';
 import { useApi, useChange } from '../../api/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { FormDialog } from '../../parts/dialog.tsx';
+import { FormError } from '../../parts/error-panel.tsx';
 import { useNotices } from '../../parts/notices.tsx';
 import { changesOf, draftOf, faultsOf } from './key-draft.ts';
 import { KeyFields } from './key-fields.tsx';
@@ -56,19 +58,25 @@ export function EditKeyDialog({ shownKey, onClose }: { readonly shownKey: ShownK
 /** Says that somebody else changed the key in the meantime, and loads its current state. */
 function Conflict({ keyId, onLoad }: { readonly keyId: string; onLoad(key: ShownKey): void }): ReactNode {
   const current = useApi('GET /keys/{key}', { key: keyId }, { staleMs: 0 });
+  const [failure, setFailure] = useState<ApiError | null>(null);
   const load = async (): Promise<void> => {
-    const { data } = await current.refetch();
-    if (data !== undefined) onLoad(data);
+    // After a failure `data` is what was read before it.
+    const { data, error } = await current.refetch();
+    setFailure(error);
+    if (error === null && data !== undefined) onLoad(data);
   };
   return (
-    <div
-      role="alert"
-      className="flex items-center justify-between gap-3 rounded-control bg-warning-soft px-3 py-2 text-warning"
-    >
-      <span>Somebody else changed this key in the meantime. Your changes were not saved.</span>
-      <Button onClick={() => void load()} disabled={current.data === undefined}>
-        Load the current values
-      </Button>
-    </div>
+    <>
+      <div
+        role="alert"
+        className="flex items-center justify-between gap-3 rounded-control bg-warning-soft px-3 py-2 text-warning"
+      >
+        <span>Somebody else changed this key in the meantime. Your changes were not saved.</span>
+        <Button onClick={() => void load()} disabled={current.isPending}>
+          Load the current values
+        </Button>
+      </div>
+      <FormError error={failure ?? current.error} />
+    </>
   );
 }

@@ -87,6 +87,9 @@ function endOfDay(day: string): number {
   return Date.parse(`${day}T23:59:59Z`) / 1000;
 }
 
+/** The end of the year 9999: fields for dates take later years, but ISO dates write them in another way. */
+const LAST_DAY_SECONDS = 253_402_300_799;
+
 function dayOf(seconds: number): string {
-  return new Date(seconds * 1000).toISOString().slice(0, 10);
+  return new Date(Math.min(seconds, LAST_DAY_SECONDS) * 1000).toISOString().slice(0, 10);
 }

@@ -50,7 +50,7 @@ export function PromptQuote({ model }: { readonly model: Model }): ReactNode {
         <Button
           type="submit"
           busy={quote.isPending}
-          disabled={prompt === '' || maxTokens === null}
+          disabled={prompt === '' || maxTokens === null || (isRequired && payer === undefined)}
           className="!h-8 self-end"
         >
           Get a quote
