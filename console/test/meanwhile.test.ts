@@ -151,3 +151,56 @@ test('a key that expires after the end of the calendar is listed, and can be cha
   expect((await manage.get(`/keys/${id}`)).expires_at).toBeNull();
   await close();
 });
+
+describe('a response that breaks off', () => {
+  /** Counts the requests whose responses break off, which no route of a test can do. */
+  async function breakOff(page: Page, method: string, path: string): Promise<() => Promise<unknown>> {
+    await page.evaluate(`{
+      const { fetch } = window;
+      window.broken = 0;
+      window.fetch = async (url, init) => {
+        const response = await fetch(url, init);
+        if ((init.method ?? 'GET') !== '${method}' || new URL(url, location).pathname !== '${path}') return response;
+        window.broken += 1;
+        await response.text();
+        return new Response(new ReadableStream({ start: (sink) => sink.error(new TypeError('network error')) }));
+      };
+    }`);
+    return () => page.evaluate('window.broken');
+  }
+
+  test('is asked for again a few times, and is not taken for a gateway that is away', async () => {
+    const { page, close } = await suite.open('/models');
+    await page.getByText('sim-claude').first().waitFor();
+    const broken = await breakOff(page, 'GET', '/manage/v1/keys');
+    await page.getByRole('link', { name: 'Keys', exact: true }).click();
+    await page.getByText('The response of the gateway broke off.').waitFor();
+    expect(await broken()).toBe(3);
+    expect(await page.getByText('The gateway cannot be reached.').count()).toBe(0);
+    await page.getByRole('button', { name: 'Try again' }).waitFor();
+    await close();
+  });
+
+  test('to a change says that it is not known whether it was made', async () => {
+    const { page, close } = await suite.open(`/keys?account=${suite.demo.account}&dialog=mint`);
+    await page.getByLabel('Name').fill('minted-unseen');
+    await breakOff(page, 'POST', '/manage/v1/keys');
+    await page.getByRole('button', { name: 'Mint key' }).click();
+    await page.getByRole('alert').getByText('It is not known whether the change was made.').waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('row', { name: 'minted-unseen' }).waitFor();
+    await close();
+  });
+});
+
+test('a change that is not answered says that it is not known whether it was made', async () => {
+  const { page, close } = await suite.open(`/keys?account=${suite.demo.account}&dialog=mint`);
+  await page.getByLabel('Name').fill('minted-unheard');
+  await page.route(/\/manage\/v1\/keys$/, async (route) => {
+    await route.fetch();
+    await route.abort('connectionreset');
+  });
+  await page.getByRole('button', { name: 'Mint key' }).click();
+  await page.getByRole('alert').getByText('It is not known whether the change was made.').waitFor();
+  await close();
+});

@@ -11,6 +11,12 @@ export type Row<Route extends RouteName> = Output<Route> extends { data: readonl
 
 export const API = '/manage/v1';
 
+const BROKEN_OFF = 'broken_off';
+/** For a change whose response is lost: it may have been made, and repeating it could make a second key. */
+const OUTCOME_UNKNOWN = 'It is not known whether the change was made. Look at the list before you repeat it.';
+/** They change nothing that repeating them would do twice. */
+const REPEATABLE: readonly RouteName[] = ['POST /sign-in', 'POST /sign-out', 'POST /system/verify'];
+
 /** A refusal of the server, or a server that cannot be reached (`status` 0). */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -28,6 +34,11 @@ export class ApiError extends Error {
   get isAway(): boolean {
     return this.status === 0 || (this.status >= 502 && this.status <= 504);
   }
+
+  /** Whether the same read may succeed a moment later: the gateway was only busy, or its response did not arrive whole. */
+  get mayPass(): boolean {
+    return this.status >= 500 || this.status === 429 || this.code === BROKEN_OFF;
+  }
 }
 
 export interface CallOptions {
@@ -44,6 +55,7 @@ export async function call<Route extends RouteName>(
 ): Promise<Output<Route>> {
   const [method, path, rest] = placeInput(route, input as Readonly<Record<string, unknown>>);
   const isRead = method === 'GET';
+  const isRepeatable = isRead || REPEATABLE.includes(route);
   const response = await reach(isRead ? path + queryOf(rest) : path, {
     method,
     headers: {
@@ -53,8 +65,11 @@ export async function call<Route extends RouteName>(
     },
     ...(isRead ? {} : { body: stringifyApiJson(rest) }),
     ...(options.signal === undefined ? {} : { signal: options.signal }),
+  }).catch((error: unknown) => {
+    if (isRepeatable || !(error instanceof ApiError)) throw error;
+    throw new ApiError(error.status, error.code, `The gateway cannot be reached. ${OUTCOME_UNKNOWN}`, null);
   });
-  const text = await response.text().catch(connectionFailed);
+  const text = await response.text().catch((error: unknown) => brokenOff(error, response, isRepeatable));
   if (!response.ok) throw refusalOf(response, text);
   return parseApiJson(text) as Output<Route>;
 }
@@ -96,9 +111,22 @@ export function fetchGateway(url: string, init: RequestInit): Promise<Response> 
   return fetch(url, { credentials: 'same-origin', cache: 'no-store', ...init }).catch(connectionFailed);
 }
 
-/** For a request that was not answered, or not to its end. */
+/** A gateway whose response breaks off is not away: if a proxy cuts one route always, the page would ask for it without end. */
+function brokenOff(error: unknown, response: Response, isRepeatable: boolean): string {
+  if (isAbort(error)) throw error;
+  // Its status says enough of a refusal.
+  if (!response.ok) return '';
+  const message = `The response of the gateway broke off. ${isRepeatable ? 'Try again.' : OUTCOME_UNKNOWN}`;
+  throw new ApiError(response.status, BROKEN_OFF, message, response.headers.get('x-gateway-request-id'));
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'AbortError';
+}
+
+/** For a request that was not answered. */
 function connectionFailed(error: unknown): never {
-  if (error instanceof DOMException && error.name === 'AbortError') throw error;
+  if (isAbort(error)) throw error;
   serverStatus.reached(false);
   throw new ApiError(0, 'unreachable', 'The gateway cannot be reached. Check that it is running.', null);
 }

@@ -29,9 +29,8 @@ export function createQueryClient(): QueryClient {
         // Whether the browser is online says nothing about a gateway on this machine.
         networkMode: 'always',
         refetchOnWindowFocus: true,
-        // A refusal stays a refusal, unless the gateway was only busy. One that is away is asked again by the shell.
-        retry: (failures, error) =>
-          error instanceof ApiError && (error.status >= 500 || error.status === 429) && failures < RETRIES_MAX,
+        // A refusal stays a refusal. A gateway that is away is asked again by the shell.
+        retry: (failures, error) => error instanceof ApiError && error.mayPass && failures < RETRIES_MAX,
       },
     },
   });

@@ -24,3 +24,15 @@ test('fails with the status of an answer that is not from the gateway', async ()
     message: 'The file was not accepted (status 502).',
   });
 });
+
+test('says that it is not known whether jobs were accepted if no answer comes', async () => {
+  class UnansweredRequest extends RequestThroughProxy {
+    onerror = (): void => {};
+    override send(): void {
+      queueMicrotask(() => this.onerror());
+    }
+  }
+  vi.stubGlobal('XMLHttpRequest', UnansweredRequest);
+  vi.stubGlobal('sessionStorage', { getItem: () => null });
+  await expect(submitJobs([], null, () => {})).rejects.toThrow('It is not known whether the jobs were accepted.');
+});

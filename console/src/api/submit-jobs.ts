@@ -5,6 +5,10 @@ interface SubmittedGroup {
   readonly id: string;
 }
 
+/** The connection may have failed after the gateway had accepted the jobs. */
+const OUTCOME_UNKNOWN =
+  'The gateway cannot be reached. It is not known whether the jobs were accepted. Look at the list before you submit the file again.';
+
 /** Sends a group of jobs. Only XMLHttpRequest says how far an upload is. */
 export function submitJobs(
   requests: readonly unknown[],
@@ -17,7 +21,7 @@ export function submitJobs(
     for (const [name, value] of Object.entries(callHeaders(keyId))) request.setRequestHeader(name, value);
     request.upload.onprogress = ({ loaded, total }) => onSent(total === 0 ? 0 : loaded / total);
     request.upload.onload = () => onSent(1);
-    request.onerror = () => reject(new ApiError(0, 'unreachable', 'The gateway cannot be reached.', null));
+    request.onerror = () => reject(new ApiError(0, 'unreachable', OUTCOME_UNKNOWN, null));
     request.onload = () => {
       const { id, error } = readAnswer(request.responseText);
       const message = error?.message ?? `The file was not accepted (status ${request.status}).`;
