@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { formatId } from '../src/kit/ids.ts';
 import { type Harness, startHarness } from './harness.ts';
+import { enrol } from './people.ts';
 import { until } from './until.ts';
 
 const HELLO = { model: 'sim-gpt', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 20 };
@@ -32,7 +33,12 @@ async function manage({ url, config }: Harness, method: string, path: string, bo
 }
 
 interface AlertList {
-  readonly data: readonly { readonly id: string; readonly kind: string; readonly acknowledged_by: string | null }[];
+  readonly data: readonly {
+    readonly id: string;
+    readonly kind: string;
+    readonly message: string;
+    readonly acknowledged_by: string | null;
+  }[];
 }
 
 describe('an alert', () => {
@@ -56,6 +62,32 @@ describe('an alert', () => {
     expect(rest.data).toEqual([]);
     const audit = (await manage(harness, 'GET', `/audit?account=${account}`)) as { data: { action: string }[] };
     expect(audit.data.map(({ action }) => action)).toEqual(['alert.acknowledge', 'alerts.change']);
+  });
+
+  test('about a cap that is used up is for the key or the person, as the refusal said', async () => {
+    const harness = await startHarness({ folder: join(folder, 'one'), config: { alerts: LOW } });
+    harnesses.push(harness);
+    const { accountId } = await harness.mint();
+    const personId = await enrol(harness.running.books, 'grace@example.com', { roles: [[accountId, 'member']] });
+    const { secret } = await harness.mintFor(accountId, { personId, capNanousd: 1_000_000n });
+    const account = formatId('acct_', accountId);
+    const caps = `/accounts/${account}/members/grace@example.com`;
+    await manage(harness, 'PUT', caps, { spend_cap_nanousd: 900_000 });
+    await manage(harness, 'PATCH', `/accounts/${account}/alert-settings`, { balance_below_nanousd: 0, cap_percent: 1 });
+    const call = async (max_tokens: number): Promise<string> =>
+      (await harness.post({ ...HELLO, max_tokens }, { authorization: `Bearer ${secret}` })).text();
+    const usedUp = async (): Promise<string[]> => {
+      await harness.running.alerts.look();
+      const { data } = (await manage(harness, 'GET', `/alerts?account=${account}`)) as AlertList;
+      return data.filter(({ message }) => message.endsWith('calls are refused.')).map(({ kind }) => kind);
+    };
+    await call(20);
+    // Less is left of the person's cap, but the key's is checked first.
+    expect(await call(4_000)).toContain("this key's spend cap leaves");
+    expect(await usedUp()).toEqual(['key_cap']);
+    await manage(harness, 'PUT', caps, { spend_cap_nanousd: 500_000 });
+    expect(await call(20)).toContain("the spend cap of this key's person leaves");
+    expect((await usedUp()).sort()).toEqual(['key_cap', 'person_cap']);
   });
 
   test('is raised by a verification that finds violations, and resolved by a clean one', async () => {

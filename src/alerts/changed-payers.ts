@@ -1,3 +1,4 @@
+import type { CapOwner } from '../canonical/errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { KeyRow } from '../store/store.ts';
 
@@ -9,9 +10,11 @@ export interface Payer {
 
 export interface ChangedKey {
   readonly key: KeyRow;
-  /** A call was refused because of the cap of the key or its person. */
-  readonly isRefused: boolean;
+  /** The caps, of the key or its person, that calls were refused for. */
+  readonly refusedCaps: readonly CapOwner[];
 }
+
+const NONE: readonly CapOwner[] = [];
 
 /** Accounts and keys whose calls ended since they were last looked at. It is bounded: what does not fit is found by the sweep. */
 export class ChangedPayers {
@@ -20,17 +23,18 @@ export class ChangedPayers {
   #isOverfull = false;
 
   /** Runs for every call, so it only notes who it was. */
-  note({ accountId, key }: Payer, isRefused: boolean): void {
+  note({ accountId, key }: Payer, refusedCap: CapOwner | null): void {
     if (this.#accounts.size >= LIMITS.alertChangesMax || this.#keys.size >= LIMITS.alertChangesMax) {
       this.#isOverfull = true;
       return;
     }
     this.#accounts.add(accountId);
     if (key === null || (key.capNanousd === null && key.personId === null)) return;
-    if (isRefused || this.#keys.get(key.id)?.key !== key) {
-      const wasRefused = this.#keys.get(key.id)?.isRefused ?? false;
-      this.#keys.set(key.id, { key, isRefused: isRefused || wasRefused });
-    }
+    const known = this.#keys.get(key.id);
+    const refusedCaps = known?.refusedCaps ?? NONE;
+    const isNew = refusedCap !== null && !refusedCaps.includes(refusedCap);
+    if (isNew || known?.key !== key)
+      this.#keys.set(key.id, { key, refusedCaps: isNew ? [...refusedCaps, refusedCap] : refusedCaps });
   }
 
   /** Accounts and keys that wait to be looked at. */

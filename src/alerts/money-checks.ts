@@ -58,25 +58,6 @@ export function checkKeyCap(
   });
 }
 
-/** Whose cap a call was refused for: the refusal has the same code for both, but less is left of the one that caused it. */
-export function causeOfRefusal(
-  key: KeyRow,
-  spending: KeySpending | undefined,
-  member: Member | null,
-): 'key' | 'person' {
-  const ofKey = leftOf(key.capNanousd, spending);
-  const ofPerson = member === null ? null : leftOf(member.membership.capNanousd, member.window);
-  return ofPerson === null || (ofKey !== null && ofKey <= ofPerson) ? 'key' : 'person';
-}
-
-type Spending = Pick<KeySpending, 'spentNanousd' | 'heldNanousd' | 'reservedNanousd'>;
-
-/** Null without a cap. */
-function leftOf(capNanousd: bigint | null, spending: Spending | undefined): bigint | null {
-  if (capNanousd === null || spending === undefined) return capNanousd;
-  return capNanousd - spending.spentNanousd - spending.heldNanousd - spending.reservedNanousd;
-}
-
 export function checkPersonCap({ person, membership, window }: Member, percent: number, isRefused: boolean): Checked {
   return checkCap(percent, {
     kind: 'person_cap',

@@ -77,7 +77,7 @@ async function call(
   const loss = lossNanousd === 0n ? {} : { lossNanousd, lossReason: 'a reason' };
   const hold = aHold(id, costNanousd, { keyId: key?.id ?? null, personId: key?.personId ?? null });
   await store.apply([hold, aSettle(id, costNanousd, loss)]);
-  watch.note({ accountId: 1n, key }, costNanousd, lossNanousd, false);
+  watch.note({ accountId: 1n, key }, costNanousd, lossNanousd, null);
 }
 
 let credits = 0n;
@@ -182,11 +182,11 @@ describe('the cap of a key', () => {
   test('counts as used up if a call was refused after most of it was spent, and not before', async () => {
     const watch = watcher();
     const key = await capped();
-    watch.note({ accountId: 1n, key }, 0n, 0n, true);
+    watch.note({ accountId: 1n, key }, 0n, 0n, 'key');
     await watch.look();
     expect(raised).toEqual([]);
     await call(watch, 950n, key);
-    watch.note({ accountId: 1n, key }, 0n, 0n, true);
+    watch.note({ accountId: 1n, key }, 0n, 0n, 'key');
     await watch.look();
     await watch.look();
     expect(raised.map(({ dataJson }) => JSON.parse(dataJson).percent)).toEqual([80, 100]);
@@ -230,21 +230,27 @@ describe('the cap of a key', () => {
   });
 
   test.each([
-    { refused: 'key_cap', keyCap: 90n, personCap: 100n },
-    { refused: 'person_cap', keyCap: 100n, personCap: 90n },
-  ])('is used up only if a call was refused for it, not for the other one: $refused', async (each) => {
-    await store.directory.createPerson(aPerson(3n), audit('person.create'));
-    const membership = { accountId: 1n, personId: 3n, role: 'member', capWindow: 'lifetime' } as const;
-    await store.directory.putMembership({ ...membership, capNanousd: each.personCap }, audit('member.put'));
-    const key = await capped({ personId: 3n, capNanousd: each.keyCap });
-    const watch = watcher();
-    await call(watch, 85n, key);
-    watch.note({ accountId: 1n, key }, 0n, 0n, true);
-    await watch.look();
-    const usedUp = raised.filter(({ message }) => message.endsWith('calls are refused.'));
-    expect(usedUp.map(({ kind }) => kind)).toEqual([each.refused]);
-    expect(raised).toHaveLength(3);
-  });
+    { refused: ['key_cap'], caps: ['key'], keyCap: 90n, personCap: 100n },
+    { refused: ['person_cap'], caps: ['person'], keyCap: 100n, personCap: 90n },
+    // The call fitted into neither, and the key's cap is checked first.
+    { refused: ['key_cap'], caps: ['key'], keyCap: 100n, personCap: 90n },
+    { refused: ['key_cap', 'person_cap'], caps: ['person', 'key', 'person'], keyCap: 100n, personCap: 90n },
+  ] as const)(
+    'is used up only if a call was refused for it, not for the other one: $refused, $keyCap, $personCap',
+    async (each) => {
+      await store.directory.createPerson(aPerson(3n), audit('person.create'));
+      const membership = { accountId: 1n, personId: 3n, role: 'member', capWindow: 'lifetime' } as const;
+      await store.directory.putMembership({ ...membership, capNanousd: each.personCap }, audit('member.put'));
+      const key = await capped({ personId: 3n, capNanousd: each.keyCap });
+      const watch = watcher();
+      await call(watch, 85n, key);
+      for (const cap of each.caps) watch.note({ accountId: 1n, key }, 0n, 0n, cap);
+      await watch.look();
+      const usedUp = raised.filter(({ message }) => message.endsWith('calls are refused.'));
+      expect(usedUp.map(({ kind }) => kind)).toEqual(each.refused);
+      expect(raised).toHaveLength(2 + each.refused.length);
+    },
+  );
 
   test('is not reported if the setting is off', async () => {
     const watch = watcher({ capPercent: null });
@@ -345,7 +351,7 @@ test('looks again and again, and goes on if the store was unreachable', async ()
   expect(errors.splice(0)).toHaveLength(1);
   store.findAccount = findAccount.bind(store);
   expect(spendingOf).toBe(store.spendingOf);
-  watch.note(PAYER, 1n, 0n, false);
+  watch.note(PAYER, 1n, 0n, null);
   clock.advance(LIMITS.alertRoundMs);
   for (let turn = 0; turn < 50; turn++) await nextTurn();
   expect(raised.length).toBeGreaterThan(0);

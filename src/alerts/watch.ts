@@ -1,3 +1,4 @@
+import type { CapOwner } from '../canonical/errors.ts';
 import { KEY_PREFIX, PERSON_PREFIX } from '../canonical/id-prefixes.ts';
 import type { Clock, Timer } from '../kit/clock.ts';
 import { parseId } from '../kit/ids.ts';
@@ -6,7 +7,7 @@ import type { Alert, AlertSettings } from '../store/alerts.ts';
 import type { Account, KeyRow, Store } from '../store/store.ts';
 import type { Alerts, Checked } from './alerts.ts';
 import { type ChangedKey, ChangedPayers, type Payer } from './changed-payers.ts';
-import { causeOfRefusal, checkBalance, checkKeyCap, checkPersonCap } from './money-checks.ts';
+import { checkBalance, checkKeyCap, checkPersonCap } from './money-checks.ts';
 import { checkDisk, checkHosts, checkLosses, type HostState, isPastHour } from './operation-checks.ts';
 import { Sweep } from './sweep.ts';
 
@@ -63,9 +64,9 @@ export class AlertWatch {
     return this.#changed.size;
   }
 
-  /** A call ended. `isCapRefusal`: it was refused because of the cap of its key or person. */
-  note(payer: Payer, costNanousd: bigint, lossNanousd: bigint, isCapRefusal: boolean): void {
-    if (costNanousd > 0n || isCapRefusal) this.#changed.note(payer, isCapRefusal);
+  /** A call ended. `refusedCap`: whose cap it was refused for. */
+  note(payer: Payer, costNanousd: bigint, lossNanousd: bigint, refusedCap: CapOwner | null): void {
+    if (costNanousd > 0n || refusedCap !== null) this.#changed.note(payer, refusedCap);
     if (lossNanousd > 0n) this.#hasLosses = true;
   }
 
@@ -128,13 +129,12 @@ export class AlertWatch {
     const { store, clock, alerts } = this.#terms;
     const spending = await store.spendingOf(changed.map(({ key }) => key));
     const checked: Checked[] = [];
-    for (const { key, isRefused } of changed) {
+    for (const { key, refusedCaps } of changed) {
       const percent = (await this.#settingsOf(key.accountId)).capPercent ?? 0;
       const { accountId, personId } = key;
       const member = personId === null ? null : await store.directory.findMember(accountId, personId, clock.nowMs());
-      const cause = isRefused ? causeOfRefusal(key, spending.get(key.id), member) : null;
-      checked.push(checkKeyCap(key, spending.get(key.id), percent, cause === 'key'));
-      if (member !== null) checked.push(checkPersonCap(member, percent, cause === 'person'));
+      checked.push(checkKeyCap(key, spending.get(key.id), percent, refusedCaps.includes('key')));
+      if (member !== null) checked.push(checkPersonCap(member, percent, refusedCaps.includes('person')));
     }
     await alerts.update(together(checked));
   }
@@ -221,7 +221,7 @@ export class AlertWatch {
     const page = await this.#sweep.next();
     if (page === null) return;
     if ('accounts' in page) await this.#lookAtAccounts(page.accounts);
-    else await this.#lookAtKeys(page.keys.map((key: KeyRow) => ({ key, isRefused: false })));
+    else await this.#lookAtKeys(page.keys.map((key: KeyRow) => ({ key, refusedCaps: [] })));
     if (!page.isLast) return;
     const { store, clock } = this.#terms;
     await store.directory.forgetAlerts(clock.nowMs() - LIMITS.alertKeptMs);

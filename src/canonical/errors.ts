@@ -97,7 +97,11 @@ export interface ErrorDetail {
 export interface RefusedAmounts {
   readonly worstNanousd: bigint;
   readonly availableNanousd: bigint | null;
+  /** Whose spend cap refused it, if one did: both have the same error code. */
+  readonly cap?: CapOwner;
 }
+
+export type CapOwner = 'key' | 'person';
 
 const RETRYABLE_4XX = new Set([408, 409, 429]);
 /** Not to be retried in spite of their status: the result would be the same, or the work would be paid for twice. */

@@ -1,4 +1,5 @@
 import type { Caller } from '../accounts/authenticate.ts';
+import type { CapOwner } from '../canonical/errors.ts';
 import type { Ended, HostTry, UsageSource } from '../canonical/receipt.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { Call } from './call.ts';
@@ -26,6 +27,8 @@ export interface ExchangeRecord {
   /** `replayed`: the stored response was sent again under its idempotency key, without a second charge. */
   ended: Ended | 'refused' | 'replayed';
   errorCode: string | null;
+  /** Whose spend cap the call was refused for; null for every other call. */
+  refusedCap: CapOwner | null;
   /** What went wrong at the host or in the gateway, for the operator. It never quotes the host. */
   fault: string | null;
   usageSource: UsageSource;
@@ -60,6 +63,7 @@ export function openRecord(call: Call): ExchangeRecord {
     status: 0,
     ended: 'refused',
     errorCode: null,
+    refusedCap: null,
     fault: null,
     usageSource: 'none',
     usage: null,

@@ -41,12 +41,12 @@ export function refusalOfHold(
     case 'key_cap':
       return new GatewayError('key_spend_cap_exceeded', {
         message: `${worst}; this key's spend cap leaves ${available}. ${remedy}`,
-        amounts,
+        amounts: { ...amounts, cap: 'key' },
       });
     case 'person_cap':
       return new GatewayError('key_spend_cap_exceeded', {
         message: `${worst}; the spend cap of this key's person leaves ${available} for all their keys. ${remedy}`,
-        amounts,
+        amounts: { ...amounts, cap: 'person' },
       });
     case 'balance':
       return new GatewayError('insufficient_allowance', {

@@ -47,6 +47,7 @@ export function refuse(
   const charged = settlement === null || settlement.costNanousd > 0n;
   const error = asGatewayError(cause, charged);
   record.errorCode = error.code;
+  record.refusedCap = error.amounts?.cap ?? null;
   record.status = sink.gone ? record.status || 499 : statusOnWire(call, error);
   if (!(cause instanceof GatewayError))
     record.fault = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);

@@ -32,6 +32,7 @@ const anyRecord: fc.Arbitrary<ExchangeRecord> = fc.record({
   status: fc.integer({ min: 0, max: 599 }),
   ended: fc.constantFrom('complete', 'failed', 'refused', 'replayed'),
   errorCode: textOrNull,
+  refusedCap: fc.constantFrom(null, 'key', 'person'),
   fault: textOrNull,
   usageSource: fc.constantFrom('none', 'reported'),
   usage: fc.option(

@@ -62,8 +62,8 @@ function settingsOf({ balanceBelowNanousd, lossesPerHourNanousd, ...rest }: Conf
 
 /** Runs after every call. */
 function noteCall(watch: AlertWatch, record: ExchangeRecord): void {
-  const { caller, costNanousd, lossNanousd, errorCode } = record;
-  watch.note(caller, costNanousd, lossNanousd, errorCode === 'key_spend_cap_exceeded');
+  const { caller, costNanousd, lossNanousd, refusedCap } = record;
+  watch.note(caller, costNanousd, lossNanousd, refusedCap);
 }
 
 function logAlert(log: Log, { id, kind, accountId, subject, message }: NewAlert): void {

@@ -9,7 +9,7 @@ const KEY = { id: 7n, accountId: 1n, capNanousd: 5n, personId: null };
 
 function record(more: Partial<ExchangeRecord>): ExchangeRecord {
   const caller = { accountId: 1n, keyId: 7n, key: KEY };
-  return { caller, costNanousd: 0n, lossNanousd: 0n, errorCode: null, ...more } as ExchangeRecord;
+  return { caller, costNanousd: 0n, lossNanousd: 0n, refusedCap: null, ...more } as ExchangeRecord;
 }
 
 test('a worker tells who paid, was refused for a cap, or cost the operator something, once in a while', () => {
@@ -20,10 +20,10 @@ test('a worker tells who paid, was refused for a cap, or cost the operator somet
   clock.advance(LIMITS.workerPayersMs);
   expect(sent).toEqual([]);
   relay.note(record({ costNanousd: 3n }));
-  relay.note(record({ errorCode: 'key_spend_cap_exceeded', lossNanousd: 1n }));
+  relay.note(record({ refusedCap: 'key', lossNanousd: 1n }));
   expect(sent).toEqual([]);
   clock.advance(LIMITS.workerPayersMs);
-  expect(sent).toEqual([{ accounts: [1n], keys: [{ key: KEY, isRefused: true }], hasLosses: true }]);
+  expect(sent).toEqual([{ accounts: [1n], keys: [{ key: KEY, refusedCaps: ['key'] }], hasLosses: true }]);
   relay.flush();
   expect(sent).toHaveLength(1);
 });

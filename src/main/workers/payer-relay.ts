@@ -22,9 +22,8 @@ export class PayerRelay {
     return this.#changed.size;
   }
 
-  note({ caller, costNanousd, lossNanousd, errorCode }: ExchangeRecord): void {
-    const isCapRefusal = errorCode === 'key_spend_cap_exceeded';
-    if (costNanousd > 0n || isCapRefusal) this.#changed.note(caller, isCapRefusal);
+  note({ caller, costNanousd, lossNanousd, refusedCap }: ExchangeRecord): void {
+    if (costNanousd > 0n || refusedCap !== null) this.#changed.note(caller, refusedCap);
     if (lossNanousd > 0n) this.#hasLosses = true;
     this.#timer ??= this.#clock.after(LIMITS.workerPayersMs, () => this.flush(), { unref: true });
   }

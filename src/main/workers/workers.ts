@@ -94,6 +94,8 @@ export interface OtherWorkersParts {
 
 function notePayers(watch: Pick<AlertWatch, 'note'>, { accounts, keys, hasLosses }: Payers): void {
   const lossNanousd = hasLosses ? 1n : 0n;
-  for (const accountId of accounts) watch.note({ accountId, key: null }, 1n, lossNanousd, false);
-  for (const { key, isRefused } of keys) watch.note({ accountId: key.accountId, key }, 1n, lossNanousd, isRefused);
+  for (const accountId of accounts) watch.note({ accountId, key: null }, 1n, lossNanousd, null);
+  for (const { key, refusedCaps } of keys)
+    for (const cap of refusedCaps.length === 0 ? [null] : refusedCaps)
+      watch.note({ accountId: key.accountId, key }, 1n, lossNanousd, cap);
 }
