@@ -40,6 +40,13 @@ describe.each(TRANSPORTS)('over the %s transport, a client that takes too long',
     expect(answer.headers['x-gateway-request-id']).toMatch(/^req_/);
   });
 
+  test('to send its body is told the id under which the log has the route', async () => {
+    const answer = firstAnswer(await speak(harness.url, `${HEAD}content-length: ${ASK.length}\r\n\r\n{"model":`))!;
+    const id = answer.headers['x-gateway-request-id'];
+    const lines = harness.log.filter(({ request_id }) => request_id === id);
+    expect(lines).toContainEqual(expect.objectContaining({ method: 'POST', route: '/v1/chat/completions' }));
+  });
+
   test('to send another request after the first gets an error too', async () => {
     const socket = openSocket(harness.url);
     const text = readToEnd(socket);

@@ -66,8 +66,8 @@ export interface ManagementApi {
 export function buildServer(terms: ServerTerms): HttpServer {
   const handler = new RequestHandler(terms);
   const answer = (request: InboundRequest, response: OutboundResponse): void => handler.receive(request, response);
-  const answerBroken = (why: RequestFault): string =>
-    answerBrokenCall(why, formatId(REQUEST_PREFIX, terms.gateway.ids.next()), terms.log);
+  const answerBroken = (why: RequestFault, requestId: string | null): string =>
+    answerBrokenCall(why, requestId ?? formatId(REQUEST_PREFIX, terms.gateway.ids.next()), terms.log);
   return terms.createHttpServer({ timeouts: terms.timeouts, connections: terms.connectionLimit, answer, answerBroken });
 }
 
@@ -101,6 +101,7 @@ class RequestHandler {
     const { gateway, guard, draining } = this.#terms;
     const id = gateway.ids.next();
     const requestId = formatId(REQUEST_PREFIX, id);
+    response.requestId = requestId;
     const startedMs = gateway.clock.monotonicMs();
     const pending: PendingRequest = {
       request,

@@ -168,7 +168,9 @@ class NodeConnection {
     }
     const current = this.#current;
     const hasAnswered = current === null ? this.#unfinished?.complete === false : current.response.headSent;
-    if (!hasAnswered && this.#socket.writable) this.#socket.write(this.#terms.answerBroken(why));
+    // Not the id of a whole request before it, whose call may cost something.
+    const requestId = current?.request.complete === false ? current.response.requestId : null;
+    if (!hasAnswered && this.#socket.writable) this.#socket.write(this.#terms.answerBroken(why, requestId));
     this.#end();
     this.#current = null;
     current?.response.close();

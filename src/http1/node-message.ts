@@ -113,6 +113,7 @@ export class NodeResponse implements OutboundResponse {
   #lines = '';
   headSent = false;
   closes: boolean;
+  requestId: string | null = null;
   onClose: (() => void) | null = null;
   onDrain: (() => void) | null = null;
 

@@ -47,6 +47,8 @@ export interface OutboundResponse {
   readonly pendingBytes: number;
   /** The connection ends with this response. */
   closes: boolean;
+  /** The id that its request has got; null before. */
+  requestId: string | null;
   /** Called once, when the last byte has left or the connection ended before that. */
   onClose: (() => void) | null;
   /** Called when the client has read what was pending after a write returned false. */
@@ -81,8 +83,8 @@ export interface HttpServerTerms {
   /** Bounds the connections of this server. */
   readonly connections: ConnectionLimit;
   readonly answer: Answer;
-  /** The complete response, head and body, to bytes that did not become a request. */
-  answerBroken(why: RequestFault): string;
+  /** The complete response, head and body, to bytes that did not become a request, or not a whole one: then it may have an id. */
+  answerBroken(why: RequestFault, requestId: string | null): string;
 }
 
 /** A listening HTTP/1.1 server. Requests on one connection are answered one after the other. */

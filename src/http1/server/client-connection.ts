@@ -19,7 +19,7 @@ export interface ConnectionTerms {
   readonly clock: Clock;
   readonly answer: Answer;
   /** The complete response to bytes that did not become a request. */
-  answerBroken(why: RequestFault): string;
+  answerBroken(why: RequestFault, requestId: string | null): string;
   gone(connection: ClientConnection): void;
 }
 
@@ -241,7 +241,8 @@ export class ClientConnection {
     const request = this.#request;
     const response = this.#response;
     const sendsError = response === null ? request === null && !this.#isBehind : !response.headSent;
-    if (sendsError && this.#socket.writable) this.#socket.write(this.#terms.answerBroken(why));
+    if (sendsError && this.#socket.writable)
+      this.#socket.write(this.#terms.answerBroken(why, response?.requestId ?? null));
     this.#response = null;
     this.#end();
     response?.close();

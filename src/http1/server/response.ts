@@ -36,6 +36,7 @@ export class OwnResponse implements OutboundResponse {
   #isOver = false;
   headSent = false;
   closes: boolean;
+  requestId: string | null = null;
   onClose: (() => void) | null = null;
   onDrain: (() => void) | null = null;
 

@@ -139,6 +139,7 @@ class ForwardedResponse implements OutboundResponse {
   headSent = false;
   pendingBytes = 0;
   closes = false;
+  requestId: string | null = null;
   onClose: (() => void) | null = null;
   onDrain: (() => void) | null = null;
 
