@@ -53,7 +53,7 @@ const showCommand: CommandSpec = {
         ...factsOf(shown),
         ['held', usd(shown.held_nanousd)],
         ['reserved', usd(shown.reserved_nanousd)],
-        ['available', usd(shown.available_nanousd)],
+        ['available', shown.kind === 'unlimited' ? 'unlimited' : usd(shown.available_nanousd)],
         ['spent', usd(shown.spent_nanousd)],
         ['created', `${time(shown.created)} UTC`],
       ]),
