@@ -7,6 +7,7 @@ import { migrate } from './migrate.ts';
 import { ReceiptReader } from './receipts.ts';
 
 const SLICE_ROWS = 5;
+const ROWS_AT_ONCE = 2;
 const EVERYTHING = { keyId: null, sinceMs: null, untilMs: null, model: null, chain: null };
 const ALL = { limit: 100, after: null, examineMax: 1_000 };
 
@@ -23,7 +24,7 @@ function openLedger(database = emptyLedger()) {
     VALUES (?, 1, 1, ?, 0, 1, 1, 0, 1, 1, ?)`);
   return {
     database,
-    index: new AccountIndex(database, SLICE_ROWS),
+    index: new AccountIndex(database, SLICE_ROWS, ROWS_AT_ONCE),
     add: (id: bigint, accountId: bigint) => void insert.run(id, accountId, aHold(id, 0n).createdMs),
     listed: (accountId: bigint) =>
       new ReceiptReader(database).listOfAccount({ accountId, ...EVERYTHING }, ALL).receipts.map(({ id }) => Number(id)),
@@ -31,7 +32,7 @@ function openLedger(database = emptyLedger()) {
   };
 }
 
-test('calls are listed in slices, and found before and after that', () => {
+test('calls are listed in slices, some with each batch, and found before, meanwhile and after that', () => {
   const { index, add, listed, stored } = openLedger();
   const sizes: number[] = [];
   for (let id = 1n; id <= 12n; id++) {
@@ -41,7 +42,7 @@ test('calls are listed in slices, and found before and after that', () => {
     sizes.push(stored());
     expect(listed(1n)).toEqual(Array.from({ length: Number(id) }, (_, at) => Number(id) - at));
   }
-  expect(sizes).toEqual([0, 0, 0, 0, 5, 5, 5, 5, 5, 10, 10, 10]);
+  expect(sizes).toEqual([0, 0, 0, 0, 2, 4, 5, 5, 5, 7, 9, 10]);
 });
 
 test('a new life goes on where the last one stopped', () => {
@@ -51,11 +52,50 @@ test('a new life goes on where the last one stopped', () => {
     index.note(1n, id);
   }
   index.flush();
-  const next = new AccountIndex(database, SLICE_ROWS);
+  const next = new AccountIndex(database, SLICE_ROWS, ROWS_AT_ONCE);
   add(5n, 1n);
   next.note(1n, 5n);
-  next.flush();
+  for (let batch = 0; batch < 3; batch++) next.flush();
   expect(stored()).toBe(5);
+});
+
+test('a slice is listed faster than calls arrive', () => {
+  const { index, add, stored } = openLedger();
+  for (let id = 1n; id <= 100n; id++) {
+    add(id, id % 3n);
+    index.note(id % 3n, id);
+    if (id % 10n === 0n) index.flush();
+  }
+  expect(stored()).toBe(100);
+});
+
+test('a call that is deleted before it is listed does not come into the list', () => {
+  const { database, index, add, stored } = openLedger();
+  for (const id of [1n, 2n, 3n, 4n]) {
+    add(id, 1n);
+    index.note(1n, id);
+  }
+  index.flush();
+  database.exec('DELETE FROM call WHERE id <= 3');
+  index.callsDeleted(3n);
+  for (let id = 5n; id <= 8n; id++) {
+    add(id, 1n);
+    index.note(1n, id);
+  }
+  for (let batch = 0; batch < 3; batch++) index.flush();
+  expect(stored()).toBe(5);
+});
+
+test('a ledger without lists, which was copied from elsewhere, is listed at once', () => {
+  const { database, index, add, listed, stored } = openLedger();
+  for (let id = 1n; id <= 50n; id++) add(id, 1n);
+  index.flush();
+  expect(stored()).toBe(50);
+  add(51n, 1n);
+  index.note(1n, 51n);
+  index.flush();
+  expect(listed(1n)).toHaveLength(51);
+  database.close();
 });
 
 test('every call of an account is listed once, whatever the order of ids, the batches and the restarts', () => {
@@ -73,7 +113,7 @@ test('every call of an account is listed once, whatever the order of ids, the ba
         add(BigInt(id), BigInt(roll % 2));
         index.note(BigInt(roll % 2), BigInt(id));
         if (roll > 6) index.flush();
-        if (roll === 9) index = new AccountIndex(database, SLICE_ROWS);
+        if (roll === 9) index = new AccountIndex(database, SLICE_ROWS, ROWS_AT_ONCE);
       }
       index.flush();
       for (const account of [0, 1]) {

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../limits.ts';
 import type { Condition } from '../programs/usage-report.ts';
 
-/** Calls of an account by the list that AccountIndex keeps; the newest calls are not in it yet. */
+/** Calls of an account by the list that AccountIndex keeps; the newest calls are not in it yet, or only some of them. */
 export function listedCalls(accountId: bigint, fromId: bigint, belowId: bigint): Condition {
   return {
     text: `call.id IN (

@@ -84,7 +84,7 @@ function examinedBy({ accountId, chain }: AccountReceiptFilter): string {
 const OF_ALL = `
   SELECT ${EXAMINED} FROM call WHERE id >= $from AND id < $below ORDER BY id DESC LIMIT $examineMax`;
 
-/** The newest calls are not in the list of their account yet. */
+/** The newest calls are not in the list of their account yet, or only some of them. */
 const OF_ACCOUNT = `
   SELECT ${EXAMINED} FROM call
   WHERE id > (SELECT value FROM meta WHERE name = 'listed_up_to')
@@ -93,6 +93,7 @@ const OF_ACCOUNT = `
   SELECT * FROM (
     SELECT ${EXAMINED} FROM account_call AS listed CROSS JOIN call ON call.id = listed.id
     WHERE listed.account_id = $accountId AND listed.id >= $from AND listed.id < $below
+      AND listed.id <= (SELECT value FROM meta WHERE name = 'listed_up_to')
     ORDER BY listed.id DESC LIMIT $examineMax)`;
 
 /** The id of the chain is spelled exactly as in the index, or SQLite would not use it. */

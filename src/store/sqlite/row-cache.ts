@@ -346,7 +346,8 @@ export class RowCache {
 
   sizes(): CacheSize[] {
     const entriesMax = LIMITS.storeCachedRowsMax;
-    return Object.entries(this.#growing).map(([cache, { size }]) => ({ cache, entries: size, entriesMax }));
+    const rows = Object.entries(this.#growing).map(([cache, { size }]) => ({ cache, entries: size, entriesMax }));
+    return [...rows, this.#accountIndex.size()];
   }
 
   /**
@@ -356,14 +357,23 @@ export class RowCache {
     if (this.#isAhead) this.forget();
   }
 
+  callsDeleted(upTo: bigint): void {
+    this.#accountIndex.callsDeleted(upTo);
+  }
+
   /** Empties the cache, including changes of a batch that was rolled back. */
   forget(): void {
+    this.forgetRows();
+    this.#accountIndex.forget();
+  }
+
+  /** Empties the cache, after changes to rows by which no call was added or deleted. */
+  forgetRows(): void {
     for (const map of [this.#balances, this.#keys, this.#members, this.#openCalls, this.#names]) map.clear();
     this.#windows.forget();
     this.#personWindows.forget();
     this.#prices.clear();
     this.#heldAtFirst = null;
-    this.#accountIndex.forget();
     for (const list of [this.#newCalls, this.#dirtyBalances]) list.length = 0;
     this.#isAhead = false;
     this.#todayMs = Number(readMeta(this.#database, 'today_ms'));

@@ -13,7 +13,12 @@ export class RowWriter {
   readonly #groups: readonly GroupStatement[];
 
   /** `verb` decides what happens to a row with the same primary key. */
-  constructor(database: DatabaseSync, verb: 'INSERT' | 'REPLACE', table: string, columns: readonly string[]) {
+  constructor(
+    database: DatabaseSync,
+    verb: 'INSERT' | 'INSERT OR IGNORE' | 'REPLACE',
+    table: string,
+    columns: readonly string[],
+  ) {
     const row = `(${columns.map(() => '?').join(', ')})`;
     this.#groups = GROUPS.map((rows) => ({
       statement: database.prepare(

@@ -83,7 +83,7 @@ export function writerVerbs(database: DatabaseSync, guard: CommitGuard = NO_GUAR
     closeSlice: (nowMs: number, slice: SettledSlice): boolean =>
       runner.transaction(nowMs, () => {
         const isClosed = closeSlice(database, slice);
-        cache.forget();
+        cache.forgetRows();
         return isClosed;
       }),
     addToTrees: (nowMs: number, slice: ClosingSlice): boolean =>
@@ -91,7 +91,11 @@ export function writerVerbs(database: DatabaseSync, guard: CommitGuard = NO_GUAR
     addUsage: (nowMs: number, slice: UsageSlice): boolean =>
       runner.transaction(nowMs, () => writeUsage(database, slice, slice.usage)),
     deleteSlice: (nowMs: number, slice: ClosingSlice): boolean =>
-      runner.transaction(nowMs, () => deleteSlice(database, slice)),
+      runner.transaction(nowMs, () => {
+        const isDeleted = deleteSlice(database, slice);
+        cache.callsDeleted(slice.upTo);
+        return isDeleted;
+      }),
     noteRefusals: (nowMs: number, batch: RefusalBatch): void =>
       runner.transaction(nowMs, () => runProgram(statements, noteRefusals(batch, nowMs))),
     heldDrift: (nowMs: number): string[] => runner.transaction(nowMs, () => cache.heldDrift()),
