@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ManualClock, systemClock } from '../src/kit/clock.ts';
+import { LIMITS } from '../src/limits.ts';
 import { copyStore } from '../src/main/copy-store.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
 import { backUp } from '../src/store/sqlite/backup.ts';
@@ -14,6 +16,7 @@ import { ALL_JOBS, aChunk, aFinish, aGroup, aJob, aRelease, aReserve, aStart, LE
 import { freshSchema, runSql } from './postgres.ts';
 import { takeSnapshot } from './postgres-snapshot.ts';
 import { aCredit, aKey, NOON_MS, prepare } from './store-fixtures.ts';
+import { until } from './until.ts';
 
 const silent = () => undefined;
 const clock = new ManualClock(NOON_MS);
@@ -208,5 +211,34 @@ describe('jobs of a database', () => {
     expect(claimed.length + rest.length).toBe(30);
     await one.close();
     await other.close();
+  });
+
+  it('of a large group all start to wait, although another process does the same and dies', async () => {
+    const url = await freshSchema();
+    const store = await openPostgresStore({ url, clock, databaseTime: false });
+    await prepare(store);
+    await store.apply([aCredit(1n, 1_000n)]);
+    await store.jobs.createGroup(aGroup(50n));
+    const slice = LIMITS.jobStageRowsMax;
+    const lines = Array.from({ length: slice + 8 }, (_, at) =>
+      aJob(BigInt(100 + at), 1n, { groupId: 50n, line: at + 1 }),
+    );
+    for (const some of [lines.slice(0, slice), lines.slice(slice)]) await store.jobs.stage(some, []);
+    await store.apply([aReserve(50n, BigInt(lines.length), { isGroup: true })]);
+    const other = new pg.Client({ connectionString: url });
+    await other.connect();
+    await other.query('BEGIN');
+    await other.query('UPDATE job SET state = 1 WHERE group_id = 50 AND line <= $1', [slice]);
+    const activated = store.jobs.activate(50n);
+    const waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    await until(async () => (await runSql(url, waiting)).rowCount === 1, 'it waits for the other process');
+    await other.query('COMMIT');
+    await other.end();
+    expect(await activated).toBe(8);
+    expect(await store.jobs.findGroup(50n, null)).toMatchObject({ isActive: false });
+    expect(await store.jobs.activate(50n)).toBe(0);
+    expect(await store.jobs.findGroup(50n, null)).toMatchObject({ isActive: true });
+    expect(await store.jobs.claim(1n, NOON_MS, LEASE_MS, 100)).toHaveLength(lines.length);
+    await store.close();
   });
 });

@@ -88,26 +88,32 @@ function* deleteChunksOf(jobIds: readonly bigint[]): Program<void> {
   }
 }
 
-/** In slices, so that live calls do not wait for a large group. */
+/**
+ * In slices, so that live calls do not wait for a large group. Another process may be doing the same: a slice that it has
+ * just written is left out, and the group is complete only when no line is left.
+ */
 export function* activate(groupId: bigint): Program<number> {
   const group = yield* rowOf<{ window_id: bigint | null; person_window_id: bigint | null }>(
     'SELECT window_id, person_window_id FROM job_group WHERE id = ? AND accepted_ms IS NOT NULL',
     groupId,
   );
   if (group === null) return 0;
-  const rows = yield* rowsOf(
-    `UPDATE job SET state = ${queued}, window_id = ?, person_window_id = ?
-     WHERE state = ${staged} AND id IN (
-       SELECT id FROM job WHERE state = ${staged} AND group_id = ? ORDER BY line LIMIT ?) RETURNING id`,
-    group.window_id,
-    group.person_window_id,
-    groupId,
-    LIMITS.jobStageRowsMax,
-  );
-  if (rows.length === 0) {
+  for (;;) {
+    const rows = yield* rowsOf(
+      `UPDATE job SET state = ${queued}, window_id = ?, person_window_id = ?
+       WHERE state = ${staged} AND id IN (
+         SELECT id FROM job WHERE state = ${staged} AND group_id = ? ORDER BY line LIMIT ?) RETURNING id`,
+      group.window_id,
+      group.person_window_id,
+      groupId,
+      LIMITS.jobStageRowsMax,
+    );
+    if (rows.length > 0) return rows.length;
+    const isLeft = yield* rowOf(`SELECT id FROM job WHERE state = ${staged} AND group_id = ? LIMIT 1`, groupId);
+    if (isLeft !== null) continue;
     yield query('UPDATE job_group SET active = 1 WHERE id = ?', groupId);
+    return 0;
   }
-  return rows.length;
 }
 
 export function* groupsToActivate(limit: number): Program<bigint[]> {
