@@ -72,6 +72,19 @@ describe('compacting a data folder', () => {
     expect(readdirSync(folder).filter((name) => name.startsWith('replacement'))).toEqual([]);
   });
 
+  it('leaves no half-written file on the disk if it fails or is killed', async () => {
+    await fill();
+    const drafts = () => readdirSync(folder).filter((name) => name.startsWith('replacement'));
+    const full = () => {
+      throw new Error('ENOSPC');
+    };
+    await expect(compactStore({ store: null, folder, progress: full }, systemClock)).rejects.toThrow('ENOSPC');
+    expect(drafts()).toEqual([]);
+    copyFileSync(file(), join(folder, 'replacement.sqlite'));
+    expect(await verified()).toEqual({ receipts: 5_000, violations: [] });
+    expect(drafts()).toEqual([]);
+  });
+
   it('refuses a ledger whose usage sums differ from its receipts, and keeps it', async () => {
     await fill();
     const database = new DatabaseSync(file());

@@ -6,6 +6,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ManualClock, systemClock } from '../src/kit/clock.ts';
 import { LIMITS } from '../src/limits.ts';
+import { compactStore } from '../src/main/compact-store.ts';
 import { copyStore } from '../src/main/copy-store.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
 import { backUp } from '../src/store/sqlite/backup.ts';
@@ -96,6 +97,19 @@ describe('jobs of a data folder', () => {
     expect(await moneyOf(store)).toEqual([970n, 0n, 170n]);
     expect((await store.verify()).violations).toEqual([]);
     await store.close();
+  });
+
+  it('go on after the folder was compacted, which loses nothing', async () => {
+    const store = await open();
+    await fill(store);
+    const before = await store.directory.booksMark();
+    await store.close();
+    expect(await compactStore({ store: null, folder, progress: silent }, clock)).toMatchObject({ engine: 'sqlite' });
+    const compacted = await open();
+    await compacted.beginInstance();
+    expect(await statesOf(compacted)).toEqual({ ...WAITING, '11': 'failed' });
+    expect(await compacted.directory.booksMark()).toEqual(before);
+    await compacted.close();
   });
 
   it('are paused by a backup that is restored', async () => {

@@ -13,6 +13,7 @@ import {
   finishReplacement,
   raiseGeneration,
   removeDraft,
+  removeUnlessBegun,
   replaceLedger,
   stampedName,
 } from './replace-ledger.ts';
@@ -39,7 +40,7 @@ export function acceptLoss({ folder, receipts, clock }: AcceptLossTerms): Accept
     const keptIn = replaceLedger(folder, generation, stampedName('before-accept-loss', clock.nowMs()));
     return { folder, keptIn, ...loss };
   } catch (error) {
-    if (error instanceof BackupRefused) removeDraft(folder);
+    removeUnlessBegun(folder);
     throw error;
   }
 }

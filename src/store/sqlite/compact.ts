@@ -7,8 +7,9 @@ import type { CompactReport } from '../compact.ts';
 import type { VerifyProgress } from '../store.ts';
 import { createFile, databaseFile, openToWrite } from './database.ts';
 import { checkMark } from './lost-commits.ts';
+import { readProgress } from './progress.ts';
 import { proveDatabase } from './prove-database.ts';
-import { draftPath, finishReplacement, raiseGeneration, removeDraft, replaceLedger } from './replace-ledger.ts';
+import { draftPath, finishReplacement, removeDraft, removeUnlessBegun, replaceLedger } from './replace-ledger.ts';
 
 export interface CompactTerms {
   readonly folder: string;
@@ -33,13 +34,14 @@ export function compactLedger({ folder, clock, progress }: CompactTerms): Compac
       nowMs: clock.nowMs(),
       progress,
       finish: (database) => {
-        generation = raiseGeneration(database, folder);
+        // It has every commit of the old file, so what was signed stays true, and jobs have not run elsewhere.
+        generation = readProgress(database).generation;
       },
     });
     replaceLedger(folder, generation, null);
     return { bytesBefore, bytesAfter: bytesOf(databaseFile(folder)) };
   } catch (error) {
-    if (error instanceof BackupRefused) removeDraft(folder);
+    removeUnlessBegun(folder);
     throw error;
   }
 }

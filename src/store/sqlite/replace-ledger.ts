@@ -36,6 +36,11 @@ export function removeDraft(folder: string): void {
     rmSync(path, { force: true });
 }
 
+/** After a failure: one that was begun is finished by the next start. Any other would only fill the disk. */
+export function removeUnlessBegun(folder: string): void {
+  if (!existsSync(intentPath(folder))) removeDraft(folder);
+}
+
 /** Gives the draft the next generation: the numbers of the mark that is there no longer apply to it. */
 export function raiseGeneration(database: DatabaseSync, folder: string): bigint {
   const mark = readMark(folder);
@@ -59,8 +64,9 @@ export function replaceLedger(folder: string, generation: bigint, keptAs: string
   return intent.keptIn;
 }
 
-/** Finishes a replacement that was begun; any of its steps may be done already. Does nothing if there is none. */
+/** Finishes a replacement that was begun; any of its steps may be done already. Deletes one that was not begun. */
 export function finishReplacement(folder: string): void {
+  removeUnlessBegun(folder);
   if (!existsSync(intentPath(folder))) return;
   const intent = readIntent(folder);
   if (intent !== null && existsSync(draftPath(folder))) putInPlace(folder, intent);

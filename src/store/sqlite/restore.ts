@@ -10,6 +10,7 @@ import {
   finishReplacement,
   raiseGeneration,
   removeDraft,
+  removeUnlessBegun,
   replaceLedger,
   stampedName,
 } from './replace-ledger.ts';
@@ -51,7 +52,7 @@ export function restoreBooks({ file, folder, force, clock, progress }: RestoreTe
     const keptIn = replaceLedger(folder, generation, stampedName('before-restore', clock.nowMs()));
     return { folder, keptIn, books };
   } catch (error) {
-    if (error instanceof BackupRefused) removeDraft(folder);
+    removeUnlessBegun(folder);
     throw error;
   }
 }
