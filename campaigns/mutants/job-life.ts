@@ -47,7 +47,7 @@ export const JOB_LIFE_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a large request that is stored in one commit',
-    'src/jobs/group-intake.ts',
+    'src/jobs/stage-slice.ts',
     'const later = jobs.length === 1 ? chunks.slice(1) : [];',
     'const later = jobs.length === 0 ? chunks.slice(1) : [];',
     'src/jobs/group-intake.test.ts',

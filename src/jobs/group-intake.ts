@@ -15,6 +15,7 @@ import { unlimitedBodies } from './job-call.ts';
 import { asHoldRefused, forgottenRepeat, noGroup } from './refusals.ts';
 import { NO_HASH, readMark, readRepeat } from './repeats.ts';
 import type { Accepted, GroupIntake, GroupRequest, JobTerms, Submission } from './service.ts';
+import { stageSlice } from './stage-slice.ts';
 
 export interface IntakeTerms {
   readonly services: JobServices;
@@ -171,18 +172,6 @@ class StagedGroup implements GroupIntake {
   }
 }
 
-/** Stores jobs and their requests. A request that is too large for one commit follows its job in pieces. */
-async function stageSlice(
-  { store }: Pick<JobServices, 'store'>,
-  jobs: readonly NewJob[],
-  chunks: readonly JobChunk[],
-): Promise<void> {
-  const later = jobs.length === 1 ? chunks.slice(1) : [];
-  const staged = await store.stage(jobs, chunks.slice(0, chunks.length - later.length));
-  if (staged === 'no_group') throw tookTooLong();
-  for (const chunk of later) await store.putChunks([chunk]);
-}
-
 /** Makes all lines of an accepted group jobs. Another process goes on with it if this one dies. */
 export async function activate(
   { store, yieldToCalls }: Pick<JobServices, 'store' | 'yieldToCalls'>,
@@ -209,11 +198,5 @@ function atLine(line: number, error: unknown): unknown {
     ...{ code, param, message: `Line ${line}: ${error.message}` },
     ...(retryAfterS !== null && { retryAfterS }),
     ...(amounts !== null && { amounts }),
-  });
-}
-
-function tookTooLong(): GatewayError {
-  return new GatewayError('request_timeout', {
-    message: 'The group took longer than an hour to arrive, and was dropped. Send it again, in smaller groups.',
   });
 }

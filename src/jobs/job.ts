@@ -1,10 +1,11 @@
 import type { Caller } from '../accounts/authenticate.ts';
 import type { GatewayError } from '../canonical/errors.ts';
+import type { Call } from '../gateway/call.ts';
 import { exchange } from '../gateway/exchange.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { hangupFacts } from '../gateway/hangup-facts.ts';
 import { type HoldRefused, takeWorstCase } from '../gateway/take-money.ts';
-import type { HoldRequest, Ledger, ReserveResult } from '../ledger/ledger.ts';
+import { type HoldRequest, type Ledger, type ReserveResult, StoreUnavailable } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
 import {
   type FinalJobState,
@@ -27,12 +28,14 @@ import { asHoldRefused, forgottenRepeat, noJob } from './refusals.ts';
 import { readMark, readRepeat } from './repeats.ts';
 import { isPassing, retryDelayMs } from './retry.ts';
 import type { Accepted, JobRequest, JobTerms, SingleSubmission } from './service.ts';
+import { stageSlice } from './stage-slice.ts';
+import { pause } from './turns.ts';
 
 /** What the life of a job needs. */
 export interface JobServices {
   readonly gateway: Gateway;
   /** Only this folder reserves, starts and ends jobs, and ends them with their attempts. */
-  readonly ledger: Pick<Ledger, 'reserve' | 'start' | 'settle' | 'releaseJob' | 'balance'>;
+  readonly ledger: Pick<Ledger, 'whyNotAdmitting' | 'reserve' | 'start' | 'settle' | 'releaseJob' | 'balance'>;
   readonly store: JobStore;
   readonly contents: JobContents;
   readonly prices: PinnedPrices;
@@ -86,10 +89,15 @@ async function reserve(
   if (await isCountRefused(gateway, hold)) return COUNT_REFUSED;
   const { id, accountId, keyId, personId, expiresMs, resultTtlMs } = job;
   const { amountNanousd, ceilingNanousd } = hold;
-  await store.stage([{ ...job, reservedNanousd: amountNanousd }], chunks);
-  const taken = await ledger.reserve({
-    ...{ id, isGroup: false, accountId, keyId, personId, amountNanousd, ceilingNanousd, idempotency },
-    keepKeyUntilMs: expiresMs + resultTtlMs,
+  const request = { id, isGroup: false, accountId, keyId, personId, amountNanousd, ceilingNanousd, idempotency };
+  const stageAndReserve = async (): Promise<ReserveResult> => {
+    await stageSlice({ ledger, store }, [{ ...job, reservedNanousd: amountNanousd }], chunks);
+    return ledger.reserve({ ...request, keepKeyUntilMs: expiresMs + resultTtlMs });
+  };
+  const taken = await stageAndReserve().catch(async (error: unknown) => {
+    // Its client will send it again. If this fails too, it is deleted an hour later.
+    await store.dropStaged(id).catch(() => undefined);
+    throw error;
   });
   if (taken.kind === 'reserved') return taken;
   await store.dropStaged(id);
@@ -122,7 +130,7 @@ export async function run(services: JobServices, job: Job, sink: JobSink): Promi
     throw new Error('The request of a job cannot be decrypted. Tollgate will try again. Has the master key changed?');
   }
   const call = callOf(gateway, job, wire, caller, body);
-  const ledger = attemptLedger(services, job, (error) => errorAnswer(call, job, error));
+  const ledger = attemptLedger(services, job, call);
   const pinned = await prices.at(job.priceVersion);
   if (gateway.shutdown.isDue) return putBack(services, job, 0);
   let refused: GatewayError | null = null;
@@ -155,19 +163,32 @@ function blockedMs({ claim }: Job): number {
   return Math.min(LIMITS.jobBlockedMs * 2 ** Math.min(claim - 1, 10), LIMITS.jobRetryMaxMs);
 }
 
-function attemptLedger(
-  { gateway, contents, ledger, random }: JobServices,
-  job: Job,
-  writeError: (error: GatewayError) => ReturnType<typeof errorAnswer>,
-): AttemptLedger {
+function attemptLedger({ gateway, contents, ledger, random }: JobServices, job: Job, call: Call): AttemptLedger {
   return new AttemptLedger({
     ledger,
     job,
-    writeError,
+    writeError: (error) => errorAnswer(call, job, error),
     random,
     nowMs: () => gateway.clock.nowMs(),
-    storeAnswer: (answer) => contents.storeAnswer(job.id, job.attempts + 1, answer),
+    storeAnswer: (answer) => whenReachable(gateway, call, () => contents.storeAnswer(job.id, job.attempts + 1, answer)),
   });
+}
+
+/** Waits for an unreachable store as long as the settlement does: the host has answered, and would have to work again. */
+async function whenReachable<Result>(
+  { clock, limits, shutdown }: Gateway,
+  { startedMs }: Call,
+  store: () => Promise<Result>,
+): Promise<Result> {
+  for (;;) {
+    try {
+      return await store();
+    } catch (error) {
+      const leftMs = startedMs + limits.bufferedMs - clock.monotonicMs();
+      if (!(error instanceof StoreUnavailable) || shutdown.isDue || leftMs <= 0) throw error;
+      await pause(clock, Math.min(leftMs, LIMITS.settleRetryMs));
+    }
+  }
 }
 
 /** The ledger did not start the job. */

@@ -43,7 +43,7 @@ export function nextTurn(): Promise<void> {
   });
 }
 
-function pause(clock: Clock, ms: number): Promise<void> {
+export function pause(clock: Clock, ms: number): Promise<void> {
   return new Promise((resolve) => {
     clock.after(ms, resolve);
   });
