@@ -1,8 +1,10 @@
 import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../src/kit/clock.ts';
+import { LIMITS } from '../src/limits.ts';
 import { isDurable } from '../src/store/postgres/commit-marker.ts';
 import { Connections } from '../src/store/postgres/connections.ts';
+import { LOCK } from '../src/store/postgres/locks.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
 import { type Store, StoreUnavailable } from '../src/store/store.ts';
 import { type EmptySchema, emptySchema, runSql } from './postgres.ts';
@@ -62,4 +64,31 @@ describe('a PostgreSQL that answers, but in which somebody holds a lock for long
     expect(await durable).toBe(true);
     await connections.close();
   });
+
+  it.each([
+    ['closing', 'pg_advisory_lock_shared', (by: Store) => by.closeBooks(null)],
+    ['verifying', 'pg_advisory_lock', (by: Store) => by.verify()],
+  ])('is asked again, and not lost, while another process keeps it from %s', async (_, lock, run) => {
+    onTestFinished(waitShortly());
+    const impatient = await openPostgresStore({ url, clock: systemClock });
+    onTestFinished(() => impatient.close());
+    await other.query(`SELECT ${lock}(x'746f6c6c'::int, ${LOCK.bookkeeping})`);
+    const running = run(impatient);
+    const seen = new Set<string>();
+    const isAskedForLonger = async () => {
+      for (const { since } of await waiting()) seen.add(since);
+      return seen.size > LIMITS.postgresReadMs / LIMITS.postgresLockMs + 1;
+    };
+    await Promise.race([running, until(isAskedForLonger, 'it was asked for longer than a reply may take')]);
+    expect(await impatient.health()).toMatchObject({ ok: true, mayAdmit: true });
+    await other.query('SELECT pg_advisory_unlock_all()');
+    expect(await running).toBeDefined();
+  });
 });
+
+/** Stores that are opened meanwhile take a database without a reply for lost much sooner. */
+function waitShortly(): () => void {
+  const { postgresReadMs, postgresLockMs } = LIMITS;
+  Object.assign(LIMITS, { postgresReadMs: 1_000, postgresLockMs: 100 });
+  return () => void Object.assign(LIMITS, { postgresReadMs, postgresLockMs });
+}

@@ -7,7 +7,7 @@ import { CLOSING_PACE, deleteSlice } from './closing.ts';
 import { ClosingSlices } from './closing-slices.ts';
 import type { Connections } from './connections.ts';
 import { runProgram } from './directory.ts';
-import { takeLock, tryArchiveLock, underLock } from './locks.ts';
+import { takeBookkeeping, tryArchiveLock, underLock } from './locks.ts';
 import { ONE_MOMENT } from './slices.ts';
 
 /** A lock keeps other processes from deleting receipts meanwhile. */
@@ -23,12 +23,7 @@ export function postgresArchive(connections: Connections, directory: Directory):
     starts: (monthMs) => read(reader.starts(monthMs)),
     digest: (monthMs, part) => read(reader.digest(monthMs, part)),
     slice: (after, upTo, beforeMs, nowMs) => read(reader.slice(after, upTo, beforeMs, nowMs)),
-    forgetUpTo: (id, onSlice) =>
-      underLock(
-        connections,
-        (sql) => takeLock(sql, 'bookkeeping'),
-        () => forgetUpTo(connections, id, onSlice),
-      ),
+    forgetUpTo: (id, onSlice) => underLock(connections, takeBookkeeping, () => forgetUpTo(connections, id, onSlice)),
     alone: (run) =>
       connections.transaction(async (sql) => {
         await sql('SET LOCAL idle_in_transaction_session_timeout = 0');

@@ -26,7 +26,7 @@ export async function closeInSlices(
   await inSlices({
     pace,
     prepare: () => slices.nextWithoutUsage(),
-    write: (slice) => connections.transaction((sql) => runProgram(sql, addUsage(slice))),
+    write: (slice) => connections.transaction((sql) => addUsageOf(sql, slice)),
   });
   const closed = await inSlices({ pace, prepare: () => slices.nextSettled(nowMs), write: writing(closeSlice) });
   if (forgetBeforeMs === null) return { closed, forgotten: 0 };
@@ -40,14 +40,22 @@ export async function closeInSlices(
 
 /** Closes calls. False, without a change, if the calls are no longer those that were read. */
 export async function closeSlice(sql: RunSql, slice: ClosingSlice): Promise<boolean> {
-  const [closed] = await sql<{ value: bigint }>("SELECT value FROM meta WHERE name = 'closed_up_to' FOR UPDATE");
-  if (closed!.value !== slice.after || !(await isSame(sql, slice))) return false;
+  if ((await lockClosed(sql)) !== slice.after || !(await isSame(sql, slice))) return false;
   if (!(await runProgram(sql, addUsage(slice)))) return false;
   const span = [slice.after, slice.upTo];
   await writeTrees(sql, slice);
   for (const table of WINDOW_TABLES) await closeWindows(sql, table, span);
   await sql("UPDATE meta SET value = $1 WHERE name = 'closed_up_to'", [slice.upTo]);
   return true;
+}
+
+/**
+ * The last closed call. One slice at a time is written, even if a process has lost its lock `bookkeeping` with a connection
+ * and another one goes on with the same slice.
+ */
+async function lockClosed(sql: RunSql): Promise<bigint> {
+  const [closed] = await sql<{ value: bigint }>("SELECT value FROM meta WHERE name = 'closed_up_to' FOR UPDATE");
+  return closed!.value;
 }
 
 async function closeWindows(sql: RunSql, table: WindowTable, span: readonly bigint[]): Promise<void> {
@@ -68,6 +76,7 @@ async function closeWindows(sql: RunSql, table: WindowTable, span: readonly bigi
 
 /** Adds calls to trees that an earlier version closed: their sums move from `closing` to `month_tree`. */
 export async function addToTrees(sql: RunSql, slice: ClosingSlice): Promise<boolean> {
+  await lockClosed(sql);
   if ((await lastInTrees(sql)) !== slice.after || !(await isSame(sql, slice))) return false;
   await writeTrees(sql, slice);
   await sql(
@@ -82,8 +91,15 @@ export async function addToTrees(sql: RunSql, slice: ClosingSlice): Promise<bool
   return true;
 }
 
+/** Adds calls to the usage sums that an earlier version closed. */
+async function addUsageOf(sql: RunSql, slice: Slice): Promise<boolean> {
+  await lockClosed(sql);
+  return runProgram(sql, addUsage(slice));
+}
+
 /** Deletes closed calls; their months keep the sums and the trees. */
 export async function deleteSlice(sql: RunSql, slice: ClosingSlice): Promise<boolean> {
+  await lockClosed(sql);
   if (!(await isSame(sql, slice))) return false;
   await runProgram(sql, keepUsage(slice));
   await writeTrees(sql, slice);

@@ -1,5 +1,6 @@
 import { LIMITS } from '../../limits.ts';
 import type { Connections, RunSql } from './connections.ts';
+import { sqlState } from './faults.ts';
 
 /**
  * Begins a transaction that locks accounts. It has a time limit on the server, so that a stopped process loses its
@@ -37,7 +38,7 @@ export async function takeLock(sql: RunSql, name: LockName): Promise<void> {
   await sql('SELECT pg_advisory_xact_lock($1::int4, $2::int4)', [NAMESPACE, LOCK[name]]);
 }
 
-export async function takeSharedLock(sql: RunSql, name: LockName): Promise<void> {
+async function takeSharedLock(sql: RunSql, name: LockName): Promise<void> {
   await sql('SELECT pg_advisory_xact_lock_shared($1::int4, $2::int4)', [NAMESPACE, LOCK[name]]);
 }
 
@@ -64,15 +65,45 @@ export async function tryArchiveLock(sql: RunSql): Promise<boolean> {
   return row!.free;
 }
 
+/** Waits until nobody closes or deletes receipts, and nobody verifies. */
+export function takeBookkeeping(sql: RunSql): Promise<void> {
+  return takeLongLock(sql, () => takeLock(sql, 'bookkeeping'));
+}
+
+/** Waits until nobody closes or deletes receipts. */
+export function shareBookkeeping(sql: RunSql): Promise<void> {
+  return takeLongLock(sql, () => takeSharedLock(sql, 'bookkeeping'));
+}
+
+/**
+ * Takes a lock that another process may have for hours. The server ends each wait, and we ask again: a query without a
+ * reply would be taken for a lost connection.
+ */
+async function takeLongLock(sql: RunSql, take: () => Promise<void>): Promise<void> {
+  await sql(`SET LOCAL lock_timeout = ${LIMITS.postgresLockMs}`);
+  for (;;) {
+    await sql('SAVEPOINT waiting');
+    try {
+      await take();
+      return;
+    } catch (error) {
+      if (sqlState(error) !== LOCK_NOT_AVAILABLE) throw error;
+      await sql('ROLLBACK TO SAVEPOINT waiting');
+    }
+  }
+}
+
+const LOCK_NOT_AVAILABLE = '55P03';
+
 /** Holds a lock while longer work runs in separate transactions. */
 export function underLock<Result>(
   connections: Connections,
   take: (sql: RunSql) => Promise<unknown>,
-  run: () => Promise<Result>,
+  run: (sql: RunSql) => Promise<Result>,
 ): Promise<Result> {
   return connections.transaction(async (sql) => {
     await sql('SET LOCAL idle_in_transaction_session_timeout = 0');
     await take(sql);
-    return run();
+    return run(sql);
   });
 }

@@ -56,7 +56,7 @@ import { postgresDirectory, postgresJobs, readProgram } from './directory.ts';
 import { asUnavailable } from './faults.ts';
 import { Instances } from './instances.ts';
 import { Keys } from './keys.ts';
-import { takeLock, takeSharedLock, tryArchiveLock, underLock } from './locks.ts';
+import { shareBookkeeping, takeBookkeeping, tryArchiveLock, underLock } from './locks.ts';
 import { migrateIfBehind } from './migrate.ts';
 import { checkUrl } from './pipeline.ts';
 import { PriceLists } from './price-lists.ts';
@@ -280,7 +280,7 @@ class PostgresStore implements Store {
   ): Promise<VerifyReport> {
     const connections = this.#connections;
     const run = () => new Verification(connections, this.#time.nowMs(), sinceMonthMs, usage).run(progress);
-    return underLock(connections, (sql) => takeSharedLock(sql, 'bookkeeping'), run);
+    return underLock(connections, shareBookkeeping, run);
   }
 
   async acceptedLosses(): Promise<AcceptedLoss[]> {
@@ -294,9 +294,7 @@ class PostgresStore implements Store {
   closeBooks(forgetBeforeMs: number | null): Promise<{ closed: number; forgotten: number }> {
     const connections = this.#connections;
     const nowMs = this.#time.nowMs();
-    return connections.transaction(async (sql) => {
-      await sql('SET LOCAL idle_in_transaction_session_timeout = 0');
-      await takeLock(sql, 'bookkeeping');
+    return underLock(connections, takeBookkeeping, async (sql) => {
       const mayForget = forgetBeforeMs !== null && (await tryArchiveLock(sql));
       return closeInSlices(connections, nowMs, mayForget ? forgetBeforeMs : null);
     });
