@@ -190,6 +190,19 @@ describe.each(['sqlite', 'postgres'] as const)('archiving receipts on %s', (engi
     expect(await files()).toEqual([]);
   });
 
+  it('waits until receipts that an earlier version closed are in the usage sums', async () => {
+    await fill();
+    const before = await kept();
+    for (const table of ['usage_hour', 'usage_day', 'usage_state']) await subject.sql(`DELETE FROM ${table}`);
+    await expect(archive()).rejects.toThrow(/are not in the usage sums yet/);
+    expect(await kept()).toEqual(before);
+    await subject.store.closeBooks(null);
+    expect((await archive()).forgotten).toBeGreaterThan(0);
+    const [sums] = await subject.sql('SELECT sum(requests) AS requests FROM usage_day');
+    expect(Number(sums!.requests)).toBe(before.length);
+    expect(await violations()).toEqual([]);
+  });
+
   it('does not delete receipts whose file is not in the folder', async () => {
     await fill();
     await expect(archive({ reached: killAt('noted') })).rejects.toThrow('killed');

@@ -45,7 +45,7 @@ class ArchiveRun {
     await this.#finishEarlier();
     this.#total = this.#done + 2 * (await this.#engine.countBefore(beforeMs));
     for (;;) {
-      const month = await this.#engine.oldestMonth();
+      const month = await this.#oldestMonth();
       const draft = month === null ? null : await writing(folder, () => this.#write(month));
       if (draft === null) return { files: this.#files, forgotten: this.#forgotten };
       await this.#reached('written');
@@ -60,10 +60,19 @@ class ArchiveRun {
     }
   }
 
+  /** Receipts that are deleted before they are in the usage sums would be missing there for ever. */
+  async #oldestMonth(): Promise<ArchiveMonth | null> {
+    const month = await this.#engine.oldestMonth();
+    if (month === null || month.isSummed) return month;
+    throw new ArchiveRefused(
+      'Receipts that an earlier version closed are not in the usage sums yet. Start the server, which adds them within minutes, and repeat.',
+    );
+  }
+
   /** A run that was killed may have left receipts of its last file. */
   async #finishEarlier(): Promise<void> {
     const last = (await this.#engine.directory.listArchiveFiles()).at(-1);
-    const month = await this.#engine.oldestMonth();
+    const month = await this.#oldestMonth();
     if (last === undefined || month === null || month.after >= last.upTo) return;
     const { problems } = await this.#check(filesIn(this.#terms.folder, [last]));
     if (problems.length > 0)

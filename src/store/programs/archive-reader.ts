@@ -5,6 +5,7 @@ import { type ClosedMonth, countExpired, MONTH_PART, type MonthPart, type MonthT
 import { FORM_SELECT, formRowOf } from '../receipt-form.ts';
 import { FormTexts } from './form-texts.ts';
 import { type Program, rowOf, rowsOf } from './program.ts';
+import { usageUpTo } from './usage-sums.ts';
 
 /** The oldest month that still has receipts. */
 export interface ArchiveMonth {
@@ -12,6 +13,8 @@ export interface ArchiveMonth {
   readonly upTo: bigint;
   /** The last receipt of it that was deleted, or the last of the previous month. */
   readonly after: bigint;
+  /** Whether all of it is in the usage sums: receipts that an earlier version closed are added by the next closing. */
+  readonly isSummed: boolean;
 }
 
 /** The next receipts for an archive file, as lines of JSON. */
@@ -36,7 +39,9 @@ export class ArchiveReader {
       'SELECT * FROM closed_month WHERE up_to >= ? ORDER BY up_to LIMIT 1',
       first.id,
     );
-    return month === null ? null : { monthMs: Number(month.month_ms), upTo: month.up_to, after: first.id - 1n };
+    if (month === null) return null;
+    const { month_ms, up_to: upTo } = month;
+    return { monthMs: Number(month_ms), upTo, after: first.id - 1n, isSummed: (yield* usageUpTo()) >= upTo };
   }
 
   /** How many receipts are left in months that began before that time: about as many as can be archived. */
