@@ -191,6 +191,23 @@ export function webhookContract(name: string, open: OpenStore): void {
       expect(await claim(1n, NOON_MS + 5_000)).toMatchObject({ delivery: { eventId: 10n, attempts: 1 } });
     });
 
+    it('sends a new event after its pause, although an earlier one waits much longer for its next attempt', async () => {
+      await put(aWebhook(1n));
+      await directory().emitEvent(anEvent(10n));
+      await claim(1n);
+      const later = { ...LATER, dueMs: NOON_MS + 4 * 3_600_000, nextMs: NOON_MS + 600_000 };
+      expect(await finish(10n, later, NOON_MS + LEASE_MS)).toBe(later.dueMs);
+      await directory().emitEvent(anEvent(11n, { createdMs: NOON_MS + 1_000 }));
+      expect(await directory().dueWebhooks(later.nextMs - 1, 5)).toEqual([]);
+      expect(await directory().dueWebhooks(later.nextMs, 5)).toMatchObject([{ id: 1n }]);
+      expect(await claim(1n, later.nextMs)).toMatchObject({ delivery: { eventId: 11n } });
+      await directory().emitEvent(anEvent(12n, { createdMs: later.nextMs + 1 }));
+      expect(await claim(1n, later.nextMs + LEASE_MS - 1)).toBeNull();
+      expect(await finish(11n, { ...DELIVERED, nextMs: later.nextMs + 200 }, later.nextMs + LEASE_MS)).toBe(
+        later.nextMs + 200,
+      );
+    });
+
     it('is failing after a delivery was given up, until one succeeds', async () => {
       await put(aWebhook(1n));
       await directory().emitEvent(anEvent(10n));

@@ -55,9 +55,12 @@ function isTold(events: readonly string[] | null, type: string): boolean {
   return events === null || events.includes(type) || events.includes(`${type.split('.', 1)[0]}.*`);
 }
 
+/** The webhook may be due only for the next attempt of another delivery, hours later; the new one does not wait for that. */
 function* addDelivery(webhookId: bigint, { id, type, dataJson, createdMs }: WebhookEvent): Program<boolean> {
   const locked = yield* rowOf(
-    `UPDATE webhook SET due_ms = coalesce(due_ms, CASE WHEN next_ms > ? THEN next_ms ELSE ? END) WHERE id = ? RETURNING id`,
+    `UPDATE webhook SET due_ms = CASE WHEN due_ms <= next_ms OR due_ms <= ? THEN due_ms
+       WHEN next_ms > ? THEN next_ms ELSE ? END WHERE id = ? RETURNING id`,
+    createdMs,
     createdMs,
     createdMs,
     webhookId,
