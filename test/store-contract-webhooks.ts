@@ -208,6 +208,29 @@ export function webhookContract(name: string, open: OpenStore): void {
       );
     });
 
+    it('sends what waits at once after its URL was changed, but not beside a process that sends to it', async () => {
+      await put(aWebhook(1n));
+      await directory().emitEvent(anEvent(10n));
+      await claim(1n);
+      const later = { ...LATER, dueMs: NOON_MS + 4 * 3_600_000, nextMs: NOON_MS + 600_000 };
+      await finish(10n, later, NOON_MS + LEASE_MS);
+      const changeAt = (atMs: number, url: string) =>
+        directory().putWebhook(
+          aWebhook(5n, { name: 'hook-1', url }),
+          { id: 5n, sealed: Buffer.from('unused') },
+          { ...audit('webhook.put'), atMs },
+        );
+      await changeAt(NOON_MS + 1, 'https://hooks.example/1');
+      expect(await claim(1n, NOON_MS + 1)).toBeNull();
+      expect(await changeAt(NOON_MS + 1, 'https://mended.example/')).toMatchObject({ webhook: { failures: 0 } });
+      expect(await claim(1n, NOON_MS + 1)).toMatchObject({ delivery: { eventId: 10n, attempts: 1 } });
+      await changeAt(NOON_MS + 2, 'https://mended.example/again');
+      expect(await claim(1n, NOON_MS + LEASE_MS)).toBeNull();
+      expect(await finish(10n, DELIVERED, NOON_MS + 1 + LEASE_MS)).toBeNull();
+      await changeAt(NOON_MS + 3, 'https://mended.example/idle');
+      expect(await directory().dueWebhooks(NOON_MS + 2 * LEASE_MS, 5)).toEqual([]);
+    });
+
     it('is failing after a delivery was given up, until one succeeds', async () => {
       await put(aWebhook(1n));
       await directory().emitEvent(anEvent(10n));

@@ -2,7 +2,7 @@ import { parseJson } from '../../json/json.ts';
 import { stringifyJson } from '../../json/stringify.ts';
 import { LIMITS } from '../../limits.ts';
 import type { AuditRow } from '../people.ts';
-import type { NewWebhook, PutWebhook, Webhook, WebhookSecret } from '../webhooks.ts';
+import { DELIVERY_STATES, type NewWebhook, type PutWebhook, type Webhook, type WebhookSecret } from '../webhooks.ts';
 import { isClosed } from './account-state.ts';
 import { writeAudit } from './audit.ts';
 import { insert, type Program, query, rowOf, rowsOf } from './program.ts';
@@ -53,11 +53,40 @@ export function* putWebhook(
     const cells = { id, account_id: accountId, name, url, events, created_ms: createdMs };
     yield insert('webhook', { ...cells, version: 1, next_ms: 0, due_ms: null, failures: 0, dropped: 0 });
     yield insert('webhook_secret', { ...secret, webhook_id: id });
-  } else
+  } else {
     yield query('UPDATE webhook SET url = ?, events = ?, version = version + 1 WHERE id = ?', url, events, before.id);
+    if (url !== before.url) yield* endPause(before.id, audit.atMs);
+  }
   yield* writeAudit(audit);
   const stored = yield* findWebhook(accountId, name);
   return { kind: before === null ? 'created' : 'changed', webhook: stored! };
+}
+
+const PENDING = DELIVERY_STATES.indexOf('pending');
+
+/**
+ * What waits because another URL failed is sent to the new one. A pause is known by ending later than any lease; before
+ * that, a process may be sending to the webhook.
+ */
+function* endPause(webhookId: bigint, nowMs: number): Program<void> {
+  yield query(
+    'UPDATE webhook SET failures = 0, next_ms = CASE WHEN next_ms > ? THEN ? ELSE next_ms END WHERE id = ?',
+    nowMs + LIMITS.webhookLeaseMs,
+    nowMs,
+    webhookId,
+  );
+  yield query(
+    'UPDATE webhook SET due_ms = CASE WHEN next_ms > ? THEN next_ms ELSE ? END WHERE id = ? AND due_ms IS NOT NULL',
+    nowMs,
+    nowMs,
+    webhookId,
+  );
+  yield query(
+    `UPDATE webhook_delivery SET due_ms = ? WHERE webhook_id = ? AND state = ${PENDING} AND due_ms > ?`,
+    nowMs,
+    webhookId,
+    nowMs,
+  );
 }
 
 export function* findWebhook(accountId: bigint | null, name: string): Program<Webhook | null> {
