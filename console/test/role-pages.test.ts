@@ -111,6 +111,26 @@ test('a member pays in the playground with a key of their own, and nobody is off
   await owner.context().close();
 });
 
+test('an owner changes the role of a person, and removes them', async () => {
+  const { harness, accountId } = suite.world;
+  const roles = [[accountId, 'viewer']] as const;
+  const person = await enrol(harness.running.books, 'guest@example.com', { name: 'Guest', roles });
+  const page = await openAs('owner', '/members');
+  const choose = async (item: string): Promise<void> => {
+    await page.getByRole('button', { name: 'Actions for Guest' }).click();
+    await page.getByRole('menuitem', { name: item }).click();
+  };
+  await choose('Change role or cap');
+  await page.getByLabel('Role', { exact: true }).selectOption('member');
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  await page.getByText('Guest is a member.').waitFor();
+  await choose('Remove');
+  await page.getByRole('button', { name: 'Remove member' }).click();
+  await page.getByText('Guest no longer has a role here.').waitFor();
+  expect(await harness.running.books.store.directory.membershipsOf(person)).toEqual([]);
+  await page.context().close();
+});
+
 test('people see where they are signed in', async () => {
   const page = await openAs('owner', '/profile');
   await page.getByText('this browser').waitFor();

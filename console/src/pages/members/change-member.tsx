@@ -10,6 +10,11 @@ interface MemberDialogProps {
   onClose(): void;
 }
 
+/** Owners may name people only by their email addresses. */
+function placeOf({ account, email }: MemberSpending): { readonly account: string; readonly person: string } {
+  return { account, person: email };
+}
+
 export function ChangeMemberDialog({ member, onClose }: MemberDialogProps): ReactNode {
   const { tell } = useNotices();
   const [draft, setDraft] = useState(() => roleDraftOf(member));
@@ -19,7 +24,7 @@ export function ChangeMemberDialog({ member, onClose }: MemberDialogProps): Reac
   const changes = roleChanges(roleDraftOf(member), draft);
   const submit = (): void =>
     put.mutate(
-      { input: { account: member.account, person: member.person, ...changes } },
+      { input: { ...placeOf(member), ...changes } },
       {
         onSuccess: ({ name, role }) => {
           tell(`${name} is ${role === 'owner' ? 'an' : 'a'} ${role}.`);
@@ -57,7 +62,7 @@ export function RemoveMemberDialog({ member, onClose }: MemberDialogProps): Reac
       action="Remove member"
       busy={remove.isPending}
       error={remove.error}
-      onSubmit={() => remove.mutate({ input: { account: member.account, person: member.person } }, { onSuccess })}
+      onSubmit={() => remove.mutate({ input: placeOf(member) }, { onSuccess })}
       onClose={onClose}
     >
       Their role in this account ends at once, their keys here stop working, and open invitations are revoked. Receipts
