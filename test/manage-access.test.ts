@@ -157,6 +157,7 @@ const BODIES: Readonly<Record<string, () => object>> = {
   'accounts.close': () => ({ wait_seconds: -1 }),
   'accounts.credit': () => ({ amount_nanousd: 0 }),
   'members.put': () => ({ role: 'king' }),
+  'members.update': () => ({ role: 'king' }),
   'keys.mint': () => ({ account, name: '' }),
   'keys.update': () => ({}),
   'providerkeys.put': () => ({ api_key: '', base_url: '' }),

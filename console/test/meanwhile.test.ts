@@ -52,12 +52,13 @@ describe('the form of a member', () => {
     await close();
   });
 
-  test('says why a cap was not saved for somebody who was removed meanwhile', async () => {
+  test('says why nothing was saved for somebody who was removed meanwhile, who does not come back', async () => {
     const { page, close, path } = await openForm('Bea');
+    await page.getByLabel('Role', { exact: true }).selectOption('member');
     await page.getByLabel('Cap of the person').fill('3');
     await suite.demo.manage.delete(path);
     await page.getByRole('button', { name: 'Save changes' }).click();
-    await page.getByRole('alert').getByText('bea@example.org has no role in the account "acme".').waitFor();
+    await page.getByRole('alert').getByText('There is no person "bea@example.org" in this account.').waitFor();
     expect(await found('Bea')).toBeUndefined();
     await close();
   });

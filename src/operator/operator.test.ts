@@ -164,6 +164,7 @@ test('a ledger that has moved can be read but not changed', async () => {
     ['sessions.end', { session: 'session_1' }],
     ['invitations.revoke', { invitation: 'inv_1' }],
     ['members.put', { account: 'ada', person: 'a@example.com', role: 'owner' }],
+    ['members.update', { account: 'ada', person: 'a@example.com', role: 'owner' }],
     ['members.remove', { account: 'ada', person: 'a@example.com' }],
     ['managementkeys.mint', { expires_at: NOW_MS }],
     ['managementkeys.revoke', { management_key: 'mkey_1' }],
@@ -331,7 +332,7 @@ test('every verb the command line needs is in the table', () => {
     ...['keys.disable', 'keys.enable', 'keys.revoke'],
     ...['people.invite', 'people.list', 'people.show', 'people.update', 'people.disable', 'people.enable'],
     ...['people.reset', 'people.sessions', 'people.signout', 'sessions.end', 'invitations.list', 'invitations.revoke'],
-    ...['members.list', 'members.put', 'members.remove'],
+    ...['members.list', 'members.put', 'members.update', 'members.remove'],
     ...['managementkeys.mint', 'managementkeys.list', 'managementkeys.revoke', 'audit.list'],
     ...[
       'models.list',

@@ -98,6 +98,7 @@ export const VERBS = {
   'invitations.revoke': verb(invitations.invitationChoice, invitations.revokeInvitation),
   'members.list': reading(people.memberPage, people.listMembers),
   'members.put': verb(people.memberInput, people.putMember),
+  'members.update': verb(people.memberInput, people.updateMember),
   'members.remove': verb(people.memberChoice, people.removeMember),
   'managementkeys.mint': verb(managementKeyMinting, mintManagementKey),
   'managementkeys.list': reading(managementKeyPage, listManagementKeys),

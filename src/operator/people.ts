@@ -160,17 +160,26 @@ export async function listMembers(
  * unless another is named.
  */
 export function putMember(services: PeopleServices, input: z.output<typeof memberInput>): Promise<MemberView> {
-  return againIfChanged('this member', () => changeMember(services, input));
+  return againIfChanged('this member', () => changeMember(services, input, { mayJoin: true }));
+}
+
+/** Changes role and cap of somebody who has a role in the account: whoever was removed meanwhile does not come back. */
+export async function updateMember(services: PeopleServices, input: z.output<typeof memberInput>): Promise<MemberView> {
+  if (input.role === undefined && input.spend_cap_nanousd === undefined && input.window === undefined)
+    throw new OperatorError('invalid_input', 'Name at least one setting to change: role, spend_cap_nanousd or window.');
+  return againIfChanged('this member', () => changeMember(services, input, { mayJoin: false }));
 }
 
 async function changeMember(
   services: PeopleServices,
   input: z.output<typeof memberInput>,
+  { mayJoin }: { readonly mayJoin: boolean },
 ): Promise<MemberView | 'changed'> {
   const { directory } = services.store;
   const account = await accountNamed(services, input.account);
-  const person = await personNamed(services, input.person);
+  const person = await (mayJoin ? personNamed(services, input.person) : personIn(services, input.person, account));
   const before = (await directory.membershipsOf(person.id)).find((each) => each.accountId === account.id);
+  if (before === undefined && !mayJoin) return 'changed';
   const role = input.role ?? before?.role;
   if (role === undefined)
     throw new OperatorError(

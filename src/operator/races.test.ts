@@ -103,6 +103,20 @@ test('somebody who is removed at the same time does not come back because their 
   expect(await rolesOfGrace()).toEqual([]);
 });
 
+test('an update brings back nobody who was removed before or at the same time, and changes only what it names', async () => {
+  await run('members.put', { ...GRACE, role: 'member', spend_cap_nanousd: 5 });
+  expect(await run('members.update', { ...GRACE, role: 'owner' })).toMatchObject({
+    role: 'owner',
+    spend_cap_nanousd: 5n,
+  });
+  await expect(run('members.update', GRACE)).rejects.toThrow('Name at least one setting to change: role');
+  meanwhile('membershipsOf', () => run('members.remove', GRACE));
+  const nobody = { code: 'not_found', message: 'There is no person "grace@example.com" in this account.' };
+  for (const role of ['viewer', 'owner'] as const)
+    await expect(run('members.update', { ...GRACE, role })).rejects.toMatchObject(nobody);
+  expect(await rolesOfGrace()).toEqual([]);
+});
+
 test('a change of one alert setting keeps the other one, which somebody else changes at the same time', async () => {
   meanwhile('alertSettings', () => run('alerts.configure', { account: 'ada', cap_percent: 50 }));
   await run('alerts.configure', { account: 'ada', balance_below_nanousd: 7 });

@@ -81,6 +81,19 @@ export const MEMBERS_ROUTES = [
     },
   }),
   route({
+    method: 'PATCH',
+    path: '/accounts/{account}/members/{person}',
+    verb: 'members.update',
+    access: OWNER,
+    scope: 'account',
+    summary: 'Changes role or cap of somebody who has a role in the account; only the fields that are sent.',
+    response: member,
+    example: {
+      input: { account: 'acme', person: 'ada@example.com', role: 'member', spend_cap_nanousd: 50_000_000_000 },
+      output: MEMBER,
+    },
+  }),
+  route({
     method: 'DELETE',
     path: '/accounts/{account}/members/{person}',
     verb: 'members.remove',

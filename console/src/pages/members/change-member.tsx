@@ -18,12 +18,12 @@ function placeOf({ account, email }: MemberSpending): { readonly account: string
 export function ChangeMemberDialog({ member, onClose }: MemberDialogProps): ReactNode {
   const { tell } = useNotices();
   const [draft, setDraft] = useState(() => roleDraftOf(member));
-  const put = useChange('PUT /accounts/{account}/members/{person}', {
+  const save = useChange('PATCH /accounts/{account}/members/{person}', {
     refreshes: ['GET /accounts/{account}/members', 'GET /me'],
   });
   const changes = roleChanges(roleDraftOf(member), draft);
   const submit = (): void =>
-    put.mutate(
+    save.mutate(
       { input: { ...placeOf(member), ...changes } },
       {
         onSuccess: ({ name, role }) => {
@@ -36,8 +36,8 @@ export function ChangeMemberDialog({ member, onClose }: MemberDialogProps): Reac
     <FormDialog
       title={`Change the role of ${member.name}`}
       action="Save changes"
-      busy={put.isPending}
-      error={put.error}
+      busy={save.isPending}
+      error={save.error}
       disabled={isCapWrong(draft)}
       onSubmit={Object.keys(changes).length === 0 ? onClose : submit}
       onClose={onClose}
