@@ -113,10 +113,11 @@ function memberColumns(canManage: boolean, onEdit: (editing: Editing) => void): 
   ];
 }
 
+/** Those that were accepted, revoked or have expired come first in the list, so all of it is read. */
 function OpenInvitations({ account }: { readonly account: Account }): ReactNode {
   const invitations = useRows('GET /invitations', { account: account.id, limit: PAGE_ROWS });
   const open = invitations.rows.filter(({ status }) => status === 'open');
-  if (open.length === 0 && invitations.error === null) return null;
+  if (open.length === 0 && !invitations.hasMore && invitations.error === null) return null;
   return (
     <Panel title="Open invitations">
       <RowTable
@@ -124,6 +125,7 @@ function OpenInvitations({ account }: { readonly account: Account }): ReactNode 
         bleed={false}
         pages={invitations}
         rows={open}
+        isSearch
         columns={INVITATION_COLUMNS}
         idOf={({ id }) => id}
         empty={null}

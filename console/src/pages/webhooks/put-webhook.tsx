@@ -71,7 +71,7 @@ export function PutWebhookDialog({ before, onClose }: PutWebhookProps): ReactNod
       {before === null ? (
         <Field
           label="Name"
-          hint="Letters, digits, dots and dashes."
+          hint="Letters, digits, dashes and underscores."
           error={isTaken ? 'There is a webhook of this name. Choose another name, or change that one.' : null}
         >
           {(id) => <TextInput id={id} value={name} onChange={setName} autoComplete="off" spellCheck={false} />}
