@@ -152,6 +152,8 @@ export const MANAGEMENT_LIMITS = {
   alertLossPauseMs: 10,
   /** A host or a disk that has the same fault again within this time is not reported again. */
   alertQuietMs: 3_600_000,
+  /** The losses of an hour are not reported again if they are added up again after its end. */
+  alertLossesQuietMs: 2 * 3_600_000,
   /** When an alert about a host or a disk may be resolved by another process than the one that raised it. */
   alertOrphanMs: 6 * 60 * 60_000,
   /** How long resolved alerts are kept, and how many alerts in all. */

@@ -140,12 +140,13 @@ export function alertContract(name: string, open: OpenStore): void {
       const slices = [];
       let after: bigint | null = 0n;
       while (after !== null && slices.length < 9) {
-        const slice: { lossNanousd: bigint; next: bigint | null } = await directory().lossesAfter(after, 2);
+        const slice: { lossNanousd: bigint; next: bigint | null } = await directory().lossesBetween(after, 9n, 2);
         slices.push(slice.lossNanousd);
         after = slice.next;
       }
       expect(slices).toEqual([3n, 7n, 5n, 0n]);
-      expect(await directory().lossesAfter(3n, 100)).toEqual({ lossNanousd: 9n, next: null });
+      expect(await directory().lossesBetween(3n, 9n, 100)).toEqual({ lossNanousd: 9n, next: null });
+      expect(await directory().lossesBetween(0n, 3n, 100)).toEqual({ lossNanousd: 6n, next: null });
     });
   });
 }

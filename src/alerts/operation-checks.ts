@@ -45,18 +45,24 @@ export function checkHosts(hosts: readonly HostState[]): Checked {
   };
 }
 
-/** Adds up what the calls of this hour may cost the operator, from their rows, in slices with a pause between them. */
+/** The hours with calls from `fromMs` on, the present one last, but no earlier one than that before it. */
+export function lossHours(fromMs: number, nowMs: number): readonly number[] {
+  const hourMs = hourOf(nowMs);
+  return hourOf(fromMs) < hourMs ? [hourMs - HOUR_MS, hourMs] : [hourMs];
+}
+
+/** Adds up what the calls of an hour may cost the operator, from their rows, in slices with a pause between them. */
 export async function checkLosses(
   store: AlertStore,
   aboveNanousd: bigint,
-  nowMs: number,
+  hourMs: number,
   pause: () => Promise<void>,
 ): Promise<Checked> {
-  const hourMs = Math.floor(nowMs / HOUR_MS) * HOUR_MS;
+  const lastId = idFloorAt(hourMs + HOUR_MS);
   let lossNanousd = 0n;
   let after: bigint | null = idFloorAt(hourMs);
   while (after !== null) {
-    const slice = await store.lossesAfter(after, LIMITS.alertLossRows);
+    const slice = await store.lossesBetween(after, lastId, LIMITS.alertLossRows);
     lossNanousd += slice.lossNanousd;
     after = slice.next;
     if (after !== null) await pause();
@@ -80,5 +86,9 @@ function lossCondition(hourMs: number): string {
 
 /** The alert of an earlier hour is over. */
 export function isPastHour(condition: string, nowMs: number): boolean {
-  return condition.startsWith('losses:') && condition !== lossCondition(Math.floor(nowMs / HOUR_MS) * HOUR_MS);
+  return condition.startsWith('losses:') && condition !== lossCondition(hourOf(nowMs));
+}
+
+function hourOf(ms: number): number {
+  return Math.floor(ms / HOUR_MS) * HOUR_MS;
 }

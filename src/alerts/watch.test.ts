@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { copyEmptyLedger } from '../../test/ledger-template.ts';
 import { aPerson, audit } from '../../test/people-fixtures.ts';
 import { aCredit, aHold, aKey, anAccount, aSettle, NOON_MS, prepare } from '../../test/store-fixtures.ts';
@@ -336,6 +336,43 @@ describe('what runs the gateway', () => {
     await watch.look();
     expect(raised).toHaveLength(2);
   });
+
+  test('losses of the last minutes of an hour are reported for that hour, once over all processes', async () => {
+    const watches = [watcher({ balanceBelowNanousd: null }), watcher({ balanceBelowNanousd: null })];
+    await credit(1_000_000n);
+    for (const watch of watches) await watch.look();
+    clock.advance(3_600_000 - 10_000);
+    for (const watch of watches) await call(watch, 1n, null, 501n);
+    clock.advance(20_000);
+    for (const watch of watches) await call(watch, 1n, null, 500n);
+    for (let round = 0; round < 2; round++) for (const watch of watches) await watch.look();
+    expect(raised).toMatchObject([{ kind: 'losses', subject: new Date(NOON_MS).toISOString().slice(0, 13) }]);
+    expect(JSON.parse(raised[0]!.dataJson)).toMatchObject({ loss_nanousd: 1002 });
+  });
+
+  test('losses are looked at again after the store was unreachable', async () => {
+    const watch = watcher({ balanceBelowNanousd: null });
+    await credit(1_000_000n);
+    await call(watch, 1n, null, 1_001n);
+    vi.spyOn(store.directory, 'lossesBetween').mockRejectedValueOnce(new Error('away'));
+    await watch.look();
+    expect(errors.splice(0)).toHaveLength(1);
+    clock.advance(LIMITS.alertLossesMs);
+    await watch.look();
+    expect(raised).toMatchObject([{ kind: 'losses' }]);
+  });
+});
+
+test('an account that could not be read is looked at soon, although no further call is noted', async () => {
+  const watch = watcher();
+  for (let round = 0; round < 3; round++) await watch.look();
+  await credit(1_000n);
+  await call(watch, 900n);
+  vi.spyOn(store, 'findAccount').mockRejectedValueOnce(new Error('away'));
+  await watch.look();
+  expect(errors.splice(0)).toHaveLength(1);
+  await watch.look();
+  expect(raised).toMatchObject([{ kind: 'balance' }]);
 });
 
 test('looks again and again, and goes on if the store was unreachable', async () => {

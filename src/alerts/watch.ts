@@ -8,7 +8,7 @@ import type { Account, KeyRow, Store } from '../store/store.ts';
 import type { Alerts, Checked } from './alerts.ts';
 import { type ChangedKey, ChangedPayers, type Payer } from './changed-payers.ts';
 import { checkBalance, checkKeyCap, checkPersonCap } from './money-checks.ts';
-import { checkDisk, checkHosts, checkLosses, type HostState, isPastHour } from './operation-checks.ts';
+import { checkDisk, checkHosts, checkLosses, type HostState, isPastHour, lossHours } from './operation-checks.ts';
 import { Sweep } from './sweep.ts';
 
 /** Null turns an alert off. */
@@ -47,7 +47,8 @@ export class AlertWatch {
   readonly #changed = new ChangedPayers();
   readonly #sweep: Sweep;
   readonly #hostsAside = new Set<string>();
-  #hasLosses = true;
+  /** When the first loss that has not been looked at was noted; null if there is none. */
+  #lossesFromMs: number | null;
   #lossesAfterMs = 0;
   #recheckedUpTo: bigint | null = null;
   #timer: Timer | null = null;
@@ -56,6 +57,7 @@ export class AlertWatch {
 
   constructor(terms: WatchTerms) {
     this.#terms = terms;
+    this.#lossesFromMs = terms.clock.nowMs();
     this.#sweep = new Sweep(terms.store, terms.clock);
   }
 
@@ -67,7 +69,7 @@ export class AlertWatch {
   /** A call ended. `refusedCap`: whose cap it was refused for. */
   note(payer: Payer, costNanousd: bigint, lossNanousd: bigint, refusedCap: CapOwner | null): void {
     if (costNanousd > 0n || refusedCap !== null) this.#changed.note(payer, refusedCap);
-    if (lossNanousd > 0n) this.#hasLosses = true;
+    if (lossNanousd > 0n) this.#lossesFromMs ??= this.#terms.clock.nowMs();
   }
 
   start(): void {
@@ -91,8 +93,8 @@ export class AlertWatch {
   /** One look. Each part is tried even if another fails. */
   async look(): Promise<void> {
     const parts = [
-      async () => this.#lookAtAccounts(await this.#changedAccounts()),
-      () => this.#lookAtKeys(this.#changed.takeKeys(LIMITS.alertRoundRows)),
+      () => this.#orSweep(async () => this.#lookAtAccounts(await this.#changedAccounts())),
+      () => this.#orSweep(() => this.#lookAtKeys(this.#changed.takeKeys(LIMITS.alertRoundRows))),
       () => this.#lookAtHosts(),
       () => this.#lookAtDisk(),
       () => this.#lookAtLosses(),
@@ -103,6 +105,14 @@ export class AlertWatch {
       if (this.#isStopped) return;
       await part().catch(this.#terms.onError);
     }
+  }
+
+  /** What could not be looked at is no longer noted, so everything is. */
+  #orSweep(look: () => Promise<void>): Promise<void> {
+    return look().catch((error: unknown) => {
+      this.#sweep.restart();
+      throw error;
+    });
   }
 
   async #changedAccounts(): Promise<Account[]> {
@@ -166,13 +176,25 @@ export class AlertWatch {
     await alerts.update(checkDisk(freeBytes, settings.diskFreeBytes, machine), LIMITS.alertQuietMs);
   }
 
+  /** Those at the end of an hour may be looked at only after it, so the hour in which they were noted counts too. */
   async #lookAtLosses(): Promise<void> {
-    const { store, clock, settings, alerts } = this.#terms;
-    const above = settings.lossesPerHourNanousd;
-    if (above === null || !this.#hasLosses || clock.monotonicMs() < this.#lossesAfterMs) return;
-    this.#hasLosses = false;
+    const { clock, settings } = this.#terms;
+    const [fromMs, above] = [this.#lossesFromMs, settings.lossesPerHourNanousd];
+    if (above === null || fromMs === null || clock.monotonicMs() < this.#lossesAfterMs) return;
+    this.#lossesFromMs = null;
     this.#lossesAfterMs = clock.monotonicMs() + LIMITS.alertLossesMs;
-    await alerts.update(await checkLosses(store.directory, above, clock.nowMs(), () => this.#pause()));
+    try {
+      for (const hourMs of lossHours(fromMs, clock.nowMs())) await this.#lookAtHour(hourMs, above);
+    } catch (error) {
+      this.#lossesFromMs = fromMs;
+      throw error;
+    }
+  }
+
+  async #lookAtHour(hourMs: number, above: bigint): Promise<void> {
+    const { store, alerts } = this.#terms;
+    const checked = await checkLosses(store.directory, above, hourMs, () => this.#pause());
+    await alerts.update(checked, LIMITS.alertLossesQuietMs);
   }
 
   #pause(): Promise<void> {

@@ -71,6 +71,10 @@ export interface AlertRows {
     audit: AuditRow,
     known?: AlertSettings,
   ): Promise<'stored' | 'changed'>;
-  /** The losses of the next calls after that id, at most this many, and where to continue; null at the end. */
-  lossesAfter(id: bigint, limit: number): Promise<{ readonly lossNanousd: bigint; readonly next: bigint | null }>;
+  /** The losses of the next calls after that id and up to the last one, at most this many, and where to continue; null at the end. */
+  lossesBetween(
+    id: bigint,
+    lastId: bigint,
+    limit: number,
+  ): Promise<{ readonly lossNanousd: bigint; readonly next: bigint | null }>;
 }

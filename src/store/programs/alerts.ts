@@ -173,14 +173,16 @@ export function* putAlertSettings(
   return 'stored';
 }
 
-export function* lossesAfter(
+export function* lossesBetween(
   id: bigint,
+  lastId: bigint,
   limit: number,
 ): Program<{ readonly lossNanousd: bigint; readonly next: bigint | null }> {
   const row = yield* rowOf<{ calls: bigint; loss: bigint; last: bigint | null }>(
     `SELECT count(*) AS calls, CAST(coalesce(sum(loss), 0) AS bigint) AS loss, max(id) AS last FROM
-       (SELECT id, loss FROM call WHERE id > ? ORDER BY id LIMIT ?) AS following`,
+       (SELECT id, loss FROM call WHERE id > ? AND id <= ? ORDER BY id LIMIT ?) AS following`,
     id,
+    lastId,
     limit,
   );
   const isLast = row === null || row.calls < BigInt(limit);
