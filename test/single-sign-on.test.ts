@@ -5,6 +5,7 @@ import { Secret } from '../src/kit/secret.ts';
 import { LIMITS } from '../src/limits.ts';
 import { commandLine } from '../src/operator/actor.ts';
 import { runVerb, type VerbInput, type VerbName, type VerbResult } from '../src/operator/operator.ts';
+import { providerFields } from '../src/signin/provider-answer.ts';
 import { SingleSignOn } from '../src/signin/single-sign-on.ts';
 import { type Harness, startHarness } from './harness.ts';
 import { OidcBrowser, type RunningProvider, startProvider } from './oidc-browser.ts';
@@ -344,5 +345,30 @@ describe("the provider's answer", () => {
     failed.searchParams.delete('code');
     failed.searchParams.set('error', 'access_denied');
     expect(await codeOf(await callBack(another, failed))).toEqual([400, 'sso_refused']);
+    const failures = harness.log.filter(({ msg }) => msg === 'Single sign-on failed.').slice(-2);
+    expect(failures).toMatchObject([
+      { provider_status: 400, provider_error: 'invalid_grant' },
+      { provider_error: 'access_denied' },
+    ]);
   });
+
+  test('with an error that is not a code of OAuth leaves it out of the log', async () => {
+    const browser = new OidcBrowser();
+    const back = await goThrough(browser, 'ada');
+    back.searchParams.delete('code');
+    back.searchParams.set('error', 'a text of anybody');
+    expect(await codeOf(await callBack(browser, back))).toEqual([400, 'sso_refused']);
+    expect(JSON.stringify(harness.log)).not.toContain('a text of anybody');
+  });
+});
+
+test('a client secret that the provider does not accept is named in the log', async () => {
+  const { issuer } = provider;
+  const sso = { issuer, clientId: 'tollgate', clientSecret: new Secret('of yesterday'), allowedDomains: [] };
+  const singleSignOn = new SingleSignOn({ settings: sso, redirectUrl: CALLBACK, clock: systemClock });
+  const { url, cookie } = await singleSignOn.start(null);
+  const back = await new OidcBrowser().signInAs('ada', url, CALLBACK);
+  const begun = singleSignOn.begunBy(cookie.split(';')[0]!, back.searchParams);
+  const failure: unknown = await singleSignOn.finish(begun, back.searchParams).catch((error: unknown) => error);
+  expect(providerFields(failure)).toEqual({ provider_status: 401, provider_error: 'invalid_client' });
 });

@@ -9,6 +9,7 @@ import { beginSession } from './begin-session.ts';
 import { SignInError } from './error.ts';
 import { finishLink } from './link-identity.ts';
 import type { OwnSession } from './own-sessions.ts';
+import { providerFields } from './provider-answer.ts';
 import { actorOf, type SignInServices, type Visitor } from './services.ts';
 import type { ProvenIdentity, SingleSignOn } from './single-sign-on.ts';
 
@@ -21,7 +22,10 @@ export async function startSso(
   try {
     return await singleSignOn.start(linkPersonId);
   } catch (error) {
-    services.log.warn(errorFields(error), 'The single sign-on provider cannot be reached.');
+    services.log.warn(
+      { ...providerFields(error), ...errorFields(error) },
+      'The single sign-on provider cannot be reached.',
+    );
     throw new SignInError('unavailable', 'The single sign-on provider cannot be reached. Try again later.');
   }
 }
@@ -38,7 +42,8 @@ export async function finishSso(
   const attempt = services.attempts.beginSso(visitor.client);
   const proven = await singleSignOn.finish(begun, query).catch((error: unknown) => {
     services.count('failed');
-    services.log.warn({ address: visitor.address, ...errorFields(error) }, 'Single sign-on failed.');
+    const fields = { address: visitor.address, ...providerFields(error), ...errorFields(error) };
+    services.log.warn(fields, 'Single sign-on failed.');
     throw new SignInError('sso_refused', 'The single sign-on provider did not confirm who you are. Start again.');
   });
   attempt.forgive();
