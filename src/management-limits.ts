@@ -99,6 +99,8 @@ export const MANAGEMENT_LIMITS = {
   signInWindowMs: 60_000,
   /** How long somebody may take at the provider of single sign-on. */
   ssoMs: 10 * 60_000,
+  /** By how much the clocks of two processes may differ, one of which begins a sign-in that the other ends. */
+  ssoSkewMs: 60_000,
   ssoSubjectCharsMax: 255,
   ssoRequestMs: 10_000,
   /** How long what the provider publishes about itself is cached. */

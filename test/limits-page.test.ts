@@ -69,6 +69,7 @@ const INSIDE_BY_NAME = [
     'sessionUserAgentCharsMax',
     'signInCountersMax',
     'ssoRequestMs',
+    'ssoSkewMs',
     'ssoDiscoveryMs',
     'ssoUsedStatesMax',
   ],

@@ -332,6 +332,17 @@ describe("the provider's answer", () => {
     }
   });
 
+  test('is taken by a process whose clock is behind that of the one which began', async () => {
+    const browser = new OidcBrowser();
+    const back = await goThrough(browser, 'ada');
+    try {
+      aheadMs = -LIMITS.ssoSkewMs / 2;
+      expect((await callBack(browser, back)).status).toBe(303);
+    } finally {
+      aheadMs = 0;
+    }
+  });
+
   test('with a foreign code, or an error, signs nobody in', async () => {
     const [mine, theirs] = [new OidcBrowser(), new OidcBrowser()];
     const back = await goThrough(mine, 'ada');

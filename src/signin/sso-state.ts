@@ -33,7 +33,8 @@ export function readSsoState(cookies: string | undefined, nowMs: number): SsoSta
   const state = stateOf(readCookie(cookies, SSO_COOKIE) ?? '');
   if (state === null) return null;
   const ageMs = nowMs - state.startedMs;
-  return ageMs >= 0 && ageMs < LIMITS.ssoMs ? state : null;
+  // Another process may have begun, with a clock that is ahead.
+  return ageMs >= -LIMITS.ssoSkewMs && ageMs < LIMITS.ssoMs ? state : null;
 }
 
 export function endedSsoCookie(): string {
