@@ -53,7 +53,7 @@ describe('a stored key', () => {
     expect(await (await custody.keys('GET', '')).json()).toEqual({ object: 'list', data: [] });
   });
 
-  test('is in the audit when it is stored and when it is removed, with the gateway key that did it', async () => {
+  test('is in the audit when it is stored and when it is removed, with the gateway key and the address that did it', async () => {
     await custody.putKey();
     await custody.keys('DELETE');
     expect((await custody.keys('DELETE')).status).toBe(404);
@@ -62,8 +62,8 @@ describe('a stored key', () => {
     const any = { actorId: null, action: null, subject: null, sinceMs: null, untilMs: null };
     const rows = await store.directory.listAudit({ ...any, accountId }, { before: null, limit: 2 });
     expect(rows).toMatchObject([
-      { action: 'provider_key.remove', actorKind: 'gateway_key', actorId },
-      { action: 'provider_key.put', actorKind: 'gateway_key', actorId },
+      { action: 'provider_key.remove', actorKind: 'gateway_key', actorId, address: '127.0.0.1' },
+      { action: 'provider_key.put', actorKind: 'gateway_key', actorId, address: '127.0.0.1' },
     ]);
     expect(JSON.stringify(rows.map(({ after }) => after))).not.toContain(API_KEY);
   });

@@ -89,7 +89,7 @@ describe("an account's webhook", () => {
     const account = formatId('acct_', key.accountId);
     const audit = await manage('GET', `/audit?account=${account}`);
     expect(audit.body.data).toMatchObject([
-      { action: 'webhook.put', actor: { kind: 'gateway_key', id: formatId('key_', key.keyId) } },
+      { action: 'webhook.put', actor: { kind: 'gateway_key', id: formatId('key_', key.keyId) }, address: '127.0.0.1' },
       { action: 'webhook.put' },
     ]);
     const everything = JSON.stringify([audit.body, harness.log]) + readFileSync(databaseFile(harness.folder), 'latin1');

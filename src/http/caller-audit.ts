@@ -1,17 +1,22 @@
-import type { Caller } from '../accounts/authenticate.ts';
 import type { Clock } from '../kit/clock.ts';
 import { auditRow } from '../operator/actor.ts';
+import type { PlainRequest } from './routes.ts';
 
 export interface AuditTerms {
   readonly clock: Clock;
   readonly ids: { next(): bigint };
+  /** Where a request comes from, behind the proxies that are trusted. */
+  clientAddress(peerAddress: string | null, forwardedFor: string | undefined): string | null;
 }
 
 /** The row of the audit for one change. */
 export type CallerAudit = (action: string, subject: string, after: object | null) => ReturnType<typeof auditRow>;
 
 /** Rows of the audit for what a caller changes in its account with a gateway key. */
-export function auditOfCaller({ clock, ids }: AuditTerms, { accountId, key }: Caller): CallerAudit {
-  const actor = { kind: 'gateway_key', id: key?.id ?? null, name: key?.name ?? 'local', address: null } as const;
+export function auditOfCaller({ clock, ids, clientAddress }: AuditTerms, request: PlainRequest): CallerAudit {
+  const { accountId, key } = request.caller!;
+  const forwardedFor = request.headers['x-forwarded-for'];
+  const address = clientAddress(request.peerAddress, forwardedFor?.toString());
+  const actor = { kind: 'gateway_key', id: key?.id ?? null, name: key?.name ?? 'local', address } as const;
   return (action, subject, after) => auditRow({ actor, clock, ids }, { action, subject, accountId, after });
 }

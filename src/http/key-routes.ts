@@ -33,17 +33,19 @@ async function showKey(custody: Custody, { caller, param }: PlainRequest): Promi
   return ok(providerKeyView(await custody.find(caller!.accountId, param)));
 }
 
-async function putKey(services: KeyRouteServices, { caller, param, body }: PlainRequest): Promise<PlainAnswer> {
+async function putKey(services: KeyRouteServices, request: PlainRequest): Promise<PlainAnswer> {
+  const { caller, param, body } = request;
   const { key, baseUrl } = readKeyBody(body);
-  const audit = auditOfCaller(services, caller!);
+  const audit = auditOfCaller(services, request);
   const stored = await services.custody.put(caller!.accountId, param, key, baseUrl, (row) =>
     audit('provider_key.put', param, { base_url: row.baseUrl, last_four: row.lastFour }),
   );
   return ok(providerKeyView(stored));
 }
 
-async function deleteKey(services: KeyRouteServices, { caller, param }: PlainRequest): Promise<PlainAnswer> {
-  const audit = auditOfCaller(services, caller!);
+async function deleteKey(services: KeyRouteServices, request: PlainRequest): Promise<PlainAnswer> {
+  const { caller, param } = request;
+  const audit = auditOfCaller(services, request);
   await services.custody.remove(caller!.accountId, param, audit('provider_key.remove', param, null));
   return ok({ object: 'provider_key', provider: param, status: 'removed', deleted: true });
 }

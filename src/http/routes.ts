@@ -23,6 +23,8 @@ export interface PlainRequest {
   /** Null on public routes. */
   readonly caller: Caller | null;
   readonly headers: IncomingHttpHeaders;
+  /** The other end of the connection, which may be a proxy. */
+  readonly peerAddress: string | null;
   readonly param: string;
   /** What follows the question mark; empty without one. */
   readonly query: string;

@@ -271,6 +271,7 @@ class RequestHandler {
         startedMs,
         caller,
         headers: request.headers,
+        peerAddress: request.peerAddress,
         param: unescaped(param),
         query: queryOf(request.url),
         body,

@@ -43,23 +43,26 @@ async function show({ targets }: WebhookRouteServices, { caller, param }: PlainR
   return ok(webhookView(await targets.find(caller!.accountId, param)));
 }
 
-async function put(services: WebhookRouteServices, { caller, param, body }: PlainRequest): Promise<PlainAnswer> {
-  const terms = { name: param, ...readFields(PUT_BODY, body) };
-  const { secret, ...shown } = await services.targets.put(caller!.accountId, terms, auditOfCaller(services, caller!));
+async function put(services: WebhookRouteServices, request: PlainRequest): Promise<PlainAnswer> {
+  const terms = { name: request.param, ...readFields(PUT_BODY, request.body) };
+  const audit = auditOfCaller(services, request);
+  const { secret, ...shown } = await services.targets.put(request.caller!.accountId, terms, audit);
   const view = { ...webhookView(shown), secret: secret?.reveal() ?? null };
   return { ...ok(view), status: secret === null ? 200 : 201 };
 }
 
-async function rotate(services: WebhookRouteServices, { caller, param, body }: PlainRequest): Promise<PlainAnswer> {
+async function rotate(services: WebhookRouteServices, request: PlainRequest): Promise<PlainAnswer> {
+  const { caller, param, body } = request;
   const { grace_seconds } = readFields(ROTATE_BODY, body);
-  const audit = auditOfCaller(services, caller!);
+  const audit = auditOfCaller(services, request);
   const { secret, ...shown } = await services.targets.rotate(caller!.accountId, param, grace_seconds * 1000, audit);
   return ok({ ...webhookView(shown), secret: secret.reveal() });
 }
 
-async function test(services: WebhookRouteServices, { caller, param, body }: PlainRequest): Promise<PlainAnswer> {
+async function test(services: WebhookRouteServices, request: PlainRequest): Promise<PlainAnswer> {
+  const { caller, param, body } = request;
   refuseFields(body);
-  const delivery = await services.targets.test(caller!.accountId, param, auditOfCaller(services, caller!));
+  const delivery = await services.targets.test(caller!.accountId, param, auditOfCaller(services, request));
   return { ...ok(deliveryView(delivery)), status: 202 };
 }
 
@@ -71,8 +74,9 @@ async function deliveries({ targets }: WebhookRouteServices, request: PlainReque
   return ok(listView(rows.map(deliveryView), limit));
 }
 
-async function remove(services: WebhookRouteServices, { caller, param }: PlainRequest): Promise<PlainAnswer> {
-  await services.targets.remove(caller!.accountId, param, auditOfCaller(services, caller!));
+async function remove(services: WebhookRouteServices, request: PlainRequest): Promise<PlainAnswer> {
+  const { caller, param } = request;
+  await services.targets.remove(caller!.accountId, param, auditOfCaller(services, request));
   return ok({ object: 'webhook', name: param, status: 'removed', deleted: true });
 }
 

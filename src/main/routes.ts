@@ -29,7 +29,7 @@ export function routeTable(
     ...callRoutes(),
     ...plainRoutes({ ledger, prices, hangups: (account) => hangupFacts(gateway, account), messages, clock, usage }),
     ...receiptRoutes({ ledger, signer, clock }),
-    ...keyRoutes({ custody, clock, ids }),
+    ...keyRoutes({ custody, clock, ids, clientAddress: webhooks.clientAddress }),
     ...webhookRoutes(webhooks),
     ...jobRoutes({
       jobs,

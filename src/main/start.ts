@@ -9,10 +9,12 @@ import { hangupFacts } from '../gateway/hangup-facts.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
 import { HostsHealth } from '../hosts/hosts-health.ts';
 import type { BodyMemory } from '../http/body-memory.ts';
+import type { AuditTerms } from '../http/caller-audit.ts';
 import { openControlSocket, type RunVerb } from '../http/control-socket.ts';
 import { healthAnswers, metricsAnswer } from '../http/health.ts';
 import { buildOperations, type OperationsAnswers } from '../http/operations.ts';
 import { buildServer } from '../http/server.ts';
+import { clientAddress, trustedProxies } from '../http1/client-address.ts';
 import { ConnectionLimit } from '../http1/connection-limit.ts';
 import type { HttpServer } from '../http1/server.ts';
 import type { Jobs } from '../jobs/service.ts';
@@ -250,10 +252,12 @@ async function openListeners(
     findKey: (id) => gate.directory.findById(id),
   });
   gate.page = management.page;
+  const isTrusted = trustedProxies(config.trustedProxies);
+  const auditTerms: AuditTerms = { clock, ids: books.ids, clientAddress: (...by) => clientAddress(...by, isTrusted) };
   const server = buildServer({
     createHttpServer: await workers.serverOf(HTTP_SERVERS[config.transport]),
     gateway,
-    routes: routeTable(gateway, books.ledger, signer, { ...core.webhooks, clock, ids: books.ids }, jobs),
+    routes: routeTable(gateway, books.ledger, signer, { ...core.webhooks, ...auditTerms }, jobs),
     operations: config.hosted ? new Map(health) : all,
     authenticate: (request) => authenticate(request, gate),
     turnAway: core.guards.turnAway,
