@@ -30,6 +30,19 @@ test('hosts, models, prices and the default model need no restart', () => {
   expect(changesForRestart(load({}), load(file))).toEqual([]);
 });
 
+test('another secret needs a restart too, where it is in a file of its own and where it is part of an address', () => {
+  const sso = { issuer: 'https://id.example', client_id: 'tollgate', client_secret_file: 'sso-secret' };
+  const withSecret = (secret: string, password: string): Config => {
+    writeFileSync(join(cwd, 'sso-secret'), secret);
+    const store = STORE.replace('hunter2', password);
+    return load({ hosted: true, public_url: 'https://gateway.example', sso, store });
+  };
+  const started = withSecret('of yesterday', 'hunter2');
+  expect(changesForRestart(started, withSecret('of yesterday', 'hunter2'))).toEqual([]);
+  expect(changesForRestart(started, withSecret('of today', 'hunter2'))).toEqual(['sso']);
+  expect(changesForRestart(started, withSecret('of yesterday', 'hunter3'))).toEqual(['store']);
+});
+
 test('everything else does, and is named as in the config file', () => {
   const changed = {
     ...{ hosted: true, console: false, transport: 'node', workers: 1, frame_memory: false, log_level: 'warn' },

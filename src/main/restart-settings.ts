@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/config.ts';
+import { Secret } from '../kit/secret.ts';
 
 /** What a reload uses, and what is not a setting. */
 const RELOADED: ReadonlySet<string> = new Set([
@@ -18,7 +19,16 @@ const RELOADED: ReadonlySet<string> = new Set([
 /** The settings, by their names in the config file, that have changed since the start and that only a restart uses. */
 export function changesForRestart(started: Config, read: Config): string[] {
   const names = Object.keys(started) as (keyof Config)[];
-  return names.filter((name) => !RELOADED.has(name) && !isDeepStrictEqual(started[name], read[name])).map(nameInFile);
+  const isChanged = (name: keyof Config): boolean => !isDeepStrictEqual(revealed(started[name]), revealed(read[name]));
+  return names.filter((name) => !RELOADED.has(name) && isChanged(name)).map(nameInFile);
+}
+
+/** With the text of secrets, which are all equal as objects. */
+function revealed(value: unknown): unknown {
+  if (value instanceof Secret) return value.reveal();
+  if (Array.isArray(value)) return value.map(revealed);
+  if (value === null || typeof value !== 'object' || Object.getPrototypeOf(value) !== Object.prototype) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, revealed(member)]));
 }
 
 function nameInFile(name: keyof Config): string {
