@@ -21,6 +21,7 @@ test('the config that was read last stays in effect, however long an earlier one
     use: async (settings) => void used.push(settings),
     changesForRestart: () => [],
     describe: () => ({}),
+    audit: async () => undefined,
     log: createLog({ level: 'silent', destination: { write: () => undefined } }),
   });
   void reloads.reload();
@@ -43,6 +44,7 @@ test('an invalid config is logged, and the next one is used', async () => {
     use: async (settings) => void used.push(settings),
     changesForRestart: () => ['listen', 'limits'],
     describe: () => ({ models: 3 }),
+    audit: () => Promise.reject(new Error('away')),
     log: createLog({ level: 'info', destination: { write: (line) => void lines.push(line) } }),
   });
   await reloads.reload();
@@ -51,4 +53,24 @@ test('an invalid config is logged, and the next one is used', async () => {
   expect(lines[0]).toContain('Reloading the config failed; the old one stays in effect.');
   expect(lines[1]).toContain('"models":3');
   expect(lines[2]).toContain('"settings":["listen","limits"],"msg":"Some settings have changed that need a restart."');
+  expect(lines[3]).toContain('"msg":"The reload cannot be written to the audit."');
+});
+
+test('a reload is in the audit with what was in effect before and after, and one that failed is not', async () => {
+  const audited: object[][] = [];
+  let [reads, models] = [0, 3];
+  const reloads = new ConfigReloads({
+    read: async () => {
+      if (reads++ === 0) throw new Error('no such file');
+      return settingsNamed('valid');
+    },
+    use: async () => void models++,
+    changesForRestart: () => ['listen'],
+    describe: () => ({ models }),
+    audit: async (...change) => void audited.push(change),
+    log: createLog({ level: 'silent', destination: { write: () => undefined } }),
+  });
+  await reloads.reload();
+  await reloads.reload();
+  expect(audited).toEqual([[{ models: 3 }, { models: 4, needs_restart: ['listen'] }]]);
 });

@@ -8,8 +8,9 @@ export interface ConfigReloadTerms {
   use(settings: Settings): Promise<void>;
   /** Changed settings that only a restart uses. */
   changesForRestart(settings: Settings): readonly string[];
-  /** What is logged about the new settings. */
+  /** What is logged about the settings in effect. */
   describe(): Record<string, unknown>;
+  audit(before: object, after: object): Promise<void>;
   readonly log: Log;
 }
 
@@ -33,16 +34,25 @@ export class ConfigReloads {
 
   async #reload(): Promise<void> {
     const { read, use, changesForRestart, describe, log } = this.#terms;
+    const before = describe();
     try {
       const settings = await read();
       await use(settings);
       log.info(describe(), 'Config reloaded.');
       const changed = changesForRestart(settings);
       if (changed.length > 0) log.warn({ settings: changed }, 'Some settings have changed that need a restart.');
+      await this.#note(before, { ...describe(), needs_restart: changed });
     } catch (error) {
       const problems =
         error instanceof ConfigError ? { problems: error.problems.map(describeProblem) } : errorFields(error);
       log.error(problems, 'Reloading the config failed; the old one stays in effect.');
     }
+  }
+
+  async #note(before: object, after: object): Promise<void> {
+    const { audit, log } = this.#terms;
+    await audit(before, after).catch((error: unknown) =>
+      log.error(errorFields(error), 'The reload cannot be written to the audit.'),
+    );
   }
 }

@@ -10,8 +10,9 @@ import type { Clock } from '../kit/clock.ts';
 import { giveBackWhenIdle } from '../kit/idle-memory.ts';
 import { createLog, errorFields, type RootLog } from '../kit/log.ts';
 import { canSharePort } from '../kit/shared-port.ts';
+import { auditRow } from '../operator/actor.ts';
 import { StoreRefused, StoreUnavailable } from '../store/store.ts';
-import { FolderHeld, FolderMoved } from './books.ts';
+import { type Books, FolderHeld, FolderMoved } from './books.ts';
 import { ConfigReloads } from './config-reloads.ts';
 import { consoleLink } from './console-link.ts';
 import { keepYoungObjectsYoung } from './heap.ts';
@@ -118,8 +119,20 @@ function reloadsOf(terms: ServeTerms, running: Running, simulator: Simulator | n
     use: ({ config, hosts }) => running.reload(config, hosts),
     changesForRestart: ({ config }) => changesForRestart(terms.config, config),
     describe: () => ({ price_version: running.catalog.priceVersion, models: running.catalog.list().length }),
+    audit: (before, after) => auditReload(running.books, terms.clock, { before, after }),
     log,
   });
+}
+
+/** The audit names the config as the actor, because a signal does not say who sent it. */
+async function auditReload(
+  { store, ids }: Books,
+  clock: Clock,
+  change: { before: object; after: object },
+): Promise<void> {
+  const actor = { kind: 'configuration', id: null, name: 'reload', address: null } as const;
+  const row = auditRow({ actor, clock, ids }, { action: 'config.reload', subject: 'config', ...change });
+  await store.directory.writeAudit(row);
 }
 
 /** Nothing was confirmed that is not durable, so the next start continues from the store. */
