@@ -154,6 +154,7 @@ describe('a feed of receipts', () => {
     expect((await follow('viewer', `?account=${formatId(ACCOUNT_PREFIX, elsewhere.accountId)}`)).status).toBe(404);
     expect((await follow('member', `?account=${account}&key=${formatId(KEY_PREFIX, shared.keyId)}`)).status).toBe(404);
     expect((await follow('operator', '?colour=red')).status).toBe(400);
+    expect((await follow('owner', `?account=${account}&person=member@example.com`)).status).toBe(400);
     expect((await follow('operator', `?after=${'x'.repeat(1_000)}`)).status).toBe(400);
   });
 });

@@ -21,14 +21,14 @@ export const receiptFeedInput = z.strictObject({
     .describe('The id of the last event that was read. `Last-Event-ID` does the same.'),
 });
 
-/** The receipts that a feed shows. A member's input names the member. */
+/** The receipts that a feed shows. A member's input names the member by id; `person` in any other form is refused as unknown. */
 export async function feedFilterOf(
   { person, ...input }: Readonly<Record<string, unknown>>,
   services: OperatorServices,
 ): Promise<FeedFilter> {
-  const given = parseInput(receiptFeedInput, input);
+  const personId = typeof person === 'string' ? parseId(PERSON_PREFIX, person) : null;
+  const given = parseInput(receiptFeedInput, personId === null && person !== undefined ? { ...input, person } : input);
   const account = given.account === null ? null : await accountNamed(services, given.account);
   const key = await keyIn(services, given.key, account);
-  const personId = typeof person === 'string' ? parseId(PERSON_PREFIX, person) : null;
   return { accountId: account?.id ?? null, keyId: key?.id ?? null, personId };
 }
