@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../src/cli/all-commands.ts';
 import { runCli } from '../src/cli/run.ts';
@@ -130,6 +131,22 @@ describe.each([
   });
 });
 
+test('a ledger without one of its tables ends commands with one sentence and exit code 3', async () => {
+  await data.killedAfter(2);
+  await (await data.open()).close();
+  const whole = readFileSync(data.database);
+  for (const table of tablesOf(data.database)) {
+    writeFileSync(data.database, whole);
+    dropTable(data.database, table);
+    for (const args of READING) {
+      const { code, text } = await run(args);
+      expect({ table, args, code, text }).toMatchObject({ code: expect.toBeOneOf([0, 1, 3]) });
+      expect(text).not.toMatch(/bug|\n\s+at /);
+      if (code === 3) expect(text).toContain('damaged');
+    }
+  }
+});
+
 test('a mark that cannot be created ends the start of the server with one sentence on standard error', async () => {
   await data.killedAfter(2);
   rmSync(data.mark);
@@ -156,6 +173,28 @@ test('a missing folder ends commands that do not create one with exit code 3', a
     expect(await run(args)).toMatchObject({ code: 3, text: expect.stringContaining(join(data.home, 'data')) });
   }
 });
+
+const READING: readonly (readonly string[])[] = [
+  ['accounts', 'list'],
+  ['ledger', 'verify'],
+  ['audit', 'list'],
+  ['usage'],
+];
+
+function tablesOf(file: string): string[] {
+  const database = new DatabaseSync(file, { readOnly: true });
+  const rows = database
+    .prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    .all();
+  database.close();
+  return rows.map(({ name }) => String(name));
+}
+
+function dropTable(file: string, table: string): void {
+  const database = new DatabaseSync(file, { enableForeignKeyConstraints: false });
+  database.exec(`DROP TABLE "${table}"`);
+  database.close();
+}
 
 /** Everything but the first page, which says what the file is. */
 function noisy(bytes: Buffer): Buffer {

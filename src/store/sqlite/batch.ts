@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { LedgerOutcome } from '../store.ts';
 import { type BatchBuffer, BatchBufferReader } from './batch-buffer.ts';
-import { describeFault } from './faults.ts';
+import { describeFault, hasWrongTables } from './faults.ts';
 import type { Operations } from './operations.ts';
 import type { Progress } from './progress.ts';
 import type { RowCache } from './row-cache.ts';
@@ -168,7 +168,7 @@ export class BatchRunner {
 const BROKEN_CODES = new Set([7, 8, 10, 11, 13, 14, 26]);
 
 export function isBroken(error: unknown): boolean {
-  if (error instanceof StoreBroken) return true;
+  if (error instanceof StoreBroken || hasWrongTables(error)) return true;
   const code = error instanceof Error && 'errcode' in error ? error.errcode : undefined;
   return typeof code === 'number' && BROKEN_CODES.has(code & 0xff);
 }

@@ -21,6 +21,8 @@ test.each([
   ['a directory that may not be written', { errcode: 8 | (6 << 8) }, 'cannot be written'],
   ['a disk that fails', { errcode: 10 | (3 << 8) }, 'check the disk'],
   ['a damaged database', { errcode: 11 }, 'tollgate store restore FILE'],
+  ['a database without a table', { errcode: 1, message: 'no such table: call' }, 'damaged (no such table: call)'],
+  ['a database without its version', { errcode: 1, message: 'table call already exists' }, 'damaged (table call'],
 ])('%s is described in one sentence', (_, fields, words) => {
   const sentence = describeFault(Object.assign(new Error('x'), fields));
   expect(sentence).toMatch(ONE_SENTENCE);

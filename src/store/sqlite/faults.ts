@@ -31,12 +31,21 @@ const FILE_FAULTS: Readonly<Record<string, string>> = {
   ENFILE: 'the system has too many files open',
 };
 
+/** SQLite has no result code of its own for these. The statements of this program name tables that every ledger has. */
+const WRONG_TABLES = /^(?:no such table: .+|table .+ already exists)$/;
+
+/** Whether tables are missing that the database must have, or are there although it does not know its version. */
+export function hasWrongTables(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && WRONG_TABLES.test(error.message);
+}
+
 /** Work on an open file, whose errors do not name it. */
 const FILE_CALLS = new Set(['write', 'fsync', 'fdatasync', 'ftruncate']);
 
 /** One sentence about a fault of the disk, the files or their permissions; null for any other error. */
 export function describeFault(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
+  if (hasWrongTables(error)) return `The database is damaged (${error.message}): ${RESTORE}.`;
   if ('errcode' in error && typeof error.errcode === 'number') return SQLITE_FAULTS[error.errcode & 0xff] ?? null;
   const { code, path, syscall = '' } = error as NodeJS.ErrnoException;
   const why = code === undefined ? undefined : FILE_FAULTS[code];
