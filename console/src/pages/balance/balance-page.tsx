@@ -98,7 +98,7 @@ function Entries({ account }: { readonly account: Account }): ReactNode {
         }
       />
       {entries.rows.length === 0 ? null : (
-        <p className="px-4 pb-3 text-small text-muted">
+        <p className="px-4 py-3 text-small text-muted">
           The balance has the charge of a call at once; the entry of its month has it about an hour later.
         </p>
       )}
