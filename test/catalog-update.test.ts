@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -55,6 +55,28 @@ function expectNothingInstalled(): void {
   expect(existsSync(join(folder, 'data', 'catalog.json'))).toBe(false);
   expect(loadCatalogInForce(join(folder, 'data'))).toMatchObject({ origin: 'built-in' });
 }
+
+test('a data folder that cannot be written to is named, and is not a bug', async () => {
+  writeFileSync(join(folder, 'data'), 'a file where the folder should be');
+  const refused = await tollgate('catalog', 'update', write(raised));
+  expect(refused.code).toBe(EXIT.unreachable);
+  expect(refused.err).toMatch(/Cannot change .*catalog\.json \(E\w+\)\.\nTry: check the disk/);
+});
+
+test('an installed price list that cannot be read is named, and is not a bug', async () => {
+  mkdirSync(join(folder, 'data', 'catalog.json'), { recursive: true });
+  const refused = await tollgate('catalog', 'show');
+  expect(refused).toMatchObject({ code: EXIT.usage, out: '' });
+  expect(refused.err).toMatch(/Cannot read .*catalog\.json \(EISDIR\)\. Check its owner and permissions\./);
+  const checked = await tollgate('config', 'check');
+  expect(checked).toMatchObject({ code: EXIT.no, err: expect.stringMatching(/^Cannot read .*permissions\.\n$/) });
+});
+
+test('removing a price list says with --json whether there was one', async () => {
+  await tollgate('catalog', 'update', write(raised));
+  expect(JSON.parse((await tollgate('catalog', 'reset', '--json')).out)).toEqual({ removed: true });
+  expect(JSON.parse((await tollgate('catalog', 'reset', '--json')).out)).toEqual({ removed: false });
+});
 
 describe('a new price list', () => {
   test('is shown by model and rate, installed, used, and removed again', async () => {

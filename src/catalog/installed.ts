@@ -32,8 +32,9 @@ function readInstalled(path: string): CatalogFile | null {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
-    throw error;
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+    if (['ENOENT', 'ENOTDIR'].includes(code)) return null;
+    throw new CatalogError(`Cannot read ${path} (${code}). Check its owner and permissions.`);
   }
   try {
     return readCatalogFile(path, text);

@@ -67,7 +67,7 @@ const updateCommand: CommandSpec = {
     refuseUnconfirmed(file, changes, options);
     const { dataFolder } = session.config('leave');
     refuseDate(file, loadCatalogInForce(dataFolder).file, session.composition.clock.nowMs());
-    replaceFile(installedCatalogPath(dataFolder), `${JSON.stringify(file)}\n`);
+    changing(installedCatalogPath(dataFolder), (path) => replaceFile(path, `${JSON.stringify(file)}\n`));
     session.advise(`Installed ${file.version}. A running server starts using it on SIGHUP.`);
     return EXIT.ok;
   },
@@ -78,7 +78,10 @@ const resetCommand: CommandSpec = {
   summary: 'use the built-in catalog again',
   examples: ['tollgate catalog reset'],
   async run(session) {
-    const isThere = removeFile(installedCatalogPath(session.config('leave').dataFolder));
+    const { dataFolder } = session.config('leave');
+    const isThere = changing(installedCatalogPath(dataFolder), removeFile);
+    const view = { removed: isThere };
+    session.show({ text: JSON.stringify(view), result: view }, () => '');
     session.advise(
       isThere
         ? 'The built-in catalog is used again. A running server starts using it on SIGHUP.'
@@ -161,6 +164,18 @@ function checkedFile(bytes: Buffer): CatalogFile {
   } catch (error) {
     if (error instanceof CatalogError) throw new CliFailure(EXIT.no, `${error.message} Nothing was changed.`);
     throw error;
+  }
+}
+
+/** The data folder may belong to another user, or its disk may be full. */
+function changing<Result>(path: string, change: (path: string) => Result): Result {
+  try {
+    return change(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    const remedy = 'check the disk, and run this command as the owner of the data folder';
+    throw new CliFailure(EXIT.unreachable, `Cannot change ${path} (${code}).`, remedy);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Catalog } from '../../catalog/catalog.ts';
-import { type Config, ConfigError, describeProblem } from '../../config/config.ts';
+import { CatalogError } from '../../catalog/rows.ts';
+import { type Config, ConfigError, type ConfigProblem, describeProblem } from '../../config/config.ts';
 import { describeUnknownVariable } from '../../config/unknown-variables.ts';
 import { checkMasterKey, describeConsole } from '../checks.ts';
 import type { CommandGroup, CommandSpec } from '../command.ts';
@@ -25,15 +26,21 @@ const checkCommand: CommandSpec = {
       for (const variable of config.unknownVariables) session.advise(`${describeUnknownVariable(variable)}.`);
       return EXIT.ok;
     } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      if (session.json) session.print(JSON.stringify({ ok: false, problems: error.problems }));
-      else for (const problem of error.problems) session.say(describeProblem(problem));
+      const problems = problemsOf(error);
+      if (session.json) session.print(JSON.stringify({ ok: false, problems }));
+      else for (const problem of problems) session.say(describeProblem(problem));
       return EXIT.no;
     }
   },
 };
 
 export const configCommands: CommandGroup = { name: 'config', summary: 'check the settings', commands: [checkCommand] };
+
+function problemsOf(error: unknown): readonly ConfigProblem[] {
+  if (error instanceof ConfigError) return error.problems;
+  if (error instanceof CatalogError) return [{ source: '', path: '', message: error.message }];
+  throw error;
+}
 
 /** Without a master key the gateway would not start. */
 function refuseMasterKey({ status, detail }: Finding): void {
