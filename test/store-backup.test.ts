@@ -99,7 +99,9 @@ describe('a backup of a ledger in use', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readdirSync(home)).toEqual(['books.sqlite']);
     await expect(harness.running.books.backUp!(file)).rejects.toThrow('already');
-    await expect(harness.running.books.backUp!(join(home, 'nowhere', 'books.sqlite'))).rejects.toThrow('ENOENT');
+    await expect(harness.running.books.backUp!(join(home, 'nowhere', 'books.sqlite'))).rejects.toThrow(
+      `The folder ${join(home, 'nowhere')} does not exist.`,
+    );
     await expect(harness.running.books.backUp!(join(file, 'books.sqlite'))).rejects.toThrow('ENOTDIR');
     expect(readdirSync(home)).toEqual(['books.sqlite']);
   });

@@ -27,6 +27,11 @@ describe('hints', () => {
     expect(missing.err).toContain('run "npx tollgate serve --data nowhere" once');
   });
 
+  test('can be copied if the name of an account has spaces', async () => {
+    const { err } = await cli.run(['keys', 'mint', '--account', 'Ada & Co', '--window', 'day']);
+    expect(err).toContain("Try: tollgate keys mint --account 'Ada & Co' --cap 10 --window day\n");
+  });
+
   test('do not repeat the URL of a database', async () => {
     const { err } = await cli.run(['balance', 'bob', '--store', 'postgres://ada:hunter2@db.example/books']);
     expect(err).toContain('Try: tollgate accounts list --store URL\n');

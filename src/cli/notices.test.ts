@@ -70,13 +70,14 @@ test('adds a webhook, prints its secret once, and shows, rotates and removes it'
   expect([removed.code, removed.out]).toEqual([0, 'Removed webhook "billing".\n']);
   const gone = await run('webhooks', 'show', 'billing', '--account', 'ada');
   expect([gone.code, gone.err]).toEqual([1, expect.stringContaining('There is no webhook "billing".')]);
+  expect(gone.err).toContain('Try: tollgate webhooks list --account ada');
 });
 
 test('stores a test event for the next server, says that it was not tried yet, and exits with 1', async () => {
   await run('webhooks', 'add', 'pager', URL);
   const tested = await run('webhooks', 'test', 'pager');
   expect([tested.code, tested.out]).toEqual([1, expect.stringMatching(/status +pending/)]);
-  expect(tested.err).toContain('a running server delivers it');
+  expect(tested.err).toMatch(/a running server delivers it\. See "tollgate webhooks show pager( --data \S+)?"\./);
   const shown = await run('webhooks', 'show', 'pager');
   expect(shown.out).toMatch(/evt_\w+ +webhook\.test .* pending +0/);
   expect(JSON.parse((await run('webhooks', 'show', 'pager', '--json')).out)).toMatchObject({

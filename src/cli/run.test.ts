@@ -277,7 +277,7 @@ describe('models, balance, ledger', () => {
   test('models are listed with prices per million tokens', async () => {
     const { out, err } = await cli.run(['models', 'mini']);
     expect(out).toMatch(/sim-gpt-mini +\d+ +\$\d+\.\d\d/);
-    expect(err).toMatch(/1 models, prices /);
+    expect(err).toMatch(/^1 model, prices /);
     expect(out).not.toMatch(/^sim-gpt /m);
   });
 

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../kit/clock.ts';
+import { StoreUnavailable } from '../ledger/ledger.ts';
 import { StoreMisnamed } from '../operator/choices.ts';
 import type { CopiedView, CopyView } from '../operator/store.ts';
 import type { Composition, CopyTerms, Refused } from './composition.ts';
+import { EXIT } from './exit-codes.ts';
 import { asFailure } from './failure.ts';
 import { runCli } from './run.ts';
 
@@ -27,13 +29,14 @@ const URL_WITH_PASSWORD = 'postgres://ada:hunter2@db.example/books';
 /** A command line whose ledger is copied as the test says. */
 async function run(
   args: readonly string[],
-  options: { answer?: CopyView | CopiedView | Refused; isLive?: boolean; env?: object } = {},
+  options: { answer?: CopyView | CopiedView | Refused | Error; isLive?: boolean; env?: object } = {},
 ) {
   const [out, err, copies] = [[] as string[], [] as string[], [] as CopyTerms[]];
   const composition = {
     copyStore: async (terms: CopyTerms) => {
       copies.push(terms);
       for (let done = 0; done <= 40; done += 4) terms.progress({ phase: 'copying', done, total: 40 });
+      if (options.answer instanceof Error) throw options.answer;
       return options.answer ?? COPY;
     },
     terminal: {
@@ -73,6 +76,13 @@ describe('tollgate store copy', () => {
     const { out, err } = await run(['--to', URL_WITH_PASSWORD, '--json'], { isLive: true });
     expect(JSON.parse(out)).toMatchObject({ object: 'store_copy', ok: true, balance_nanousd: 5_000_000_001 });
     expect(err).toBe('');
+  });
+
+  test('sends the operator to the database that cannot be reached, and not to the data folder', async () => {
+    const answer = new StoreUnavailable('The database does not answer.');
+    const { code, err } = await run(['--to', URL_WITH_PASSWORD], { answer });
+    expect(code).toBe(EXIT.unreachable);
+    expect(err).toMatch(/The database does not answer\.\nTry: .* store check --store URL\n$/);
   });
 
   test('takes folder and database from the settings, so that no password has to be typed', async () => {

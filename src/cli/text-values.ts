@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { isCalendarDay } from '../kit/calendar-day.ts';
 import type { Clock } from '../kit/clock.ts';
 import { formatId } from '../kit/ids.ts';
-import { LIMITS } from '../limits.ts';
 import { formatUsd, INT64_MAX, parseUsd } from '../money/nanousd.ts';
 import { ACCOUNT_ROLES, type AccountRole, CAP_WINDOWS, type CapWindow } from '../operator/choices.ts';
 import type { Options } from './command.ts';
@@ -30,9 +29,14 @@ export function timeOr(seconds: number | null, otherwise: string): string {
   return seconds === null ? otherwise : time(seconds);
 }
 
+/** `1 job`, `2 jobs`. */
+export function counted(count: number | bigint, noun: string): string {
+  return `${count} ${noun}${Number(count) === 1 ? '' : 's'}`;
+}
+
 /** Lost receipts that the ledger continues without. */
 export function describeLoss(loss: { accepted: number; receipts: number; spent_nanousd: bigint | number }): string {
-  return `${loss.receipts} receipts, ${usd(loss.spent_nanousd)} of spending, accepted ${time(loss.accepted)}`;
+  return `${counted(loss.receipts, 'receipt')}, ${usd(loss.spent_nanousd)} of spending, accepted ${time(loss.accepted)}`;
 }
 
 const MOST = formatUsd(INT64_MAX);
@@ -97,13 +101,20 @@ export function readMoment(text: string, what: string, clock: Clock, direction: 
   throw usageFailure(`${what} must be ${forms}, not "${text}".`);
 }
 
-/** When a key expires: later than now, and not so late that it can only be a typo. */
-export function readExpiry(text: string, flag: string, clock: Clock): number {
-  const moment = readMoment(text, flag, clock, 'ahead');
+export interface ExpiryTerms {
+  readonly clock: Clock;
+  readonly daysMax: number;
+  /** What to do about a time that is too late. */
+  readonly remedy: string;
+}
+
+/** When a key expires: later than now, and not later than it may. */
+export function readExpiry(text: string, flag: string, { clock, daysMax, remedy }: ExpiryTerms): number {
+  const moment = text === 'never' ? Number.POSITIVE_INFINITY : readMoment(text, flag, clock, 'ahead');
   const now = Math.floor(clock.nowMs() / 1000);
   if (moment <= now) throw usageFailure(`${flag} must be in the future, not "${text}".`);
-  if (moment - now <= LIMITS.keyLifeDaysMax * 86_400) return moment;
-  throw usageFailure(`${flag} must be within ${LIMITS.keyLifeDaysMax} days, not "${text}". Use "never" for no expiry.`);
+  if (moment - now <= daysMax * 86_400) return moment;
+  throw usageFailure(`${flag} must be within ${daysMax} days, not "${text}". ${remedy}`);
 }
 
 /** A time without a zone is UTC. Days that do not exist are refused, not rolled over. */

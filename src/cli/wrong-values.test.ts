@@ -43,7 +43,12 @@ test.each<[what: string, args: string[], words: string]>([
   [
     'a management key that lasts too long',
     ['management-keys', 'mint', '--expires', '1000d'],
-    '--expires must be in the future, within 366 days',
+    '--expires must be within 366 days, not "1000d". A management key always expires.',
+  ],
+  [
+    'a management key that lasts for ever',
+    ['management-keys', 'mint', '--expires', 'never'],
+    '--expires must be within 366 days, not "never". A management key always expires.',
   ],
   ['a catalog that is not there', ['catalog', 'check', 'none.json'], 'Cannot read none.json (ENOENT)'],
 ])('%s is a mistake of the command, which names the flag', async (_, args, words) => {

@@ -1,9 +1,8 @@
-import { existsSync } from 'node:fs';
 import type { CompactTerms, Refused } from '../cli/composition.ts';
 import type { Clock } from '../kit/clock.ts';
 import { type CompactView, compactView } from '../operator/store.ts';
 import { compactLedger } from '../store/sqlite/compact.ts';
-import { databaseFile } from '../store/sqlite/database.ts';
+import { hasLedger } from '../store/sqlite/copy-source.ts';
 import { onClosedFolder } from './closed-folder.ts';
 
 /** Gives the space of deleted rows back. A data folder must not be open in any process. */
@@ -13,6 +12,6 @@ export async function compactStore(terms: CompactTerms, clock: Clock): Promise<C
     const { vacuumLedger } = await import('../store/postgres/compact.ts');
     return compactView('postgres', await vacuumLedger(store.url.reveal(), progress));
   }
-  if (!existsSync(databaseFile(folder))) return { refused: `There is no ledger in ${folder}.`, unreachable: true };
+  if (!hasLedger(folder)) return { refused: `There is no ledger in ${folder}.`, unreachable: true };
   return onClosedFolder(folder, clock, () => compactView('sqlite', compactLedger({ folder, clock, progress })));
 }

@@ -145,6 +145,16 @@ describe('a person', () => {
     }
   });
 
+  test('who has no role in an account gets no cap there, and the refusal names the command that gives a role', async () => {
+    await enrol('bo@example.com');
+    await expect(
+      run('members.put', { account: 'ada', person: 'bo@example.com', spend_cap_nanousd: 5 }),
+    ).rejects.toMatchObject({
+      message: expect.stringContaining('has no role in the account "ada"'),
+      hint: 'tollgate people invite bo@example.com --account ada --role member',
+    });
+  });
+
   test('who is not in an account is not found in its audit, unless they have changed something in it', async () => {
     await enrol('stranger@example.com');
     const member = await enrol('member@example.com');

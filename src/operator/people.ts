@@ -3,6 +3,7 @@ import type { AccountServices } from '../accounts/accounts.ts';
 import { PERSON_PREFIX, SESSION_PREFIX } from '../canonical/id-prefixes.ts';
 import { stringifyJson } from '../json/stringify.ts';
 import { formatId, parseId } from '../kit/ids.ts';
+import { shellWord } from '../kit/shell-words.ts';
 import { ACCOUNT_ROLES, type Person, type PersonCap } from '../store/people.ts';
 import { CAP_WINDOWS } from '../store/store.ts';
 import { type ActingServices, auditRow } from './actor.ts';
@@ -185,6 +186,7 @@ async function changeMember(
     throw new OperatorError(
       'invalid_input',
       `${person.email} has no role in the account "${account.name}". Name a role.`,
+      `tollgate people invite ${shellWord(person.email)} --account ${shellWord(account.name)} --role member`,
     );
   // What the change is compared with, and what the audit says was before, must come from one read.
   const known = before ?? (await directory.findPersonCap(account.id, person.id));

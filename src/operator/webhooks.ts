@@ -3,6 +3,7 @@ import { GatewayError } from '../canonical/errors.ts';
 import { ACCOUNT_PREFIX, EVENT_PREFIX } from '../canonical/id-prefixes.ts';
 import { MasterKeyError } from '../custody/master-keys.ts';
 import { formatId } from '../kit/ids.ts';
+import { shellWord } from '../kit/shell-words.ts';
 import { LIMITS } from '../limits.ts';
 import type { Delivery, DeliveryState } from '../store/webhooks.ts';
 import type { ShownWebhook, WebhookAudit, WebhookOwner, WebhookTargets } from '../webhooks/targets.ts';
@@ -199,7 +200,8 @@ async function withTargets<Result>(
     if (error instanceof MasterKeyError) throw new OperatorError('refused', error.message);
     if (!(error instanceof GatewayError)) throw error;
     const isUnknown = error.kind === 'webhook_not_found';
-    const hint = isUnknown ? 'tollgate webhooks list' : null;
+    const ofAccount = account === null ? '' : ` --account ${shellWord(account)}`;
+    const hint = isUnknown ? `tollgate webhooks list${ofAccount}` : null;
     throw new OperatorError(isUnknown ? 'not_found' : 'invalid_input', error.message, hint);
   }
 }

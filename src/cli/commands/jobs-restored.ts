@@ -2,6 +2,7 @@ import type { RestoredJobsView } from '../../operator/jobs.ts';
 import type { CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { usageFailure } from '../failure.ts';
+import { counted } from '../text-values.ts';
 
 const RESTORED_OPTION = ['--restored', 'the jobs that are paused because the ledger was restored'] as const;
 
@@ -37,5 +38,5 @@ function refuseWithoutFlag(restored: string | boolean | undefined): void {
 }
 
 function describe({ status, jobs }: RestoredJobsView): string {
-  return status === 'resumed' ? `Queued ${jobs} jobs again.` : `Ended ${jobs} jobs as failed.`;
+  return status === 'resumed' ? `Queued ${counted(jobs, 'job')} again.` : `Ended ${counted(jobs, 'job')} as failed.`;
 }

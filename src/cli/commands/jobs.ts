@@ -17,6 +17,7 @@ import { PAGE_OPTIONS, sayMore } from '../paging.ts';
 import { ProgressLine } from '../progress.ts';
 import type { Session } from '../session.ts';
 import { formatTable } from '../table.ts';
+import { counted } from '../text-values.ts';
 import { readCeiling, readListQuery, readTermsQuery } from './job-options.ts';
 import { describeGroup, describeJob, GROUP_COLUMNS, JOB_COLUMNS } from './job-words.ts';
 import { failRestoredCommand, resumeRestoredCommand } from './jobs-restored.ts';
@@ -52,12 +53,12 @@ const submitCommand: CommandSpec = {
     if (options.wait !== true) {
       session.show({ text, result: group }, ({ id }) => id);
       session.advise(
-        `Accepted ${group.counts.total} jobs. Get their results: tollgate jobs wait ${group.id}${sameGateway(options)} --out results.jsonl`,
+        `Accepted ${counted(group.counts.total, 'job')}. Get the results: tollgate jobs wait ${group.id}${sameGateway(options)} --out results.jsonl`,
       );
       return EXIT.ok;
     }
     session.advise(
-      `Accepted ${group.counts.total} jobs as ${group.id}. If this is interrupted: ${waitAgain(group.id, options)}`,
+      `Accepted ${counted(group.counts.total, 'job')} as ${group.id}. If this is interrupted: ${waitAgain(group.id, options)}`,
     );
     return finish(session, client, { id: group.id, out, options });
   },

@@ -48,6 +48,7 @@ const TERMS = [
   ],
 ] as const;
 
+const EXPIRY = { daysMax: LIMITS.keyLifeDaysMax, remedy: 'Use "never" for no expiry.' };
 const GRACE = `${LIMITS.keyGraceMs / 3_600_000}h`;
 const PERMISSION_OPTIONS = KEY_PERMISSIONS.map(permissionOption);
 const ALLOW = [
@@ -278,6 +279,7 @@ interface Terms {
 /** `none`, `never` and `all` remove a restriction. */
 function readTerms(session: Session, options: Options): Terms {
   const { name, window, expires, models, onUnsupported, maxCost } = options;
+  const { clock } = session.composition;
   const note = textOption(options, 'note', LIMITS.keyNoteCharsMax);
   const cap = readCapOption(options);
   return {
@@ -289,7 +291,7 @@ function readTerms(session: Session, options: Options): Terms {
       max_cost_nanousd: maxCost === 'none' ? null : readCap(readUsd(maxCost, '--max-cost'), maxCost, '--max-cost'),
     }),
     ...(typeof expires === 'string' && {
-      expires_at: expires === 'never' ? null : readExpiry(expires, '--expires', session.composition.clock),
+      expires_at: expires === 'never' ? null : readExpiry(expires, '--expires', { ...EXPIRY, clock }),
     }),
     ...(typeof models === 'string' && { models: models === 'all' ? null : readList(models) }),
     ...(typeof onUnsupported === 'string' && { on_unsupported: readOnUnsupported(onUnsupported) }),
@@ -323,7 +325,7 @@ function readPermission(option: string, name: string): KeyPermission {
 
 function windowWithoutCap(account: string, window: CapWindow): CliFailure {
   const message = '--window sets when a spend cap resets, but this key has no cap. Add --cap, or remove --window.';
-  return usageFailure(message, `tollgate keys mint --account ${account} --cap 10 --window ${window}`);
+  return usageFailure(message, `tollgate keys mint --account ${shellWord(account)} --cap 10 --window ${window}`);
 }
 
 /** Model names are checked against the served models, which depend on the provider keys. */

@@ -1,3 +1,4 @@
+import { LIMITS } from '../../limits.ts';
 import type { ManagementKeyView } from '../../operator/people-view.ts';
 import type { CommandGroup, CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -5,6 +6,8 @@ import { usageFailure } from '../failure.ts';
 import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
 import { formatRecord, formatTable } from '../table.ts';
 import { readExpiry, readRole, time, timeOr } from '../text-values.ts';
+
+const EXPIRY = { daysMax: LIMITS.managementKeyDaysMax, remedy: 'A management key always expires.' };
 
 const mintCommand: CommandSpec = {
   name: 'mint',
@@ -14,7 +17,10 @@ const mintCommand: CommandSpec = {
     ['--account <account>', 'the only account it may manage; without it, the whole gateway'],
     ['--role <role>', 'what it may do in that account: owner, member or viewer'],
     ['--read-only', 'let the key read, but change nothing'],
-    ['--expires <when>', 'a date like 2027-01-31, or a duration like 30d (90d)'],
+    [
+      '--expires <when>',
+      `a date like 2027-01-31, or a duration like 30d, at most ${LIMITS.managementKeyDaysMax}d (90d)`,
+    ],
   ],
   examples: [
     'tollgate management-keys mint --name billing --read-only --expires 30d',
@@ -31,7 +37,7 @@ const mintCommand: CommandSpec = {
       account,
       role: role ?? 'operator',
       read_only: options.readOnly === true,
-      expires_at: readExpiry(expires, '--expires', session.composition.clock),
+      expires_at: readExpiry(expires, '--expires', { ...EXPIRY, clock: session.composition.clock }),
     });
     const { secret, ...key } = answer.result;
     session.show(answer, () => secret);

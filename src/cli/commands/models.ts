@@ -6,7 +6,7 @@ import type { CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Session } from '../session.ts';
 import { formatTable } from '../table.ts';
-import { usd } from '../text-values.ts';
+import { counted, usd } from '../text-values.ts';
 
 export const modelsCommand: CommandSpec = {
   name: 'models [part]',
@@ -25,7 +25,7 @@ export const modelsCommand: CommandSpec = {
     session.show({ result: shown, text: stringifyJson(shown) }, () =>
       matching.length === 0 ? '' : formatTable(COLUMNS, matching),
     );
-    session.advise(`${matching.length} models, prices ${list.price_version}`);
+    session.advise(`${counted(matching.length, 'model')}, prices ${list.price_version}`);
     return matching.length === 0 && part !== '' ? EXIT.no : EXIT.ok;
   },
 };
@@ -45,7 +45,7 @@ async function resetHoldFactor(session: Session, model: string): Promise<number>
   const { model: id, forgotten_accounts: accounts } = answer.result;
   session.show(answer, () => '');
   session.advise(
-    `Overruns of ${accounts} accounts with ${id} are forgotten. A running server applies this within a minute.`,
+    `Overruns of ${counted(accounts, 'account')} with ${id} are forgotten. A running server applies this within a minute.`,
   );
   return EXIT.ok;
 }

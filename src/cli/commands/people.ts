@@ -7,7 +7,7 @@ import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
 import type { VerbAnswer } from '../reach-operator.ts';
 import type { Session } from '../session.ts';
 import { formatRecord, formatTable } from '../table.ts';
-import { readCapOption, readRole, readWindow, time, usd } from '../text-values.ts';
+import { counted, readCapOption, readRole, readWindow, time, usd } from '../text-values.ts';
 
 const CAP_OPTIONS = [
   ['--cap <usd>', 'most that all keys of the person may spend in the account, in dollars'],
@@ -153,7 +153,7 @@ const signOutCommand: CommandSpec = {
   examples: ['tollgate people sign-out ada@example.com'],
   async run(session, [person = '']) {
     const answer = await session.ask('people.signout', { person });
-    session.show(answer, ({ sessions_ended: ended }) => `${ended} ${ended === 1 ? 'session' : 'sessions'} ended`);
+    session.show(answer, ({ sessions_ended: ended }) => `${counted(ended, 'session')} ended`);
     return EXIT.ok;
   },
 };

@@ -10,7 +10,7 @@ import { usageFailure } from '../failure.ts';
 import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
 import type { Session } from '../session.ts';
 import { formatRecord, formatTable } from '../table.ts';
-import { readMoment, time, usd } from '../text-values.ts';
+import { counted, readMoment, time, usd } from '../text-values.ts';
 import { keysCommand, rotateKeyCommand } from './receipt-keys.ts';
 import { refundCommand } from './refund.ts';
 import { verifyCommand } from './verify-receipt.ts';
@@ -91,7 +91,7 @@ function describeSum(receipts: readonly OperatorReceiptView[]): string {
   const costs = receipts.flatMap(({ cost_nanousd }) => (cost_nanousd === null ? [] : [BigInt(cost_nanousd)]));
   const running = receipts.length - costs.length;
   const sum = usd(costs.reduce((total, cost) => total + cost, 0n));
-  const calls = `${receipts.length} ${receipts.length === 1 ? 'call' : 'calls'}`;
+  const calls = counted(receipts.length, 'call');
   return running === 0 ? `${calls}, ${sum} in total.` : `${calls}, ${sum} so far; ${running} still running.`;
 }
 

@@ -5,7 +5,7 @@ import { usageFailure } from '../failure.ts';
 import { ProgressLine } from '../progress.ts';
 import type { Session } from '../session.ts';
 import { formatRecord, formatTable } from '../table.ts';
-import { readMoment } from '../text-values.ts';
+import { counted, readMoment } from '../text-values.ts';
 
 export const archiveCommand: CommandSpec = {
   name: 'archive',
@@ -57,7 +57,7 @@ async function check(session: Session, { check: folder }: Options): Promise<numb
   session.show(answer, describeCheck);
   for (const problem of answer.result.problems) session.say(problem);
   const { ok, problems } = answer.result;
-  session.advise(ok ? 'The archive is complete.' : `THE ARCHIVE IS WRONG: ${problems.length} problems.`);
+  session.advise(ok ? 'The archive is complete.' : `THE ARCHIVE IS WRONG: ${counted(problems.length, 'problem')}.`);
   return ok ? EXIT.ok : EXIT.no;
 }
 

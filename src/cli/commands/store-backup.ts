@@ -57,7 +57,7 @@ export const restoreCommand: CommandSpec = {
     session.show({ text: stringifyJson(restored), result: restored }, describeRestore);
     const { open_holds: open } = restored.books;
     if (open > 0)
-      session.advise(`${open} calls were running when the backup was made: the next start releases their holds.`);
+      session.advise(`Calls that were running when the backup was made: ${open}. The next start releases their holds.`);
     session.advise(`The ledger is exact. ${MASTER_KEYS}`);
     return EXIT.ok;
   },

@@ -1,9 +1,10 @@
 import { storeUrlSchema } from '../../config/store.ts';
 import { stringifyJson } from '../../json/stringify.ts';
+import { StoreUnavailable } from '../../ledger/ledger.ts';
 import type { CopyProgress, CopyView } from '../../operator/store.ts';
 import type { CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { CliFailure, usageFailure } from '../failure.ts';
+import { CliFailure, unreachable, usageFailure } from '../failure.ts';
 import { ProgressLine } from '../progress.ts';
 import { formatRecord } from '../table.ts';
 import { usd } from '../text-values.ts';
@@ -28,6 +29,9 @@ export const copyCommand: CommandSpec = {
         to,
         progress: (done) => line.tell(WORDS[done.phase], done.done, done.total),
       })
+      .catch((error: unknown) => {
+        throw error instanceof StoreUnavailable ? unreachable(error.message, CHECK_TARGET) : error;
+      })
       .finally(() => line.end());
     if ('refused' in copy) throw new CliFailure(copy.unreachable ? EXIT.unreachable : EXIT.no, copy.refused);
     const text = stringifyJson(copy);
@@ -49,6 +53,8 @@ const WORDS: Readonly<Record<CopyProgress['phase'], string>> = {
   verifying: 'verifying both sides',
 };
 
+/** The data folder that `tollgate doctor` would check is not what could not be reached. */
+const CHECK_TARGET = 'tollgate store check --store URL';
 const EQUAL =
   'Both ledgers verify and are equal, row by row. Start the replicas with --store and the same master keys. The old folder is marked as moved: it can be read, but not changed.';
 const BEFORE = 'This ledger was copied there before and has not changed since. Nothing to do.';

@@ -102,8 +102,10 @@ const testCommand: CommandSpec = {
       sendTest(session, operator, { account, name }),
     );
     session.show({ text: JSON.stringify(ended), result: ended }, describeDelivery);
-    if (ended.attempts === 0)
-      session.advise('It has not been attempted yet: a running server delivers it. See "tollgate webhooks show".');
+    if (ended.attempts === 0) {
+      const show = `tollgate webhooks show ${shellWord(name)}${ownerFlag(options)}`;
+      session.advise(`It has not been attempted yet: a running server delivers it. See "${show}".`);
+    }
     return ended.status === 'delivered' ? EXIT.ok : EXIT.no;
   },
 };

@@ -68,6 +68,7 @@ function createDraft(draft: string, folder: string): void {
   } catch (error) {
     if (error instanceof BackupRefused) throw error;
     const code = (error as NodeJS.ErrnoException).code ?? String(error);
+    if (code === 'ENOENT') throw new BackupRefused(`The folder ${dirname(draft)} does not exist. Make it first.`);
     throw new BackupRefused(
       `Cannot write ${draft} (${code}). If a server is running, it writes the backup: choose a folder that it can write to.`,
     );

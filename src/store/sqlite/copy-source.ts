@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { type Cleanup, openAll } from '../../kit/cleanup.ts';
 import type { Clock } from '../../kit/clock.ts';
@@ -15,7 +15,7 @@ export type SqliteSource = CopySource & { close(): Promise<void> };
 
 /** Whether the folder contains a ledger; opening a missing one would create it. */
 export function hasLedger(folder: string): boolean {
-  return existsSync(databaseFile(folder));
+  return statSync(databaseFile(folder), { throwIfNoEntry: false }) !== undefined;
 }
 
 /** Opens a ledger for copying. The caller holds the folder's lock. Open holds of a dead server are voided. */
