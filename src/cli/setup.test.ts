@@ -12,6 +12,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { CliFixture, type CliRun } from '../../test/cli-fixture.ts';
+import { mintSecret } from '../accounts/keys.ts';
 import { EXIT } from './exit-codes.ts';
 
 let cli: CliFixture;
@@ -288,13 +289,26 @@ describe('tollgate setup', () => {
     ['another gateway without a model', ['codex', '--url', 'http://localhost:1'], 'name the model too: --model ID'],
     ['another gateway without a key', ['codex', '--url', 'https://gate.example.com'], '--key-env TOLLGATE_API_KEY'],
     [
-      'a key instead of its variable',
-      ['codex', '--key-env', 'tg-live-x'],
-      'is not the name of an environment variable',
+      'what cannot be a variable',
+      ['codex', '--key-env', 'sk-x'],
+      '--key-env must be the name of an environment variable',
     ],
   ])('refuses %s', async (_, args, message) => {
     const { code, err } = await setup(...args);
     expect([code, err]).toEqual([EXIT.usage, expect.stringContaining(message)]);
+    expect(existsSync(place('.codex'))).toBe(false);
+  });
+
+  test('refuses a key in place of its variable, which it could be taken for, and does not repeat it', async () => {
+    const key = mintSecret().secret.reveal();
+    for (const args of [
+      ['setup', 'codex'],
+      ['jobs', 'list'],
+    ]) {
+      const { code, out, err } = await cli.run([...args, '--key-env', key], { HOME: home });
+      expect([code, err]).toEqual([EXIT.usage, expect.stringContaining('and not the key itself')]);
+      expect(out + err).not.toContain(key);
+    }
     expect(existsSync(place('.codex'))).toBe(false);
   });
 

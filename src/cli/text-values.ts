@@ -3,7 +3,7 @@ import { isCalendarDay } from '../kit/calendar-day.ts';
 import type { Clock } from '../kit/clock.ts';
 import { formatId } from '../kit/ids.ts';
 import { formatUsd, INT64_MAX, parseUsd } from '../money/nanousd.ts';
-import { ACCOUNT_ROLES, type AccountRole, CAP_WINDOWS, type CapWindow } from '../operator/choices.ts';
+import { ACCOUNT_ROLES, type AccountRole, CAP_WINDOWS, type CapWindow, looksLikeKey } from '../operator/choices.ts';
 import type { Options } from './command.ts';
 import { usageFailure } from './failure.ts';
 
@@ -156,6 +156,14 @@ export function textOption(options: Options, name: string, charsMax: number): st
   if (typeof text !== 'string') return null;
   if (text.length > charsMax) throw usageFailure(`--${name} must be at most ${charsMax} characters long.`);
   return text;
+}
+
+/** The name of a variable that holds a key. A key that somebody has typed instead is not repeated, and goes into no file. */
+export function readVariableName(typed: string, flag: string): string {
+  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(typed) && !looksLikeKey(typed)) return typed;
+  throw usageFailure(
+    `${flag} must be the name of an environment variable, like TOLLGATE_API_KEY, and not the key itself.`,
+  );
 }
 
 /** One of a few words. */

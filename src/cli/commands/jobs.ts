@@ -17,7 +17,7 @@ import { PAGE_OPTIONS, sayMore } from '../paging.ts';
 import { ProgressLine } from '../progress.ts';
 import type { Session } from '../session.ts';
 import { formatTable } from '../table.ts';
-import { counted } from '../text-values.ts';
+import { counted, readVariableName } from '../text-values.ts';
 import { readCeiling, readListQuery, readTermsQuery } from './job-options.ts';
 import { describeGroup, describeJob, GROUP_COLUMNS, JOB_COLUMNS } from './job-words.ts';
 import { failRestoredCommand, resumeRestoredCommand } from './jobs-restored.ts';
@@ -245,9 +245,10 @@ function refuseWithout(path: string, access: number, message: string): void {
 async function openClient(session: Session, options: Options): Promise<GatewayClient> {
   const config = session.config('leave');
   const url = await findGatewayUrl(session, options.url, config);
-  const variable = typeof options.keyEnv === 'string' ? options.keyEnv : CALLER_KEY_VARIABLE;
+  const { keyEnv } = options;
+  const variable = typeof keyEnv === 'string' ? readVariableName(keyEnv, '--key-env') : CALLER_KEY_VARIABLE;
   const key = session.env[variable] ?? null;
-  if (key === null && (typeof options.keyEnv === 'string' || config.hosted || !isLoopback(url)))
+  if (key === null && (typeof keyEnv === 'string' || config.hosted || !isLoopback(url)))
     throw usageFailure(
       `The variable ${variable} is not set. Put a gateway key into it, or name another with --key-env.`,
     );

@@ -21,6 +21,7 @@ import {
   planSetup,
   planUndo,
 } from '../setup/settings-file.ts';
+import { readVariableName } from '../text-values.ts';
 
 const NAMES = SETUP_CLIENTS.map(({ name }) => name).join(', ');
 
@@ -104,9 +105,7 @@ async function readTerms(session: Session, options: Options): Promise<SetupTerms
 }
 
 function readKeyVariable(typed: string | boolean | undefined, isNeeded: boolean): string | null {
-  if (typeof typed === 'string' && /^[A-Za-z_][A-Za-z0-9_]*$/.test(typed)) return typed;
-  if (typeof typed === 'string')
-    throw usageFailure(`--key-env ${typed} is not the name of an environment variable. Do not write the key itself.`);
+  if (typeof typed === 'string') return readVariableName(typed, '--key-env');
   if (!isNeeded) return null;
   throw usageFailure(
     'This gateway needs a key. Name the environment variable that holds it: --key-env TOLLGATE_API_KEY.',
