@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CliFixture } from '../../test/cli-fixture.ts';
 import { LIMITS } from '../limits.ts';
+import { StoreUnavailable } from '../store/store.ts';
 import { checkConsole, checkDataFolder, checkNode, checkPort, judgeDisk, judgeLedgerClock } from './checks.ts';
 
 test.each([
@@ -153,6 +154,13 @@ describe('doctor', () => {
     expect(out).toMatch(/^store +failure +The disk is full/m);
     expect(out).toMatch(/^ledger +failure +impossible balance: ada/m);
     expect(out).toMatch(/^hosts +failure/m);
+  });
+
+  test('does not send the operator of a database to the page about data folders, or to a process that has it open', async () => {
+    vi.spyOn(cli.store, 'listAccounts').mockRejectedValue(new StoreUnavailable('The database does not answer.'));
+    const { err } = await cli.run(['doctor', '--port', '0', '--store', 'postgres://ada@db.example/books']);
+    expect(err).toContain('ledger: see docs/deploy.md\n');
+    expect((await doctor()).err).toContain('ledger: see docs/data-folder.md\n');
   });
 
   test('reports a bad config file as a finding', async () => {

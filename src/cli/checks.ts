@@ -15,7 +15,7 @@ import { asFailure } from './failure.ts';
 import type { Finding } from './finding.ts';
 import { describeOpenFolder } from './folder-mode.ts';
 import { type Operator, withOperator } from './reach-operator.ts';
-import { describeLoss } from './text-values.ts';
+import { counted, describeLoss } from './text-values.ts';
 
 const ok = (check: string, detail: string): Finding => ({ check, status: 'ok', detail, remedy: null });
 const warning = (check: string, detail: string, remedy: string): Finding => ({
@@ -66,6 +66,8 @@ export function checkMasterKey({ masterKey }: Config): Finding {
 async function checkMissingKey(operator: Operator, { masterKey }: Config): Promise<Finding | null> {
   if (!isOwnFileMissing(masterKey)) return null;
   if (operator.server !== null) {
+    const { source } = (await operator.run('seal.status', {})).result;
+    if (source !== masterKey.source) return ok('master key', `${source}, as the running gateway has it`);
     const detail = `${masterKey.path} is missing; the running gateway still has its keys`;
     return failure('master key', detail, 'run "tollgate seal rotate", which writes it again, before the gateway stops');
   }
@@ -140,13 +142,19 @@ export async function checkBooks(composition: Composition, config: Config): Prom
     }));
   } catch (error) {
     const { message, hint } = asFailure(error);
-    const remedy = hint === null ? 'see docs/data-folder.md' : 'stop the process that has it open';
     return {
-      findings: [failure('ledger', message, remedy)],
+      findings: [failure('ledger', message, remedyFor(config, hint))],
       server: null,
       masterKey: null,
     };
   }
+}
+
+/** A command's hint is to run this check, which does not help here. */
+function remedyFor({ store }: Config, hint: string | null): string {
+  if (store !== null) return 'see docs/deploy.md';
+  if (hint === null) return 'see docs/data-folder.md';
+  return hint === 'tollgate doctor' ? 'stop the process that has it open' : hint;
 }
 
 function describeServer(server: Holder | null): Finding {
@@ -187,7 +195,7 @@ function describeSpan(ms: number): string {
 async function checkAccounts(operator: Operator): Promise<Finding> {
   const { data, next } = (await operator.run('accounts.list', { limit: LIMITS.storePageRowsMax })).result;
   const broken = data.filter(isImpossible);
-  const seen = `${data.length === 1 ? '1 account' : `${data.length} accounts`}${next === null ? '' : ' checked, there are more'}`;
+  const seen = `${counted(data.length, 'account')}${next === null ? '' : ' checked, there are more'}`;
   if (broken.length === 0)
     return ok('ledger', `${seen}, balances are consistent; "tollgate ledger verify" checks every entry`);
   return failure(

@@ -65,7 +65,9 @@ export function isOwnFileMissing(from: MasterKeySource): from is OwnFile {
 export function lostOwnFile(path: string): MasterKeyError {
   return new MasterKeyError(
     `${path} is missing, and the ledger holds secrets that only its keys decrypt. Put it back from a copy. ` +
-      `If there is none, ${MAKE_ONE} in a file of that name with mode 0600: provider keys, webhook secrets, ` +
+      'If the gateway has its master keys from elsewhere, as in hosted mode, set TOLLGATE_MASTER_KEY, ' +
+      'TOLLGATE_MASTER_KEY_FILE or TOLLGATE_MASTER_KEY_COMMAND as it does. ' +
+      `If there is no copy, ${MAKE_ONE} in a file of that name with mode 0600: provider keys, webhook secrets, ` +
       'waiting jobs and the key that signs receipts are lost then.',
   );
 }

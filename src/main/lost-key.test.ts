@@ -1,9 +1,10 @@
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runCli } from '../cli/run.ts';
-import { loadConfig } from '../config/config.ts';
+import { type Environment, loadConfig } from '../config/config.ts';
 import { MasterKeyError } from '../custody/master-keys.ts';
 import { systemClock } from '../kit/clock.ts';
 import { createLog } from '../kit/log.ts';
@@ -25,11 +26,12 @@ afterEach(async () => {
 });
 
 const flags = () => ({ data: join(folder, 'data'), port: '0', sim: false, localHosts: false });
-const config = () => loadConfig({ argvFlags: flags(), env: { HOME: folder }, cwd: folder });
+const config = (env: Environment = {}) =>
+  loadConfig({ argvFlags: flags(), env: { HOME: folder, ...env }, cwd: folder });
 
-async function start(): Promise<Running> {
+async function start(env: Environment = {}): Promise<Running> {
   running = await startGateway({
-    config: config(),
+    config: config(env),
     hosts: [],
     clock: systemClock,
     log: createLog({ level: 'silent', destination: { write: () => undefined } }),
@@ -107,6 +109,23 @@ describe('a key file that is gone, while the ledger holds secrets that it encryp
       detail: expect.stringContaining('Put it back from a copy.'),
     });
     expect(existsSync(keyFile)).toBe(false);
+  });
+
+  test('is not missed by doctor if the running gateway has its keys from elsewhere, like one in hosted mode', async () => {
+    const given = join(folder, 'given.key');
+    writeFileSync(given, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
+    await start({ TOLLGATE_MASTER_KEY_FILE: given });
+    expect(await masterKeyFinding()).toEqual({
+      check: 'master key',
+      status: 'ok',
+      detail: 'TOLLGATE_MASTER_KEY_FILE, as the running gateway has it',
+      remedy: null,
+    });
+    await stop();
+    expect(await masterKeyFinding()).toMatchObject({
+      status: 'failure',
+      detail: expect.stringContaining('set TOLLGATE_MASTER_KEY, TOLLGATE_MASTER_KEY_FILE or'),
+    });
   });
 
   test('is written again by the running gateway, with the same keys, at a reload and at a rotation', async () => {

@@ -104,5 +104,5 @@ function describeStatus({ source, keys, rows, unreadable }: SealStatusView): str
     ['stored keys', String(rows)],
     ['cannot be decrypted', String(unreadable)],
   ]);
-  return `${summary}\n\n${formatTable(COLUMNS, keys)}`;
+  return `${summary}\n${formatTable(COLUMNS, keys)}`;
 }
