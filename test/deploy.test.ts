@@ -134,6 +134,10 @@ describe('the load balancer', () => {
     expect(setting(HAPROXY, 'retry-on')).toBe('conn-failure');
     expect(HAPROXY).not.toContain('http-buffer-request');
   });
+
+  test('says which client a request is from: otherwise all clients share one limit of failed sign-ins', () => {
+    expect(HAPROXY).toMatch(/^ *option forwardfor$/m);
+  });
 });
 
 describe('the unit', () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { anyCharacter } from '../../test/any-character.ts';
@@ -68,6 +69,24 @@ test('writes every field of a call as one line of valid JSON, whatever character
       expect(said).toEqual(JSON.parse(JSON.stringify(expected(record))));
     }),
   );
+});
+
+test('docs/deploy.md shows the line of a call with the fields that it has', () => {
+  const page = readFileSync(new URL('../../docs/deploy.md', import.meta.url), 'utf8');
+  const shown = JSON.parse(/^\{"level".*$/m.exec(page)![0]);
+  const [record] = fc.sample(anyRecord, { numRuns: 1, seed: 1 });
+  const usage = {
+    freshTokens: 5,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    cacheWrite1hTokens: 0,
+    outputTokens: 36,
+    reasoningTokens: 0,
+  };
+  const lines: string[] = [];
+  const log = createLog({ level: 'info', destination: { write: (line) => lines.push(line) } });
+  logCall(log, { ...record!, usage, status: 200, tries: null, fault: null, lossReason: null });
+  expect(Object.keys(shown)).toEqual(Object.keys(JSON.parse(lines[0]!)));
 });
 
 function expected(record: ExchangeRecord) {
