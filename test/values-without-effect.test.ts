@@ -54,6 +54,9 @@ const NOTHING: Fields = {
   options: {},
   metadata: {},
   client_metadata: {},
+  response_format: {},
+  stop: '',
+  usage: { include: true },
   n: 1,
   best_of: 1,
   min_p: 0,
@@ -82,6 +85,20 @@ describe.each(PAIRS)('$caller to $host', ({ caller, host }) => {
     const fields = { client_metadata: { installation: 'i-1', turn: 7 } };
     expect(translate(caller, host, fields)).toEqual(translate(caller, host, {}));
   });
+});
+
+test.each<[CallerWire, Fields]>([
+  ['chat', { tool_choice: {} }],
+  ['chat', { tool_choice: '' }],
+  ['responses', { tool_choice: '' }],
+  ['messages', { tool_choice: {} }],
+  ['messages', { output_format: {} }],
+  ['messages', { output_config: { format: {} } }],
+  ['messages', { service_tier: '', speed: '', inference_geo: '' }],
+])('%s accepts %j for a host of another wire', (caller, fields) => {
+  for (const host of HOSTS.filter((one) => one !== caller)) {
+    expect(translate(caller, host, fields)).toEqual(translate(caller, host, {}));
+  }
 });
 
 describe.each(['chat', 'responses', 'completions'] as const)('thinking switched off on %s', (caller) => {

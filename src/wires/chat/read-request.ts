@@ -2,14 +2,14 @@ import type { CanonicalRequest, CanonicalTool, ToolChoice } from '../../canonica
 import type { JsonText } from '../../json/json.ts';
 import { type Adjustments, refusing } from '../adjustments.ts';
 import { readCacheMark } from '../fields/cache-mark.ts';
-import { isAbsent, isObject, isText, type Members, objectsIn } from '../fields/members.ts';
+import { isObject, isText, type Members, objectsIn } from '../fields/members.ts';
 import { noteOthers, noteStreamOptions, optionalFlag, optionalSchema, optionalText } from '../fields/other-members.ts';
 import { translateReasoning } from '../fields/read-reasoning.ts';
 import { mustBe, untranslatable } from '../fields/request-errors.ts';
 import { readResponseFormat } from '../fields/response-format.ts';
 import { readSampling } from '../fields/sampling.ts';
 import { readVerbosity } from '../fields/verbosity.ts';
-import { hasNoEffect } from '../fields/without-effect.ts';
+import { hasNoEffect, isEmpty } from '../fields/without-effect.ts';
 import type { Peek } from '../peek.ts';
 import { readMessages } from './read-messages.ts';
 
@@ -65,7 +65,7 @@ const CHOICE_MEMBERS: ReadonlySet<string> = new Set(['type', 'function']);
 const CHOSEN_MEMBERS: ReadonlySet<string> = new Set(['name']);
 
 function readToolChoice(choice: unknown, adjustments: Adjustments): ToolChoice | null {
-  if (isAbsent(choice)) return null;
+  if (isEmpty(choice)) return null;
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { kind: choice };
   if (isObject(choice) && choice.type === 'function' && isObject(choice.function)) {
     noteOthers(choice, 'tool_choice', CHOICE_MEMBERS, adjustments);

@@ -81,7 +81,7 @@ describe('a prompt for a chat model', () => {
     [{ prompt: '' }, 'prompt'],
     [{ max_tokens: 0, echo: true }, 'echo'],
     [{ min_p: 0.1 }, 'min_p'],
-    [{ response_format: { type: 'grammar' } }, 'response_format'],
+    [{ response_format: { type: 'json_schema' } }, 'response_format'],
   ])('%j is refused by name', (more, param) => {
     expect(refusalBy(() => read(more))).toMatchObject({ code: 'unsupported_parameter', param });
   });

@@ -41,8 +41,17 @@ describe('a request', () => {
   });
 });
 
+test.each([
+  { usage: { include: true } },
+  { temperature: null, tools: [], extra: {}, note: '', flag: false },
+  { stream: false, metadata: {} },
+])('accepts %j, which asks for nothing', (more) => {
+  expect(peekAt(more).model).toBe('arbiter');
+});
+
 describe('what is refused', () => {
   test.each([
+    [{ usage: true }, 'usage', 'invalid_value'],
     [{ model: 7 }, 'model', 'invalid_value'],
     [{ input: undefined }, 'input', 'missing_required_parameter'],
     [{ input: 7 }, 'input', 'invalid_value'],

@@ -1,10 +1,11 @@
 import { GatewayError } from '../../canonical/errors.ts';
 import type { JsonText } from '../../json/json.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
-import { isAbsent, isObject, type Members } from '../fields/members.ts';
+import { isObject, type Members } from '../fields/members.ts';
 import { readModel } from '../fields/read-model.ts';
 import { missing, untranslatable } from '../fields/request-errors.ts';
-import { checkEntry, decisionPeek, isRefusable } from '../fields/typed-decision.ts';
+import { checkEntry, decisionPeek, GATEWAY_FIELDS, isRefusable } from '../fields/typed-decision.ts';
+import { hasNoEffect } from '../fields/without-effect.ts';
 import type { Peek } from '../peek.ts';
 import { refusePictures } from './instructions.ts';
 import { readQuestions } from './questions.ts';
@@ -30,11 +31,11 @@ function checkInput(input: unknown): void {
   refusePictures(input, 'input');
 }
 
-const CARRIED = new Set(['model', 'input', 'questions', 'stream', ...LABEL_FIELDS]);
+const CARRIED = new Set(['model', 'input', 'questions', ...GATEWAY_FIELDS, ...LABEL_FIELDS]);
 
-/** The request is rewritten for `systemone`, so a field that it lacks would be lost. */
+/** The request is rewritten for `systemone`, so a field that it lacks would be lost. Values that ask for nothing are. */
 function refuseUntranslatable(body: Members): void {
   for (const name of Object.keys(body)) {
-    if (!CARRIED.has(name) && !isRefusable(name) && !isAbsent(body[name])) throw untranslatable(name);
+    if (!CARRIED.has(name) && !isRefusable(name) && !hasNoEffect(name, body[name])) throw untranslatable(name);
   }
 }

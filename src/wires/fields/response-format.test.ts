@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { refusalBy } from '../../../test/chat-wire.ts';
-import { refusing } from '../adjustments.ts';
+import { Adjustments, refusing } from '../adjustments.ts';
 import { readResponseFormat } from './response-format.ts';
 
 test.each([
-  [null, null],
   [{ type: 'text' }, { kind: 'text' }],
   [{ type: 'json_object' }, { kind: 'json' }],
   [
@@ -19,7 +18,18 @@ test.each([
   expect(readResponseFormat(format, refusing())).toEqual(canonical);
 });
 
-test.each(['json', { type: 'grammar' }, { type: 'json_schema' }])('%j has no word in common', (format) => {
+test.each([null, '', {}])('%j asks for nothing', (format) => {
+  const adjustments = new Adjustments(false);
+  expect([readResponseFormat(format, adjustments), adjustments.describe(null)]).toEqual([null, null]);
+});
+
+test('a type that only some vendors have is left out and named, never refused', () => {
+  const adjustments = new Adjustments(false);
+  expect(readResponseFormat({ type: 'grammar', grammar: 'root ::= "yes"' }, adjustments)).toBeNull();
+  expect(adjustments.describe(null)).toBe('response_format=dropped');
+});
+
+test.each(['json', { schema: {} }, { type: 'json_schema' }])('%j is not a format and is refused by name', (format) => {
   expect(refusalBy(() => readResponseFormat(format, refusing()))).toMatchObject({
     code: 'unsupported_parameter',
     param: 'response_format',

@@ -1,23 +1,30 @@
 import type { AnswerFormat } from '../../canonical/request.ts';
 import type { Adjustments } from '../adjustments.ts';
-import { isAbsent, isObject, type Members } from './members.ts';
+import { isAbsent, isObject, isText, type Members } from './members.ts';
 import { noteOthers, optionalFlag, optionalSchema, optionalText } from './other-members.ts';
+import { isEmpty } from './without-effect.ts';
 
-/** Reads `response_format`, a field of several wires, into the common language. */
+/** Reads `response_format`, a field of several wires, into the common language. A type that no other wire has is left out and named. */
 export function readResponseFormat(format: unknown, adjustments: Adjustments): AnswerFormat | null {
-  if (isAbsent(format)) return null;
-  const type = isObject(format) ? format.type : undefined;
+  if (isEmpty(format)) return null;
+  const { type, json_schema: schema } = isObject(format) ? format : NO_MEMBERS;
+  if (isText(type) && !TYPES.includes(type)) {
+    adjustments.note('response_format');
+    return null;
+  }
   if (isObject(format)) noteOthers(format, 'response_format', FORMAT_MEMBERS, adjustments);
   if (type === 'text') return { kind: 'text' };
   if (type === 'json_object') return { kind: 'json' };
-  const schema = isObject(format) && type === 'json_schema' ? format.json_schema : undefined;
-  if (!isObject(schema)) {
+  if (type !== 'json_schema' || !isObject(schema)) {
     adjustments.drop('response_format', 'send text, json_object or json_schema');
     return null;
   }
   noteOthers(schema, SCHEMA_FIELD, SCHEMA_MEMBERS, adjustments);
   return readSchemaFormat(schema, SCHEMA_FIELD);
 }
+
+const NO_MEMBERS: Members = {};
+const TYPES: readonly string[] = ['text', 'json_object', 'json_schema'];
 
 const SCHEMA_FIELD = 'response_format.json_schema';
 const FORMAT_MEMBERS: ReadonlySet<string> = new Set(['type', 'json_schema']);

@@ -6,7 +6,6 @@ import { isEmpty } from './without-effect.ts';
 /** Reads the sampling fields that several wires share. */
 export function readSampling(body: Members): Sampling {
   const number = (name: string): number | null => (typeof body[name] === 'number' ? body[name] : null);
-  const { stop } = body;
   return {
     temperature: number('temperature'),
     topP: number('top_p'),
@@ -14,8 +13,14 @@ export function readSampling(body: Members): Sampling {
     frequencyPenalty: number('frequency_penalty'),
     presencePenalty: number('presence_penalty'),
     seed: number('seed'),
-    stop: typeof stop === 'string' ? [stop] : Array.isArray(stop) ? stop.map(String) : [],
+    stop: readStop(body.stop),
   };
+}
+
+/** An empty string stops nothing. */
+function readStop(stop: unknown): string[] {
+  if (isEmpty(stop)) return [];
+  return Array.isArray(stop) ? stop.map(String) : [String(stop)];
 }
 
 /** Zero is the documented default, which considers every token. */

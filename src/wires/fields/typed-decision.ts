@@ -8,6 +8,7 @@ import type { HostQuirks } from '../quirks.ts';
 import { readCounts, usageRule } from '../usage/inclusive-usage.ts';
 import { withCost } from '../usage/prompt-usage.ts';
 import { HostAnswerBroken } from '../wire.ts';
+import { anObject, checkField } from './field-checks.ts';
 import { withoutHostBill } from './host-members.ts';
 import { readLabels } from './labels.ts';
 import { isAbsent, isObject, type Members } from './members.ts';
@@ -23,12 +24,16 @@ export function isRefusable(name: string): boolean {
   return Object.hasOwn(REFUSED_FIELDS, name);
 }
 
+/** Fields that only this gateway reads. */
+export const GATEWAY_FIELDS: readonly string[] = ['stream', 'usage'];
+
 /** The part of peek that both decision wires share. Input is billed, output is free. */
 export function decisionPeek(model: string, body: Members, bytes: Buffer, promptParam: 'state' | 'input'): Peek {
   for (const name of Object.keys(body)) {
     if (isRefusable(name)) refuseUnlessHarmless(REFUSED_FIELDS, body, name);
   }
   refuseStream(body, 'typed decisions');
+  if (!isAbsent(body.usage)) checkField('usage', body.usage, anObject);
   return {
     model,
     stream: false,

@@ -59,6 +59,7 @@ const KNOWN_FIELDS: Readonly<Record<string, FieldCheck>> = {
   tools: aList,
   top_k: anInteger,
   top_p: aNumber,
+  usage: anObject,
   user: aString,
 };
 
@@ -92,7 +93,7 @@ const REFUSED_FIELDS: Refusals = {
 };
 
 /** Fields of every wire that only this gateway reads on this one. Usage is always in its streams. */
-const GATEWAY_FIELDS: readonly string[] = [...COMMON_REASONING_FIELDS, 'stream_options'];
+const GATEWAY_FIELDS: readonly string[] = [...COMMON_REASONING_FIELDS, 'stream_options', 'usage'];
 
 /** Checks every field of a body; returns the names of unknown fields. */
 export function checkFields(body: Members): string[] {
@@ -110,9 +111,14 @@ export function checkFields(body: Members): string[] {
 function checkKnown(name: string, value: unknown): void {
   checkField(name, value, KNOWN_FIELDS[name]!);
   const priced = PRICED_VALUES[name];
-  if (priced === undefined || priced.includes(value as string)) return;
+  if (priced === undefined || value === '' || priced.includes(value as string)) return;
   const named = priced.map((one) => JSON.stringify(one)).join(' or ');
   throw unsupported(name, `\`${name}\` other than ${named} has no price here; leave it out.`);
+}
+
+/** An empty word asks for nothing here, but hosts refuse it. */
+export function isEmptyAsk(name: string, value: unknown): boolean {
+  return value === '' && Object.hasOwn(PRICED_VALUES, name);
 }
 
 /** Fields that are not sent to a host: those that only this gateway reads, and labels that the host's row does not forward. */

@@ -17,7 +17,7 @@ import { disablesThinking } from '../fields/read-reasoning.ts';
 import { invalidValue, mustBe } from '../fields/request-errors.ts';
 import { readResponseFormat } from '../fields/response-format.ts';
 import { readTopK } from '../fields/sampling.ts';
-import { hasNoEffect } from '../fields/without-effect.ts';
+import { hasNoEffect, isEmpty } from '../fields/without-effect.ts';
 import type { Peek } from '../peek.ts';
 import { isVendorDefined } from './check-tools.ts';
 import { isWithheld } from './fields.ts';
@@ -121,7 +121,7 @@ type Choice = Pick<CanonicalRequest, 'toolChoice' | 'parallelToolCalls'>;
 const CHOICE_MEMBERS: ReadonlySet<string> = new Set(['type', 'name', 'disable_parallel_tool_use']);
 
 function readToolChoice(choice: unknown, adjustments: Adjustments): Choice {
-  if (!isObject(choice)) return { toolChoice: null, parallelToolCalls: null };
+  if (!isObject(choice) || isEmpty(choice)) return { toolChoice: null, parallelToolCalls: null };
   noteOthers(choice, 'tool_choice', CHOICE_MEMBERS, adjustments);
   const isSingle = optionalFlag(choice.disable_parallel_tool_use, 'tool_choice.disable_parallel_tool_use');
   return { toolChoice: readChosen(choice), parallelToolCalls: isSingle === true ? false : null };
@@ -137,9 +137,9 @@ function readChosen({ type, name }: Members): ToolChoice {
 /** Formats of this wire have no name and are always strict. The field of other wires is read too. */
 function readAnswerFormat(body: Members, adjustments: Adjustments): AnswerFormat | null {
   const config = isObject(body.output_config) ? body.output_config : {};
-  const format = isAbsent(config.format) ? body.output_format : config.format;
-  if (isAbsent(format)) return readResponseFormat(body.response_format, adjustments);
-  if (!isAbsent(body.response_format))
+  const format = isEmpty(config.format) ? body.output_format : config.format;
+  if (isEmpty(format)) return readResponseFormat(body.response_format, adjustments);
+  if (!isEmpty(body.response_format))
     throw invalidValue('response_format', '`response_format` and `output_config.format` are both given; send one.');
   if (!isObject(format) || format.type !== 'json_schema' || !isObject(format.schema)) {
     throw mustBe('output_config.format', 'of type "json_schema" with a schema');

@@ -6,7 +6,7 @@ import { editHostFields, NO_QUIRKS } from '../fields/host-fields.ts';
 import { isObject, type Members } from '../fields/members.ts';
 import type { Peek } from '../peek.ts';
 import type { UpstreamTerms } from '../wire.ts';
-import { isWithheld } from './fields.ts';
+import { isEmptyAsk, isWithheld } from './fields.ts';
 import { isAdaptiveAlone, readCommonReasoning } from './read-thinking.ts';
 import { writeThinking } from './write-thinking.ts';
 
@@ -16,7 +16,9 @@ const PLAIN_INTEGER = /^\d+$/;
 export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer {
   const body = text.value as Members;
   const edit = text.edit();
-  for (const name of Object.keys(body)) if (isWithheld(name, terms.forwards)) edit.remove([name]);
+  for (const name of Object.keys(body)) {
+    if (isWithheld(name, terms.forwards) || isEmptyAsk(name, body[name])) edit.remove([name]);
+  }
   if (peek.model !== terms.hostModel) edit.set(['model'], JSON.stringify(terms.hostModel));
   if (!hasLimit(text, body, terms.outputLimit)) edit.set(['max_tokens'], String(terms.outputLimit));
   setThinking(body, terms, edit);

@@ -9,7 +9,7 @@ import type { JsonText } from '../../json/json.ts';
 import { type Adjustments, refusing } from '../adjustments.ts';
 import { IMAGE_DETAIL } from '../fields/image-url.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
-import { isAbsent, isObject, type Members, objectsIn } from '../fields/members.ts';
+import { isObject, type Members, objectsIn } from '../fields/members.ts';
 import { noteOthers, noteStreamOptions } from '../fields/other-members.ts';
 import { translateReasoning } from '../fields/read-reasoning.ts';
 import { mustBe } from '../fields/request-errors.ts';
@@ -52,7 +52,7 @@ export function readRequest(text: JsonText, peek: Peek, adjustments = refusing(F
   };
 }
 
-export const FIELD_NAMES = { verbosity: 'text.verbosity', [IMAGE_DETAIL]: 'input_image.detail' };
+export const FIELD_NAMES = { messages: 'input', verbosity: 'text.verbosity', [IMAGE_DETAIL]: 'input_image.detail' };
 
 /** Fields that can be translated, or that hosts do not need. */
 const CARRIED: ReadonlySet<string> = new Set([
@@ -119,7 +119,7 @@ function readTool(tool: Members): CanonicalTool {
 }
 
 function readToolChoice(choice: unknown): ToolChoice | null {
-  if (isAbsent(choice)) return null;
+  if (isEmpty(choice)) return null;
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { kind: choice };
   if (isObject(choice) && choice.type === 'function' && typeof choice.name === 'string') {
     return { kind: 'tool', name: choice.name };

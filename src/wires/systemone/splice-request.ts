@@ -2,7 +2,7 @@ import type { JsonText } from '../../json/json.ts';
 import { editHostFields, NO_QUIRKS } from '../fields/host-fields.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
 import type { Members } from '../fields/members.ts';
-import { isRefusable } from '../fields/typed-decision.ts';
+import { GATEWAY_FIELDS, isRefusable } from '../fields/typed-decision.ts';
 import type { Peek } from '../peek.ts';
 import type { UpstreamTerms } from '../wire.ts';
 
@@ -17,5 +17,5 @@ export function spliceRequest(text: JsonText, peek: Peek, { hostModel, forwards,
 
 function isWithheld(name: string, forwards: readonly string[]): boolean {
   if (LABEL_FIELDS.includes(name)) return !forwards.includes(name);
-  return name === 'stream' || isRefusable(name);
+  return GATEWAY_FIELDS.includes(name) || isRefusable(name);
 }
