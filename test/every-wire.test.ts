@@ -27,6 +27,13 @@ async function errorOf(response: Response): Promise<Record<string, unknown>> {
   return ((await response.json()) as { error: Record<string, unknown> }).error;
 }
 
+/** The last error among the frames of a stream. */
+function errorIn(stream: string): Record<string, unknown> {
+  const frames = stream.split('\n').filter((line) => line.startsWith('data: {'));
+  const errors = frames.map((line) => (JSON.parse(line.slice(6)) as { error?: Record<string, unknown> }).error);
+  return errors.findLast((error) => error !== undefined)!;
+}
+
 describe.each(Object.entries(WIRE_CASES))('%s', (_name, { path, body, streams }) => {
   test('a buffered response has its receipt in headers and body, and the receipt can be read later', async () => {
     const response = await harness.post(body, {}, path);
@@ -57,6 +64,26 @@ describe.each(Object.entries(WIRE_CASES))('%s', (_name, { path, body, streams })
     expect(text.replace(/event: gateway_receipt\ndata: .*\n/, '')).not.toMatch(/"cost(_nanousd)?":/);
     await harness.settled();
   });
+
+  test.runIf(streams)(
+    'a stream that breaks off ends with the error of a whole response, without a terminator',
+    async () => {
+      harness.sim.script({ status: 500 }, { times: 1 });
+      const whole = await errorOf(await harness.post(body, {}, path));
+      harness.sim.script({ errorAfterChunks: 6 }, { times: 1 });
+      const response = await harness.post({ ...body, stream: true }, {}, path);
+      expect([response.status, response.headers.get('x-gateway-cost-nanousd')]).toEqual([200, null]);
+      const text = await response.text();
+      const error = errorIn(text);
+      expect(['host_failed', 'overloaded']).toContain(error.code);
+      expect(Object.keys(error).toSorted()).toEqual(Object.keys(whole).toSorted());
+      expect(text).not.toMatch(/\[DONE\]|message_stop|gateway_receipt|response\.(completed|incomplete)/);
+      await harness.settled();
+      const receipt = await harness.receipt(response.headers.get('x-gateway-request-id')!);
+      expect(receipt).toMatchObject({ ended: 'upstream_error', http_status: 200 });
+      expect(receipt.cost_nanousd).toBeGreaterThan(0);
+    },
+  );
 
   test('a ceiling below the worst case refuses before any host is asked', async () => {
     const before = harness.sim.received();
@@ -139,15 +166,27 @@ describe.each([
   });
 });
 
-test('a reasoning effort that leaves no room for the answer is refused before anything is held', async () => {
-  const body = { model: 'sim-claude', max_tokens: 1000, messages: MESSAGES, reasoning_effort: 'high' };
-  const before = harness.sim.received();
-  const response = await harness.post(body, {}, '/v1/messages');
-  expect(response.status).toBe(400);
-  expect(await errorOf(response)).toMatchObject({ code: 'invalid_value', param: 'max_tokens' });
-  expect((await harness.get(`/v1/receipts/${response.headers.get('request-id')}`)).status).toBe(404);
-  expect(harness.sim.received()).toBe(before);
-});
+test.each([
+  ['/v1/messages', { max_tokens: 1000, messages: MESSAGES }, 'max_tokens'],
+  ['/v1/chat/completions', { max_tokens: 1000, messages: MESSAGES }, 'max_tokens'],
+  ['/v1/chat/completions', { max_completion_tokens: 1000, messages: MESSAGES }, 'max_completion_tokens'],
+  ['/v1/responses', { max_output_tokens: 1000, input: 'Hello' }, 'max_output_tokens'],
+  ['/v1/responses', { input: 'Hello', reasoning: { max_tokens: 5000 } }, 'max_output_tokens'],
+  ['/v1/completions', { prompt: 'Hello' }, 'max_tokens'],
+])(
+  '%s: an effort that leaves no room for the answer is refused before any hold, by the name of the limit: %o',
+  async (path, fields, param) => {
+    const effort = 'reasoning' in fields ? {} : { reasoning_effort: 'high' };
+    const before = harness.sim.received();
+    const response = await harness.post({ model: 'sim-claude', ...effort, ...fields }, {}, path);
+    expect(response.status).toBe(400);
+    const error = await errorOf(response);
+    expect(error).toMatchObject({ code: 'invalid_value', param });
+    expect(error.message).toContain(`\`${param}\``);
+    expect((await harness.get(`/v1/receipts/${response.headers.get('request-id')}`)).status).toBe(404);
+    expect(harness.sim.received()).toBe(before);
+  },
+);
 
 /** Models on routes that they do not belong to. */
 describe.each([

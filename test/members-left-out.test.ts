@@ -347,11 +347,6 @@ describe('asks for nothing, so nothing is named', () => {
   });
 });
 
-test('an image in a turn of the assistant is refused for a chat host, which takes only text there', async () => {
-  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } };
-  expect(await refusal('messages', 'sim-gpt', blocks('assistant', image))).toEqual([400, 'messages']);
-});
-
 test.each<[Caller, string, Fields]>([
   [
     'chat',

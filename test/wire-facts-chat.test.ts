@@ -89,6 +89,16 @@ describe('a tool turn', () => {
     const [, turn] = sentTo('chat', { messages }).messages as Fields[];
     expect(turn).toMatchObject({ content: null, reasoning_content: 'Two lanes.' });
   });
+
+  test('sends all reasoning of a turn back, if the model reasoned more than once in it', () => {
+    const thought = (text: string) => ({ type: 'reasoning', summary: [{ type: 'summary_text', text }] });
+    const call = { type: 'function_call', call_id: 'c1', name: 'open', arguments: '{}' };
+    const text = jsonText({ model: 'm', input: [thought('One.'), thought(' Two.'), call] });
+    const { client, hub } = WIRES.responses;
+    const request = hub!.client!.readRequest(text, client.peek(text, {}));
+    const [turn] = JSON.parse(WIRES.chat.hub!.upstream!.writeRequest(request, HOST).toString()).messages as Fields[];
+    expect(turn).toMatchObject({ reasoning_content: 'One. Two.', tool_calls: [{ id: 'c1' }] });
+  });
 });
 
 test('one stop or several are stop sequences', () => {

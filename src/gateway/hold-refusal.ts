@@ -3,7 +3,7 @@ import { GatewayError } from '../canonical/errors.ts';
 import { describeAmount } from '../money/nanousd.ts';
 import { largestOutputLimit } from '../money/worst-case.ts';
 import type { HoldRefusal } from '../store/store.ts';
-import type { Peek } from '../wires/peek.ts';
+import { limitFieldOf, type Peek } from '../wires/peek.ts';
 import type { Admission } from './admit.ts';
 import { CEILING_HEADER } from './read-call.ts';
 
@@ -108,7 +108,7 @@ function remedyFor(
     availableNanousd,
     choices: answers,
   });
-  const field = peek.outputLimit?.field ?? peek.limitParam ?? 'max_tokens';
+  const field = limitFieldOf(peek);
   const raise = RAISE[reason] ?? 'ask for less';
   if (largest === null || model.maxOutputTokens === 0) return `Nothing was charged. Shorten the prompt, or ${raise}.`;
   return `Nothing was charged. The largest ${field} that would fit is ${Math.min(largest, model.maxOutputTokens)}; or ${raise}.`;

@@ -7,7 +7,7 @@ import type { JsonText } from '../json/json.ts';
 import { LIMITS } from '../limits.ts';
 import { Adjustments } from '../wires/adjustments.ts';
 import type { HubClient, HubUpstream, WriteTerms } from '../wires/hub.ts';
-import type { Peek } from '../wires/peek.ts';
+import { limitFieldOf, type Peek } from '../wires/peek.ts';
 import { WIRES } from '../wires/registry.ts';
 import type { BufferedAnswer, HostError, RelayTerms, StreamRelay, Wire } from '../wires/wire.ts';
 import type { Admission } from './admit.ts';
@@ -188,6 +188,7 @@ function translated(context: CallContext, candidate: Candidate, read: ReadReques
     stream: peek.stream,
     outputLimit,
     outputLimitField,
+    callersLimitField: limitFieldOf(peek),
     reasoningEffort: admission.reasoningEffort ?? effortOf(canonical, model),
     thinking: model.thinking ?? null,
     quirks: slots,

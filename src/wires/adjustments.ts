@@ -33,6 +33,11 @@ export class Adjustments {
     this.#names = { ...this.#names, [param]: written };
   }
 
+  /** What the caller calls this field. */
+  writtenName(param: string): string {
+    return this.#names[param] ?? param;
+  }
+
   /** This field cannot be translated. */
   drop(param: string, remedy?: string): void {
     if (!this.#mayDrop) this.refuse(param, remedy);
@@ -41,7 +46,7 @@ export class Adjustments {
 
   /** This field cannot be translated, and the call must not run without it. */
   refuse(param: string, remedy?: string): never {
-    throw untranslatable(this.#names[param] ?? param, remedy);
+    throw untranslatable(this.writtenName(param), remedy);
   }
 
   /** This field of the request, which its wire does not define, cannot be translated. It is named as the caller wrote it. */
@@ -61,7 +66,7 @@ export class Adjustments {
 
   /** This field is left out; it is never important enough for a refusal. */
   note(param: string): void {
-    this.#noteAs(this.#names[param] ?? param);
+    this.#noteAs(this.writtenName(param));
   }
 
   #noteAs(written: string): void {

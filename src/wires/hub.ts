@@ -57,6 +57,8 @@ export interface HubRequestTerms {
   readonly stream: boolean;
   readonly outputLimit: number;
   readonly outputLimitField: string;
+  /** What the caller calls its output limit, for errors; absent: `max_tokens`. */
+  readonly callersLimitField?: string;
   /** The effort level to send, already one that the model has; null sends none. */
   readonly reasoningEffort: string | null;
   /** Whether the model takes a thinking budget or an effort level; see the catalog. */

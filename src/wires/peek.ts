@@ -9,6 +9,11 @@ export interface CapabilityNeed {
   readonly param: string;
 }
 
+/** The name of the output limit as the caller wrote it, or would write it on this wire. */
+export function limitFieldOf({ outputLimit, limitParam }: Pick<Peek, 'outputLimit' | 'limitParam'>): string {
+  return outputLimit?.field ?? limitParam ?? 'max_tokens';
+}
+
 export interface Peek {
   readonly model: string;
   readonly stream: boolean;

@@ -71,6 +71,19 @@ describe('traces of earlier turns', () => {
       { ...TURN, reasoning: 'hm' },
     ],
     ['are not made up', { traces: 'reasoning_content' }, TURN, TURN],
+    [
+      'are found in details that the client sends back alone',
+      { traces: 'reasoning_content' },
+      {
+        ...TURN,
+        reasoning_details: [
+          { type: 'reasoning.text', text: 'h', index: 0 },
+          { type: 'reasoning.text', text: 'm', index: 0 },
+          { type: 'reasoning.text', text: 'signed elsewhere', signature: 'c2ln', format: 'somebody', index: 1 },
+        ],
+      },
+      { ...TURN, reasoning_content: 'hm' },
+    ],
     ['what only its maker can read stays here', { traces: 'reasoning' }, { ...TURN, reasoning_details: DETAILS }, TURN],
   ])('%s', (_name, quirks, message, expected) => {
     expect(sent([{ role: 'user', content: 'a' }, message], quirks)[1]).toEqual(expected);

@@ -1,7 +1,7 @@
 import type { JsonEdit } from '../../json/json.ts';
 import { isObject, isText, type Members, objectsIn } from '../fields/members.ts';
 import type { HostQuirks } from '../quirks.ts';
-import { readOpaque } from './reasoning-details.ts';
+import { readOpaque, readReasoningDetails, writeReasoning } from './reasoning-details.ts';
 
 /** Members that hold a turn's reasoning; the last one holds opaque data for its vendor. */
 const TRACE_MEMBERS = ['reasoning', 'reasoning_content', 'reasoning_details'] as const;
@@ -50,11 +50,15 @@ function renameReasoning(
   edit: JsonEdit,
   wanted: NonNullable<HostQuirks['traces']>,
 ): void {
-  const trace = [message.reasoning, message.reasoning_content].find(isText);
   for (const name of TRACE_MEMBERS) if (name !== wanted) edit.remove([...path, name]);
-  if (wanted !== 'none' && trace !== undefined && !isText(message[wanted])) {
-    edit.set([...path, wanted], JSON.stringify(trace));
-  }
+  if (wanted === 'none' || isText(message[wanted])) return;
+  const trace = [message.reasoning, message.reasoning_content].find(isText) ?? textInDetails(message);
+  if (trace !== undefined) edit.set([...path, wanted], JSON.stringify(trace));
+}
+
+/** Clients of aggregators send back the details alone. */
+function textInDetails(message: Members): unknown {
+  return writeReasoning(readReasoningDetails(message)).reasoning_content;
 }
 
 /** The same for a message that this gateway builds. */

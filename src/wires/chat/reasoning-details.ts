@@ -1,4 +1,4 @@
-import type { OpaqueReasoning, ReasoningBlock } from '../../canonical/request.ts';
+import type { Block, OpaqueReasoning, ReasoningBlock } from '../../canonical/request.ts';
 import { type Members, objectsIn } from '../fields/members.ts';
 
 /**
@@ -48,7 +48,9 @@ export function opaqueDetail({ vendor, form, data, id }: OpaqueReasoning, index:
   return { type: 'reasoning.encrypted', data, ...(form === 'redacted' ? { redacted: true } : {}), ...tag };
 }
 
-/** Reasoning for a host of this wire. An opaque part means that another vendor made it, so it is left out. */
-export function writeReasoning(block: ReasoningBlock): Members {
-  return block.opaque !== null || block.text === '' ? {} : { reasoning_content: block.text };
+/** The reasoning of a turn for a host of this wire. An opaque part means that another vendor made it, so it is left out. */
+export function writeReasoning(blocks: readonly Block[]): Members {
+  const texts = blocks.map((block) => (block.kind === 'reasoning' && block.opaque === null ? block.text : ''));
+  const trace = texts.join('');
+  return trace === '' ? {} : { reasoning_content: trace };
 }

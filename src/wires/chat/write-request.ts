@@ -8,12 +8,11 @@ import type {
   ToolChoice,
   ToolResultBlock,
 } from '../../canonical/request.ts';
-import { refusing } from '../adjustments.ts';
+import { type Adjustments, refusing } from '../adjustments.ts';
 import { NO_QUIRKS } from '../fields/host-fields.ts';
 import { writeImageUrl } from '../fields/image-url.ts';
 import { writeFile } from '../fields/inline-file.ts';
 import type { Members } from '../fields/members.ts';
-import { untranslatable } from '../fields/request-errors.ts';
 import type { HubRequestTerms } from '../hub.ts';
 import { withReasoningFor } from './message-quirks.ts';
 import { writeReasoning } from './reasoning-details.ts';
@@ -21,11 +20,13 @@ import { writeReasoning } from './reasoning-details.ts';
 /** Writes a request of the common language for a host of this wire. */
 export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
   const { sampling } = request;
-  if (sampling.topK !== null) (terms.adjustments ?? refusing()).drop('top_k');
+  const adjustments = terms.adjustments ?? refusing();
+  if (sampling.topK !== null) adjustments.drop('top_k');
   const quirks = terms.quirks ?? NO_QUIRKS;
+  const messages = request.messages.flatMap((message) => writeMessage(message, adjustments));
   const body: Members = {
     model: terms.hostModel,
-    messages: request.messages.flatMap(writeMessage).map((message) => withReasoningFor(message, quirks)),
+    messages: messages.map((message) => withReasoningFor(message, quirks)),
     [terms.outputLimitField]: terms.outputLimit,
     ...(terms.stream ? { stream: true, stream_options: { include_usage: true } } : {}),
     ...given('temperature', sampling.temperature),
@@ -51,9 +52,11 @@ function given(name: string, value: unknown): Members {
 }
 
 /** One message may become several: each tool result is a message of its own here. */
-function writeMessage({ role, blocks }: CanonicalMessage): Members[] {
-  if (role === 'assistant') return [writeAssistant(blocks)];
-  const results = blocks.filter((block): block is ToolResultBlock => block.kind === 'tool-result').map(writeToolResult);
+function writeMessage({ role, blocks }: CanonicalMessage, adjustments: Adjustments): Members[] {
+  if (role === 'assistant') return [writeAssistant(blocks, adjustments)];
+  const results = blocks
+    .filter((block): block is ToolResultBlock => block.kind === 'tool-result')
+    .map((block) => writeToolResult(block, adjustments));
   const parts = blocks.flatMap(asShown);
   if (parts.length === 0 && results.length > 0) return results;
   return [...results, { role, content: writeContent(parts) }];
@@ -65,19 +68,18 @@ function asShown(block: Block): ShownBlock[] {
   return block.kind === 'text' || block.kind === 'image' || block.kind === 'document' ? [block] : [];
 }
 
-function writeAssistant(blocks: readonly Block[]): Members {
+function writeAssistant(blocks: readonly Block[], adjustments: Adjustments): Members {
   if (blocks.some(({ kind }) => kind === 'image' || kind === 'document')) {
-    throw untranslatable('messages', 'turns of the assistant must be text for this model');
+    adjustments.refuse('messages', 'turns of the assistant must be text for this model');
   }
   const text = textOf(blocks, 'text');
   const refusal = textOf(blocks, 'refusal');
   const calls = blocks.flatMap((block) => (block.kind === 'tool-call' ? [block] : []));
-  const traces = blocks.flatMap((block) => (block.kind === 'reasoning' ? [writeReasoning(block)] : []));
   return {
     role: 'assistant',
     content: text === '' && (calls.length > 0 || refusal !== '') ? null : text,
     ...(refusal === '' ? {} : { refusal }),
-    ...Object.assign({}, ...traces),
+    ...writeReasoning(blocks),
     ...(calls.length === 0
       ? {}
       : {
@@ -108,9 +110,9 @@ function writePart(part: ShownBlock): Members {
 }
 
 /** Hosts of this wire take tool results as text only, without images or documents. */
-function writeToolResult({ callId, content }: ToolResultBlock): Members {
+function writeToolResult({ callId, content }: ToolResultBlock, adjustments: Adjustments): Members {
   if (content.some((part) => part.kind !== 'text')) {
-    throw untranslatable('messages', 'tool results must be text for this model');
+    adjustments.refuse('messages', 'tool results must be text for this model');
   }
   return { role: 'tool', tool_call_id: callId, content: writeContent(content) };
 }

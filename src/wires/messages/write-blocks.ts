@@ -9,12 +9,13 @@ import type {
   ToolResultBlock,
 } from '../../canonical/request.ts';
 import { tryParseJson } from '../../json/json.ts';
+import type { Adjustments } from '../adjustments.ts';
 import { writeCacheMark } from '../fields/cache-mark.ts';
 import { isObject, type Members } from '../fields/members.ts';
 import { isOwnRedacted, isOwnSignature } from './opaque-reasoning.ts';
 
 /** A block as JSON; null for blocks that are left out: empty text, and reasoning without a signature of this vendor. */
-export function writeBlock(block: Block): string | null {
+export function writeBlock(block: Block, adjustments: Adjustments): string | null {
   switch (block.kind) {
     case 'text':
       return block.text === '' ? null : writeText(block);
@@ -27,9 +28,9 @@ export function writeBlock(block: Block): string | null {
     case 'reasoning':
       return writeReasoning(block);
     case 'tool-call':
-      return writeToolCall(block);
+      return writeToolCall(block, adjustments);
     case 'tool-result':
-      return writeToolResult(block);
+      return writeToolResult(block, adjustments);
   }
 }
 
@@ -59,24 +60,24 @@ function writeReasoning({ text, opaque }: ReasoningBlock): string | null {
 }
 
 /** The input as the model wrote it: parsing would change long numbers. */
-function writeToolCall({ id, name, argumentsJson }: ToolCallBlock): string {
+function writeToolCall({ id, name, argumentsJson }: ToolCallBlock, adjustments: Adjustments): string {
   const head = JSON.stringify({ type: 'tool_use', id: toolId(id), name });
-  return `${head.slice(0, -1)},"input":${inputJson(id, argumentsJson)}}`;
+  return `${head.slice(0, -1)},"input":${inputJson(id, argumentsJson, adjustments)}}`;
 }
 
-function inputJson(id: string, argumentsJson: string): string {
+function inputJson(id: string, argumentsJson: string, adjustments: Adjustments): string {
   if (argumentsJson.trim() === '') return '{}';
   if (isObject(tryParseJson(argumentsJson))) return argumentsJson;
   throw new GatewayError('invalid_value', {
-    param: 'messages',
+    param: adjustments.writtenName('messages'),
     message: `The arguments of the tool call ${JSON.stringify(id.slice(0, 100))} must be a JSON object for this model.`,
   });
 }
 
-function writeToolResult({ callId, content, isError, cache }: ToolResultBlock): string {
+function writeToolResult({ callId, content, isError, cache }: ToolResultBlock, adjustments: Adjustments): string {
   const block: Members = { type: 'tool_result', tool_use_id: toolId(callId) };
   if (isError) block.is_error = true;
-  const blocks = content.map(writeBlock).filter((one) => one !== null);
+  const blocks = content.map((shown) => writeBlock(shown, adjustments)).filter((one) => one !== null);
   const head = JSON.stringify({ ...block, ...writeCacheMark(cache) });
   return blocks.length === 0 ? head : `${head.slice(0, -1)},"content":[${blocks.join(',')}]}`;
 }

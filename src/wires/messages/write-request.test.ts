@@ -67,7 +67,7 @@ test('instructions stand apart, wherever they stood, with their cache marks', ()
   const image: Block = { kind: 'image', source: { kind: 'url', url: 'https://a.example' }, detail: null };
   expect(refusalOf(() => write({ messages: [ASK, { role: 'system', blocks: [image] }] }))).toEqual({
     code: 'unsupported_parameter',
-    param: 'messages[1]',
+    param: 'messages',
   });
 });
 

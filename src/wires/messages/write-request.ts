@@ -10,7 +10,7 @@ import { type Adjustments, refusing } from '../adjustments.ts';
 import { writeCacheMark } from '../fields/cache-mark.ts';
 import { IMAGE_DETAIL } from '../fields/image-url.ts';
 import { isText, type Members } from '../fields/members.ts';
-import { mustBe, untranslatable } from '../fields/request-errors.ts';
+import { mustBe } from '../fields/request-errors.ts';
 import { FORMAT_DESCRIPTION } from '../fields/response-format.ts';
 import type { HubRequestTerms } from '../hub.ts';
 import { strictSchema } from './strict-schema.ts';
@@ -20,8 +20,8 @@ import { type Thinking, writeThinking } from './write-thinking.ts';
 /** Writes a request of the common language for a host of this wire. */
 export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
   const thinking = writeThinking(request.reasoning, terms);
-  const { system, messages } = writeMessages(request.messages);
   const adjustments = terms.adjustments ?? refusing();
+  const { system, messages } = writeMessages(request.messages, adjustments);
   if (request.verbosity !== null) adjustments.drop('verbosity');
   noteLeftOut(request, adjustments);
   const fields = JSON.stringify({
@@ -60,15 +60,18 @@ interface Turn {
 }
 
 /** Merges messages but never blocks, so a cache mark stays on its block. */
-function writeMessages(given: readonly CanonicalMessage[]): { system: string[]; messages: string[] } {
+function writeMessages(
+  given: readonly CanonicalMessage[],
+  adjustments: Adjustments,
+): { system: string[]; messages: string[] } {
   const system: string[] = [];
   const turns: Turn[] = [];
-  given.forEach(({ role, blocks }, index) => {
+  given.forEach(({ role, blocks }) => {
     for (const block of blocks) {
-      const written = writeBlock(block);
+      const written = writeBlock(block, adjustments);
       if (written === null) continue;
       if (role === 'system') {
-        if (block.kind !== 'text') throw untranslatable(`messages[${index}]`, 'write instructions as text');
+        if (block.kind !== 'text') adjustments.refuse('messages', 'write instructions as text');
         system.push(written);
       } else {
         const turn = turnOf(turns, role);

@@ -32,7 +32,7 @@ export function writeThinking(asked: CanonicalReasoning | null, terms: HubReques
   if (effort === 'none') return OFF;
   if (terms.thinking === 'effort') return effort === null ? SAYS_NOTHING : adaptive(effort);
   const budget = asked.budgetTokens ?? (effort === null ? null : budgetOf(effort, terms.outputLimit));
-  return budget === null ? SAYS_NOTHING : { thinking: withBudget(budget, terms.outputLimit), effort: null };
+  return budget === null ? SAYS_NOTHING : { thinking: withBudget(budget, terms), effort: null };
 }
 
 /** Newer models leave the reasoning text out unless it is requested. */
@@ -48,12 +48,12 @@ function budgetOf(effort: Exclude<Effort, 'none'>, outputLimit: number): number 
 }
 
 /** Thinking counts towards the output limit, so the limit must leave room for the response. */
-function withBudget(asked: number, outputLimit: number): Members {
+function withBudget(asked: number, { outputLimit, callersLimitField: field = 'max_tokens' }: HubRequestTerms): Members {
   const budget = Math.max(asked, BUDGET_MIN);
   if (budget < outputLimit) return { type: 'enabled', budget_tokens: budget };
   throw new GatewayError('invalid_value', {
-    param: 'max_tokens',
-    message: `Reasoning counts towards this model's output limit and takes at least ${BUDGET_MIN} tokens. The limit is ${outputLimit}, but must be at least ${budget + 1} for ${budget} tokens of reasoning. Raise it, or ask for less reasoning.`,
+    param: field,
+    message: `Reasoning counts towards this model's output limit and takes at least ${BUDGET_MIN} tokens. The limit is ${outputLimit}, but must be at least ${budget + 1} for ${budget} tokens of reasoning. Raise \`${field}\`, or ask for less reasoning.`,
   });
 }
 
