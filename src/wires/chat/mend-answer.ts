@@ -48,6 +48,8 @@ function mendMessage(choice: AnswerChoice, { requestId, hideReasoning }: RelayTe
   let changed = removeMembers(choice, CHOICE_MEMBERS);
   changed = removeUsage(choice) || changed;
   changed = mendText(message, hideReasoning) || changed;
+  // Where the model has not reasoned, these members are absent; some hosts send them empty.
+  if (message.reasoning === '') changed = removeMembers(message, TRACES) || changed;
   if (message.content === undefined) changed = put(message, 'content', null);
   if (message.role !== 'assistant') changed = put(message, 'role', 'assistant');
   const calls = callsOf(message);
@@ -60,6 +62,8 @@ function mendMessage(choice: AnswerChoice, { requestId, hideReasoning }: RelayTe
   const reason = mendFinishReason(choice.finish_reason, hasCalls) ?? (hasCalls ? 'tool_calls' : 'stop');
   return reason === choice.finish_reason ? changed : put(choice, 'finish_reason', reason);
 }
+
+const TRACES: readonly string[] = ['reasoning', 'reasoning_content'];
 
 function callsOf(message: Members): Members[] {
   return objectsIn(message.tool_calls);

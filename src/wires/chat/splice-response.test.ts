@@ -144,6 +144,14 @@ describe('an answer is put right', () => {
     expect(written(body, { hideReasoning: true }).choices[0]!.message).toEqual({ role: 'assistant', content: 'x' });
   });
 
+  test.each([{ reasoning_content: '' }, { reasoning: '' }, { reasoning: '', reasoning_content: null }])(
+    'without %j, because the model has not reasoned',
+    (empty) => {
+      const body = answer([choice({ role: 'assistant', content: 'x', ...empty })]);
+      expect(written(body).choices[0]!.message).toEqual({ role: 'assistant', content: 'x' });
+    },
+  );
+
   test('with numbers and members it does not know left alone', () => {
     const body = answer([{ ...TEXT, extra: { deep: [1, { x: null }] } }], { provider: 'x' });
     expect(written(body).choices[0]).toEqual({ ...TEXT, extra: { deep: [1, { x: null }] } });

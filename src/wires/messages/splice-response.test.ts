@@ -57,6 +57,15 @@ test('bytes beside model and usage stay as the host wrote them', () => {
   expect(content).toContain('12345678901234567890, "rate": 1.50');
 });
 
+test.each(answers.map(({ id, body }) => [id, body] as const))(
+  '%s has every member of the vendor’s types',
+  (_id, body) => {
+    const message = JSON.parse(spliceResponse(body, TERMS).write(billOf(ZERO_USAGE)).toString());
+    for (const name of ['stop_sequence', 'stop_details', 'container', 'diagnostics'])
+      expect(message).toHaveProperty(name);
+  },
+);
+
 test('arguments reach the hub with every digit', () => {
   const fold = new AnswerFold();
   readResponse(TOOLS.body, {}, inOrder(fold.event));

@@ -12,7 +12,7 @@ import { readUsage, writeBilledUsage } from './usage.ts';
 export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer {
   const { text, message } = parseMessage(body);
   const rawUsage = message.usage;
-  const splice = mendMessage(message, terms) ? spliceInto(message, terms) : spliceBytes(text, terms);
+  const splice = mendMessage(message, terms) ? spliceInto(message, terms) : spliceBytes(text, message, terms);
   return {
     usage: readUsage(rawUsage),
     relayedBytes: objectsIn(message.content).reduce((sum, block) => sum + blockBytes(block), 0),
@@ -47,14 +47,22 @@ function parse(body: Buffer): JsonText {
 type Splice = (usage: string) => Buffer;
 
 function spliceInto(message: Members, { catalogModel }: RelayTerms): Splice {
-  const rest = JSON.stringify({ ...message, model: catalogModel, usage: undefined });
+  const rest = JSON.stringify({ ...NULL_MEMBERS, ...message, model: catalogModel, usage: undefined });
   return (usage) => Buffer.from(`${rest.slice(0, -1)},"usage":${usage}}`);
 }
 
-function spliceBytes(text: JsonText, { catalogModel }: RelayTerms): Splice {
+function spliceBytes(text: JsonText, message: Members, { catalogModel }: RelayTerms): Splice {
   const model = JSON.stringify(catalogModel);
-  return (usage) => text.edit().set(['model'], model).set(['usage'], usage).apply();
+  const missing = Object.keys(NULL_MEMBERS).filter((name) => message[name] === undefined);
+  return (usage) => {
+    const edit = text.edit().set(['model'], model).set(['usage'], usage);
+    for (const name of missing) edit.set([name], 'null');
+    return edit.apply();
+  };
 }
+
+/** Members of the vendor's types that have no value in most messages; hosts, even the vendor's, leave them out. */
+const NULL_MEMBERS: Members = { stop_details: null, container: null, diagnostics: null };
 
 function mendMessage(message: Members, { requestId }: RelayTerms): boolean {
   let changed = false;
