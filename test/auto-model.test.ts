@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { loadSimulatedFile } from '../src/catalog/load.ts';
 import type { ModelRow } from '../src/catalog/schema.ts';
+import { Secret } from '../src/kit/secret.ts';
 import { type Harness, simHost, startHarness } from './harness.ts';
 
 /** `auto` and `default` in real calls, and the header that names the chosen model. */
@@ -118,6 +119,21 @@ describe('auto', () => {
     const fits = { 'x-gateway-max-cost-nanousd': '20000000' };
     expect(await ask(TALK, { headers: fits })).toMatchObject({ status: 200 });
   });
+});
+
+test('auto says that no host is available, and when to ask again, though other models could not serve the request anyway', async () => {
+  const own = await startHarness({
+    config: { models: MODELS },
+    hosts: (sim) => [{ ...simHost(sim, { name: 'real', simulated: false }), key: new Secret('of-the-operator') }],
+  });
+  own.sim.script({ status: 401 });
+  const tools = [{ type: 'function', function: { name: 'open', parameters: { type: 'object' } } }];
+  const call = (): Promise<Response> => own.post({ ...TALK, model: 'auto', tools });
+  expect((await call()).status).toBe(502);
+  const refused = await call();
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '300']);
+  expect(await refused.json()).toMatchObject({ error: { code: 'no_healthy_host' } });
+  await own.stop();
 });
 
 test('a receipt tells what was asked for and what answered', async () => {

@@ -50,6 +50,12 @@ describe('the count of a prompt', () => {
     expect(counted.input_tokens).toBe(usage!.input_tokens);
   });
 
+  test('for "auto" is that of the cheapest model with a host that counts', async () => {
+    const count = client.responses.inputTokens.count({ model: 'auto', ...PROMPT });
+    const { response } = await count.withResponse();
+    expect(response.headers.get('x-gateway-effective-model')).toBe('sim-responses');
+  });
+
   test('costs nothing, and leaves no receipt', async () => {
     const { response } = await client.responses.inputTokens
       .count({ model: 'sim-responses', input: 'x' })

@@ -132,6 +132,11 @@ export function servesRoute(model: CatalogModel, needs: Peek['needs']): boolean 
   return needs.every((need) => need.param !== 'model' || meets(model, need));
 }
 
+/** Whether the model has every capability that the request needs. */
+export function meetsNeeds(model: CatalogModel, needs: Peek['needs']): boolean {
+  return needs.every((need) => meets(model, need));
+}
+
 function meets(model: CatalogModel, { capability }: CapabilityNeed): boolean {
   return typeof capability === 'string' ? model.caps.has(capability) : capability.some((one) => model.caps.has(one));
 }

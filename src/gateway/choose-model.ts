@@ -111,17 +111,23 @@ function tooSmall(model: CatalogModel, { promptParam = 'messages' }: Peek): Gate
   });
 }
 
-/** Prefers a refusal about the request itself: it says more than that no model was found. */
+/**
+ * Prefers the refusal of a model that could serve the request if one of its hosts were available: it passes. Next comes one
+ * about the request itself, which says more than that no model was found.
+ */
 function nothingFits(peek: Peek, refusals: readonly GatewayError[]): GatewayError {
-  const refusal = refusals.find(({ kind }) => kind !== 'wrong_wire');
+  const passing = refusals.find(({ status }) => status >= 500);
+  const refusal = passing ?? refusals.find(({ kind }) => kind !== 'wrong_wire');
   if (refusal === undefined) {
     return new GatewayError('model_not_found', {
       param: 'model',
       message: `No model that this key may use serves this route, so ${JSON.stringify(peek.model)} has nothing to choose from. GET /v1/models lists the available models.`,
     });
   }
-  return new GatewayError(refusal.kind, {
-    param: refusal.param,
+  const { kind, param, retryAfterS } = refusal;
+  return new GatewayError(kind, {
+    param,
     message: `No model that this key may use can serve this request. ${refusal.message}`,
+    ...(retryAfterS !== null && { retryAfterS }),
   });
 }

@@ -5,11 +5,12 @@ import type { CatalogModel } from '../catalog/model.ts';
 import { isClosed, isUsable } from '../hosts/choose.ts';
 import type { Candidate } from '../hosts/directory.ts';
 import type { JsonText } from '../json/json.ts';
+import { refusing } from '../wires/adjustments.ts';
 import type { Bill } from '../wires/bill.ts';
 import type { Peek } from '../wires/peek.ts';
 import { WIRES } from '../wires/registry.ts';
 import type { HostError, PromptCounter, Wire } from '../wires/wire.ts';
-import { checkNeeds, servesRoute } from './admit.ts';
+import { checkNeeds, meetsNeeds, servesRoute } from './admit.ts';
 import type { Call } from './call.ts';
 import type { ClientSink } from './client-sink.ts';
 import { openRecord } from './exchange-record.ts';
@@ -61,17 +62,19 @@ async function checkAccount({ ledger }: Gateway, { caller: { accountId, key } }:
   if (status !== 'active') throw inactiveAccount(`account_${status}`);
 }
 
-/** For "auto" or "default", chooses the model with the lowest input price among those that serve this route. */
-function modelToCount(
-  gateway: Gateway,
-  { caller }: Call,
-  { model, needs }: Pick<Peek, 'model' | 'needs'>,
-): CatalogModel {
-  const named = resolve(gateway.prices().catalog, caller, model, (one) => servesRoute(one, needs));
+/**
+ * For "auto" or "default", chooses the model with the lowest input price among those that serve this route, have the needed
+ * capabilities and a host that counts. If there is none, the error is about the cheapest of the route.
+ */
+function modelToCount(gateway: Gateway, call: Call, { model, needs }: Pick<Peek, 'model' | 'needs'>): CatalogModel {
+  const named = resolve(gateway.prices().catalog, call.caller, model, (one) => servesRoute(one, needs));
   if (named.kind === 'model') return named.model;
   if (named.kind === 'unknown') throw named.refusal;
-  const [cheapest] = named.among.filter((one) => servesRoute(one, needs)).toSorted(byInputPrice);
-  if (cheapest !== undefined) return cheapest;
+  const byPrice = named.among.filter((one) => servesRoute(one, needs)).toSorted(byInputPrice);
+  const isAble = (one: CatalogModel): boolean =>
+    meetsNeeds(one, needs) && hostsThatCount(gateway, call, one).length > 0;
+  const chosen = byPrice.find(isAble) ?? byPrice[0];
+  if (chosen !== undefined) return chosen;
   throw new GatewayError('model_not_found', {
     param: 'model',
     message: 'No model that this key may use counts prompts. GET /v1/models lists the available models.',
@@ -89,18 +92,20 @@ interface CountingHost {
   readonly wire: Wire;
 }
 
-/**
- * The hosts of the caller's wire, then those whose wire can count a translated prompt. As for calls, ejected hosts come last,
- * and a host whose key was rejected is left out.
- */
-function countingHosts(gateway: Gateway, { wire: callers }: Call, model: CatalogModel): CountingHost[] {
+/** The hosts of the caller's wire, then those whose wire can count a translated prompt. */
+function hostsThatCount(gateway: Gateway, { wire: callers }: Call, model: CatalogModel): CountingHost[] {
   const candidates = gateway.hosts().candidates(model);
   const translated = counterOf(callers).readPrompt === undefined ? [] : TRANSLATED.filter((wire) => wire !== callers);
-  const counting = [callers, ...translated].flatMap((wire) =>
+  return [callers, ...translated].flatMap((wire) =>
     candidates
       .filter(({ wires }) => wires.some((name) => name === wire.name))
       .map((candidate): CountingHost => ({ model, candidate, wire })),
   );
+}
+
+/** As for calls, ejected hosts come last, and a host whose key was rejected is left out. */
+function countingHosts(gateway: Gateway, call: Call, model: CatalogModel): CountingHost[] {
+  const counting = hostsThatCount(gateway, call, model);
   if (counting.length === 0) throw countsNothing(model);
   const nowMs = gateway.clock.monotonicMs();
   const open = counting.filter(({ candidate }) => !isClosed(candidate, nowMs));
@@ -186,6 +191,7 @@ function writeRequest(text: JsonText, callers: Wire, { model, candidate, wire }:
       reasoningEffort: null,
       thinking: null,
       quirks: candidate.host.row.slots,
+      adjustments: refusing(callers.hub?.client?.fieldNames),
     },
   );
   return counterOf(wire).countedPart!(request);
