@@ -42,6 +42,17 @@ describe('a call on a deployment', () => {
     expect(custody.resource.calls[0]?.headers.authorization).toBeUndefined();
   });
 
+  test.each([DEPLOYMENT, `cloud/${DEPLOYMENT}`])('may have been the first of a chain, as %s', async (first) => {
+    const fallBack = (headers: Record<string, string>) =>
+      custody.harness.post({ ...ASK, model: 'sim-gpt' }, { 'x-gateway-requested-model': first, ...headers });
+    const chain = { authorization: `Bearer ${custody.minted.secret}`, 'x-gateway-chain': 'plan;2' };
+    const response = await fallBack(chain);
+    const models = ['requested', 'effective'].map((which) => response.headers.get(`x-gateway-${which}-model`));
+    expect([response.status, ...models]).toEqual([200, first, 'sim-gpt']);
+    const { secret } = await custody.harness.mint();
+    expect((await fallBack({ ...chain, authorization: `Bearer ${secret}` })).status).toBe(400);
+  });
+
   test('streams by the official SDK, frame for frame what the provider wrote', async () => {
     const stream = await sdk().chat.completions.create({
       model: DEPLOYMENT,

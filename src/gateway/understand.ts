@@ -67,8 +67,24 @@ function understandBody(
   const idempotency = readIdempotencyMark(call);
   refuseCaseVariants(text.value);
   const peek = call.wire.client.peek(text, call.headers);
+  const read = { call, text, peek, idempotency, chain, record };
   const prices = gateway.prices();
-  const firstModel = chain === null ? null : readFirstModel(call, prices.catalog);
+  const first = chain === null ? null : readFirstModel(call, prices.catalog, gateway.custody);
+  if (first instanceof Promise) return first.then((model) => admitRead(gateway, read, prices, adjusts, model));
+  return admitRead(gateway, read, prices, adjusts, first);
+}
+
+/** A call whose headers and fields are valid. */
+type ReadCall = Pick<Admitted, 'call' | 'text' | 'peek' | 'idempotency' | 'chain' | 'record'>;
+
+function admitRead(
+  gateway: Gateway,
+  read: ReadCall,
+  prices: PricedCatalog,
+  adjusts: boolean,
+  firstModel: string | null,
+): Admitted | Promise<Admitted> {
+  const { call, text, peek, record } = read;
   record.requestedModel = firstModel ?? peek.model;
   record.stream = peek.stream;
   const modelName = call.deferred?.modelId ?? peek.model;
@@ -90,18 +106,7 @@ function understandBody(
   const admitted = ({ admission, ways }: Chosen<HostCall[]>): Admitted | Promise<Admitted> => {
     record.effectiveModel = admission.model.id;
     const ceilingNanousd = lower(readCeiling(call.headers), call.caller.key?.maxCostNanousd ?? null);
-    const byBytes = {
-      call,
-      text,
-      peek,
-      admission,
-      hostCalls: ways,
-      prices,
-      ceilingNanousd,
-      idempotency,
-      chain,
-      record,
-    };
+    const byBytes = { ...read, admission, hostCalls: ways, prices, ceilingNanousd };
     if (call.deferred != null || !holdsTooMuch(gateway, admission)) return byBytes;
     return withCount(gateway, byBytes).then((counted) => counted ?? byBytes);
   };

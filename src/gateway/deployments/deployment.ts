@@ -62,6 +62,16 @@ export function refuseWithoutKey(
   });
 }
 
+/** Whether a name may be that of a deployment which this caller can call. Names are not stored, so nobody knows for sure. */
+export async function mayBeDeployment(
+  custody: Pick<Custody, 'has'>,
+  caller: Caller,
+  requested: string,
+): Promise<boolean> {
+  const asked = readName(requested);
+  return asked !== null && mayCall(caller, asked) && custody.has(caller.accountId, asked.provider);
+}
+
 function withoutKey({ provider, isExplicit }: Asked, requested: string, refusal: GatewayError): GatewayError {
   return isExplicit ? noKeyStored(requested, provider) : refusal;
 }
