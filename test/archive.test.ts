@@ -8,6 +8,7 @@ import { fillStore } from '../bench/fill-store.ts';
 import { archiveAudit } from '../campaigns/archive/audit.ts';
 import { killedArchive } from '../campaigns/archive/kill.ts';
 import { systemClock } from '../src/kit/clock.ts';
+import { LIMITS } from '../src/limits.ts';
 import {
   ARCHIVE_STEPS,
   ArchiveBusy,
@@ -20,10 +21,13 @@ import { databaseFile } from '../src/store/sqlite/database.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { FIRST_MS, type MonthSubject, makeCalls, openAccounts, openSubject } from './month-subject.ts';
 import { Random } from './random.ts';
+import { aHold, aSettle } from './store-fixtures.ts';
 import { until } from './until.ts';
 
 const DAY_MS = 86_400_000;
 const MARCH_MS = Date.UTC(2026, 2, 1);
+/** Calls of 100 days are in this many months. */
+const LAST_MONTH = 4;
 
 const ANY = { accountId: null, actorId: null, action: null, subject: null, sinceMs: null, untilMs: null };
 
@@ -188,6 +192,25 @@ describe.each(['sqlite', 'postgres'] as const)('archiving receipts on %s', (engi
     await expect(archive()).rejects.toThrow(/are not those that were closed\. Nothing was deleted/);
     expect(await kept()).toEqual(before);
     expect(await files()).toEqual([]);
+  });
+
+  it('archives what it has read of a month to which receipts are added meanwhile', async () => {
+    await fill();
+    const beforeMs = subject.clock.nowMs();
+    const before = await kept();
+    let written = 0;
+    const grow = async (step: ArchiveStep): Promise<void> => {
+      if (step !== 'written' || ++written < LAST_MONTH) return;
+      const nowMs = subject.clock.nowMs();
+      await subject.store.apply([aHold(BigInt(nowMs), 10n, { createdMs: nowMs })]);
+      await subject.store.apply([aSettle(BigInt(nowMs), 1n)]);
+      subject.clock.advance(2 * LIMITS.closingAgeMs);
+      await subject.store.closeBooks(null);
+    };
+    expect((await archive({ beforeMs, reached: grow })).forgotten).toBe(before.length);
+    expect(await archived()).toEqual(before);
+    expect(await problems()).toEqual([]);
+    expect(await violations()).toEqual([]);
   });
 
   it('waits until receipts that an earlier version closed are in the usage sums', async () => {
