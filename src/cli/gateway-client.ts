@@ -5,13 +5,15 @@ import { tryParseJson } from '../json/json.ts';
 import { request as requestPlain } from '../kit/platform-http.ts';
 import { LIMITS } from '../limits.ts';
 import { EXIT } from './exit-codes.ts';
-import { CliFailure, unreachable } from './failure.ts';
+import { CliFailure } from './failure.ts';
 
 export interface GatewayAddress {
   /** Without `/v1`. */
   readonly url: string;
   /** Null if the gateway needs none. */
   readonly key: string | null;
+  /** Whether the address was typed; otherwise it is that of the gateway on this machine. */
+  readonly isNamed: boolean;
 }
 
 export interface Upload {
@@ -34,28 +36,28 @@ export class GatewayClient {
 
   /** The text of a JSON answer. Throws what the gateway refused. */
   async text(method: 'GET' | 'POST' | 'DELETE', path: string): Promise<string> {
-    return readText(await this.#send(method, path, null));
+    return this.#readText(await this.#send(method, path, null));
   }
 
   async upload(path: string, upload: Upload): Promise<string> {
-    return readText(await this.#send('POST', path, upload));
+    return this.#readText(await this.#send('POST', path, upload));
   }
 
   /** The answer piece by piece; a refusal is thrown before the first. */
   async *pieces(path: string): AsyncGenerator<Buffer> {
     const response = await this.#send('GET', path, null);
-    if (response.statusCode !== 200) throw refused(response, await collect(response));
+    if (response.statusCode !== 200) throw refused(response, await this.#collect(response));
     try {
       for await (const piece of response) yield piece as Buffer;
     } catch (error) {
-      throw lost(this.#address.url, error as Error);
+      throw this.#lost(error as Error);
     }
   }
 
   /** The answer of a call as it was stored, whatever its status. */
   async stored(path: string): Promise<{ status: number; body: Buffer; isAnswer: boolean }> {
     const response = await this.#send('GET', path, null);
-    const body = await collect(response);
+    const body = await this.#collect(response);
     // What the call answered has the id of its receipt and its cost; our own refusals cost nothing.
     return {
       status: response.statusCode ?? 0,
@@ -82,19 +84,34 @@ export class GatewayClient {
       const send = isSecure ? process.getBuiltinModule('node:https').request : requestPlain;
       const call = send(target, options, resolve);
       call.on('timeout', () => call.destroy(new Error('no answer')));
-      call.on('error', (error) => reject(lost(url, error)));
+      call.on('error', (error) => reject(this.#lost(error)));
       if (upload === null) call.end();
       // A refusal may come before the whole file was sent; then the answer counts, not the failed upload.
-      else pipeline(upload.body, call).catch((error: Error) => reject(lost(url, error)));
+      else pipeline(upload.body, call).catch((error: Error) => reject(this.#lost(error)));
     });
   }
-}
 
-async function readText(response: IncomingMessage): Promise<string> {
-  const body = await collect(response);
-  const status = response.statusCode ?? 0;
-  if (status >= 200 && status < 300) return body.toString();
-  throw refused(response, body);
+  async #readText(response: IncomingMessage): Promise<string> {
+    const body = await this.#collect(response);
+    const status = response.statusCode ?? 0;
+    if (status >= 200 && status < 300) return body.toString();
+    throw refused(response, body);
+  }
+
+  /** An answer that breaks off is lost, like one that never came. */
+  async #collect(response: IncomingMessage): Promise<Buffer> {
+    try {
+      return await collect(response);
+    } catch (error) {
+      throw error instanceof CliFailure ? error : this.#lost(error as Error);
+    }
+  }
+
+  #lost({ message }: Error): CliFailure {
+    const { url, isNamed } = this.#address;
+    const hint = isNamed ? 'check the address after --url' : 'tollgate doctor';
+    return new GatewayLost(EXIT.unreachable, `The gateway at ${url} cannot be reached (${message}).`, hint);
+  }
 }
 
 async function collect(response: IncomingMessage): Promise<Buffer> {
@@ -116,9 +133,4 @@ function refused({ statusCode }: IncomingMessage, body: Buffer): CliFailure {
   const hint =
     statusCode === 401 ? 'put a gateway key into TOLLGATE_API_KEY, or name its variable with --key-env' : null;
   return new CliFailure(EXIT.no, `${error.message} (${error.code ?? statusCode})`, hint);
-}
-
-function lost(url: string, { message }: Error): CliFailure {
-  const failure = unreachable(`The gateway at ${url} cannot be reached (${message}).`, 'tollgate doctor');
-  return new GatewayLost(failure.exitCode, failure.message, failure.hint);
 }

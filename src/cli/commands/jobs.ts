@@ -252,7 +252,7 @@ async function openClient(session: Session, options: Options): Promise<GatewayCl
     throw usageFailure(
       `The variable ${variable} is not set. Put a gateway key into it, or name another with --key-env.`,
     );
-  return new GatewayClient({ url, key: key === '' ? null : key });
+  return new GatewayClient({ url, key: key === '' ? null : key, isNamed: options.url !== undefined });
 }
 
 function readId(typed: string): string {
