@@ -91,7 +91,7 @@ export function jobContentsContract(name: string, open: OpenStore): void {
       expect((await subject.store.verify()).violations).toEqual([]);
     });
 
-    it('keeps an event of each job that ends, for an account with webhooks, until it is handed over', async () => {
+    it('keeps an event of each job or group that ends, for an account with webhooks, until it is handed over', async () => {
       await accept(10n);
       await subject.store.apply([aRelease(10n)]);
       expect(await jobs().events(10)).toEqual([]);
@@ -99,18 +99,20 @@ export function jobContentsContract(name: string, open: OpenStore): void {
       const secret = { id: 2n, sealed: Buffer.from('sealed') };
       await subject.store.directory.putWebhook({ ...webhook, createdMs: NOON_MS }, secret, audit('webhook.put'));
       await jobs().createGroup(aGroup(50n));
-      await jobs().stage([aJob(51n, 0n, { groupId: 50n, line: 1 })], []);
+      const lines = [51n, 52n].map((id, at) => aJob(id, 0n, { groupId: 50n, line: at + 1 }));
+      await jobs().stage(lines, []);
       await subject.kinds(aReserve(50n, 0n, { isGroup: true }));
       while ((await jobs().activate(50n)) > 0);
-      await subject.store.apply([aRelease(51n, { end: 'expired' })]);
+      await accept(53n);
+      await subject.store.apply([aRelease(51n), aRelease(52n), aRelease(53n, { end: 'expired' })]);
       const events = await jobs().events(10);
       expect(events).toEqual([
         { subjectId: 50n, accountId: 1n, type: 'group.finished', createdMs: NOON_MS },
-        { subjectId: 51n, accountId: 1n, type: 'job.expired', createdMs: NOON_MS },
+        { subjectId: 53n, accountId: 1n, type: 'job.expired', createdMs: NOON_MS },
       ]);
       const told = { id: 900n, accountId: 1n, type: 'job.expired', dataJson: '{}', createdMs: NOON_MS };
       const handed = [
-        { subjectId: 51n, event: told },
+        { subjectId: 53n, event: told },
         { subjectId: 50n, event: null },
       ];
       expect(await jobs().handOver(handed)).toBe(2);

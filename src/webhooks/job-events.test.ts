@@ -96,7 +96,7 @@ test('a group names its webhook, which alone is told; one that was removed is no
   expect(removed.handed).toEqual([{ subjectId: 3n, event: null }]);
 });
 
-test('a job of a group has no event of its own', async () => {
+test('an event of a job of a group, as earlier versions wrote it, is told to nobody', async () => {
   const { pump, handed } = open([event('job.succeeded')], { job: { ...JOB, groupId: 3n } });
   await pump.handOver();
   expect(handed).toEqual([{ subjectId: 1n, event: null }]);

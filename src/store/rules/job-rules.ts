@@ -228,6 +228,7 @@ function errorOf({ httpStatus, errorCode, errorMessage }: Pick<Ending, 'httpStat
   return { httpStatus, errorCode, errorMessage };
 }
 
+/** Its event, or that of its group if it was the last: the events of 50,000 lines would keep those of others waiting. */
 function endJob(
   { job, group }: JobParts,
   state: FinalJobState,
@@ -237,14 +238,12 @@ function endJob(
   Object.assign(job, errorOf(ending), { state, finishedMs: nowMs, resultExpiresMs: nowMs + job.resultTtlMs });
   job.costNanousd = ending.costNanousd;
   const { accountId } = job;
-  const events: JobEvent[] = [{ subjectId: job.id, accountId, type: `job.${state}`, createdMs: nowMs }];
-  if (group === null) return events;
+  if (group === null) return [{ subjectId: job.id, accountId, type: `job.${state}`, createdMs: nowMs }];
   group.counts[state] += 1;
   group.chargedNanousd += ending.costNanousd;
-  if (group.counts.waiting + group.counts.running > 0) return events;
+  if (group.counts.waiting + group.counts.running > 0) return [];
   group.finishedMs = nowMs;
-  events.push({ subjectId: group.id, accountId, type: 'group.finished', createdMs: nowMs });
-  return events;
+  return [{ subjectId: group.id, accountId, type: 'group.finished', createdMs: nowMs }];
 }
 
 function count({ group, totals }: Pick<JobParts, 'group' | 'totals'>, waiting: number, running: number): void {
