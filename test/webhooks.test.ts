@@ -89,8 +89,14 @@ describe("an account's webhook", () => {
     const account = formatId('acct_', key.accountId);
     const audit = await manage('GET', `/audit?account=${account}`);
     expect(audit.body.data).toMatchObject([
-      { action: 'webhook.put', actor: { kind: 'gateway_key', id: formatId('key_', key.keyId) }, address: '127.0.0.1' },
-      { action: 'webhook.put' },
+      {
+        action: 'webhook.put',
+        actor: { kind: 'gateway_key', id: formatId('key_', key.keyId) },
+        address: '127.0.0.1',
+        before: { origin: new URL(receiver.url).origin, events: null },
+        after: { origin: new URL(receiver.url).origin, events: ['webhook.test'] },
+      },
+      { action: 'webhook.put', before: null },
     ]);
     const everything = JSON.stringify([audit.body, harness.log]) + readFileSync(databaseFile(harness.folder), 'latin1');
     expect(everything).not.toContain(made.secret!.slice(6));
@@ -163,6 +169,8 @@ describe("an account's webhook", () => {
       deleted: true,
     });
     expect((await ask('DELETE', '/hook')).status).toBe(404);
+    const removals = await manage('GET', `/audit?account=${formatId('acct_', key.accountId)}&action=webhook.remove`);
+    expect(removals.body.data).toMatchObject([{ before: { origin: new URL(receiver.url).origin }, after: null }]);
   });
 
   test.each([

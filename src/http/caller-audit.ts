@@ -10,7 +10,12 @@ export interface AuditTerms {
 }
 
 /** The row of the audit for one change. */
-export type CallerAudit = (action: string, subject: string, after: object | null) => ReturnType<typeof auditRow>;
+export type CallerAudit = (
+  action: string,
+  subject: string,
+  after: object | null,
+  before?: object | null,
+) => ReturnType<typeof auditRow>;
 
 /** Rows of the audit for what a caller changes in its account with a gateway key. */
 export function auditOfCaller({ clock, ids, clientAddress }: AuditTerms, request: PlainRequest): CallerAudit {
@@ -18,5 +23,6 @@ export function auditOfCaller({ clock, ids, clientAddress }: AuditTerms, request
   const forwardedFor = request.headers['x-forwarded-for'];
   const address = clientAddress(request.peerAddress, forwardedFor?.toString());
   const actor = { kind: 'gateway_key', id: key?.id ?? null, name: key?.name ?? 'local', address } as const;
-  return (action, subject, after) => auditRow({ actor, clock, ids }, { action, subject, accountId, after });
+  return (action, subject, after, before = null) =>
+    auditRow({ actor, clock, ids }, { action, subject, accountId, before, after });
 }

@@ -192,8 +192,8 @@ async function withTargets<Result>(
   run: (targets: WebhookTargets, owner: WebhookOwner, audit: WebhookAudit) => Promise<Result>,
 ): Promise<Result> {
   const owner = account === null ? null : (await accountNamed(services, account)).id;
-  const audit: WebhookAudit = (action, subject, after) =>
-    auditRow(services, { action, subject, accountId: owner, after });
+  const audit: WebhookAudit = (action, subject, after, before = null) =>
+    auditRow(services, { action, subject, accountId: owner, before, after });
   try {
     return await run(await services.webhooks(), owner, audit);
   } catch (error) {

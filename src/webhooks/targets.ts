@@ -30,7 +30,7 @@ export interface TargetTerms {
 export type WebhookOwner = bigint | null;
 
 /** The row of the audit for a change of this webhook. */
-export type WebhookAudit = (action: string, subject: string, after: object | null) => AuditRow;
+export type WebhookAudit = (action: string, subject: string, after: object | null, before?: object | null) => AuditRow;
 
 export interface WebhookTerms {
   readonly name: string;
@@ -70,8 +70,8 @@ export class WebhookTargets {
     const sealed = sealSecret(sealer, secret, { id: secretId, webhookId: id, accountId: owner });
     const { name, events } = terms;
     const webhook = { id, accountId: owner, name, url, events, createdMs: clock.nowMs() };
-    // The path of a URL may be a secret of the receiver's.
-    const change = audit('webhook.put', name, { origin: new URL(url).origin, events });
+    const known = await store.findWebhook(owner, name);
+    const change = audit('webhook.put', name, auditedTerms(webhook), known === null ? null : auditedTerms(known));
     const put = await store.putWebhook(webhook, { id: secretId, sealed }, change);
     if (!('webhook' in put)) throw put.kind === 'too_many' ? tooMany() : accountClosed();
     const shown = await this.#shown(put.webhook);
@@ -106,8 +106,8 @@ export class WebhookTargets {
   }
 
   async remove(owner: WebhookOwner, name: string, audit: WebhookAudit): Promise<void> {
-    if (!(await this.#terms.store.removeWebhook(owner, name, audit('webhook.remove', name, null))))
-      throw notFound(name);
+    const change = audit('webhook.remove', name, null, auditedTerms(await this.#named(owner, name)));
+    if (!(await this.#terms.store.removeWebhook(owner, name, change))) throw notFound(name);
   }
 
   /** Stores an event for this webhook alone; it is delivered like any other. */
@@ -156,6 +156,11 @@ export class WebhookTargets {
       throw isKnown ? invalid('url', error.message) : error;
     }
   }
+}
+
+/** Without the path of the URL, which may be a secret of the receiver's. */
+function auditedTerms({ url, events }: Pick<Webhook, 'url' | 'events'>): object {
+  return { origin: new URL(url).origin, events };
 }
 
 const NAME = /^[a-z0-9][a-z0-9_-]*$/i;
