@@ -44,6 +44,22 @@ test('the roles system and developer are both instructions', () => {
 });
 
 test.each([
+  [[{ role: 'system', content: 'Say hello.' }]],
+  [
+    [
+      { role: 'developer', content: 'Say hello.' },
+      { role: 'user', content: '' },
+    ],
+  ],
+])('instructions alone are a prompt for hosts that need a turn or an item: %j', (messages) => {
+  const turn = { role: 'user', content: [{ type: 'text', text: 'Say hello.' }] };
+  expect(sentTo('messages', { messages })).toMatchObject({ messages: [turn] });
+  expect(sentTo('messages', { messages })).not.toHaveProperty('system');
+  expect(sentTo('responses', { messages })).toMatchObject({ input: [{ role: 'system', content: 'Say hello.' }] });
+  expect(sentTo('responses', { messages })).not.toHaveProperty('instructions');
+});
+
+test.each([
   ['in an object', (url: string) => ({ url, detail: 'low' })],
   ['alone', (url: string) => url],
 ])('an image by data URL or by address, %s, reaches a messages host in its own format', (_where, written) => {

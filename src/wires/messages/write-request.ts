@@ -79,7 +79,9 @@ function writeMessages(
       }
     }
   });
-  return { system, messages: turns.map(writeTurn) };
+  if (turns.length > 0 || system.length === 0) return { system, messages: turns.map(writeTurn) };
+  // Hosts refuse a prompt without turns, so instructions alone are the user's turn.
+  return { system: [], messages: [writeTurn({ role: 'user', results: [], blocks: system })] };
 }
 
 function turnOf(turns: Turn[], role: 'user' | 'assistant'): Turn {

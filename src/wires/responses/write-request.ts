@@ -18,11 +18,9 @@ import { writeItems } from './write-items.ts';
 export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
   const { messages, tools, toolChoice, parallelToolCalls, sampling } = request;
   dropUnsupportedSampling(sampling, terms.adjustments ?? refusing());
-  const { instructions, rest } = splitInstructions(messages);
   const body: Members = {
     model: terms.hostModel,
-    ...(instructions !== null && { instructions }),
-    input: writeItems(rest, reasoningVendor(terms.quirks ?? NO_QUIRKS)),
+    ...writePrompt(messages, reasoningVendor(terms.quirks ?? NO_QUIRKS)),
     max_output_tokens: terms.outputLimit,
     store: false,
     ...(terms.stream && { stream: true }),
@@ -55,6 +53,14 @@ function writeText({ answerFormat, verbosity }: CanonicalRequest): Members {
       ...(verbosity !== null && { verbosity }),
     },
   };
+}
+
+/** Hosts refuse a prompt without items, so instructions alone are an item. */
+function writePrompt(messages: readonly CanonicalMessage[], vendor: string): Members {
+  const { instructions, rest } = splitInstructions(messages);
+  const input = writeItems(rest, vendor);
+  if (input.length === 0) return { input: writeItems(messages, vendor) };
+  return { ...(instructions !== null && { instructions }), input };
 }
 
 /** A first system message of one text becomes `instructions`; later ones keep their place. */
