@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { chatAnswer } from '../../test/fake-hosts.ts';
 import { ask } from '../../test/gateway-fixture.ts';
 import { ANY_READER, JobsFixture, PLAIN_TERMS } from '../../test/jobs-fixture.ts';
+import { StoreUnavailable } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
 import type { JobChunkName } from '../store/jobs.ts';
 import type { GroupRequest, GroupResult } from './service.ts';
@@ -86,6 +87,18 @@ test('is refused as a whole for money, by its ceiling or the balance', async () 
   expect(await poor.account()).toMatchObject({ reservedNanousd: 0n });
 });
 
+test('is accepted although its lines cannot become jobs at once, so that nobody pays for it twice', async () => {
+  const { store } = fixture.services;
+  const { activate } = store;
+  store.activate = () => Promise.reject(new StoreUnavailable('away'));
+  const { accepted: group } = await accepted({}, ask(), ask());
+  expect([group.lines, group.isActive]).toEqual([2, false]);
+  expect(await fixture.account()).toMatchObject({ reservedNanousd: group.reservedNanousd });
+  store.activate = activate;
+  await fixture.housekeeping.work();
+  expect(await fixture.jobs.list(ANY_READER, { groupId: group.id }, { after: null, limit: 10 })).toHaveLength(2);
+});
+
 test('is accepted once under an idempotency key', async () => {
   const headers = { 'idempotency-key': 'one' };
   const first = await accepted(headers, ask());
@@ -135,11 +148,10 @@ test('can be cancelled before all of its lines are jobs, as after a process has 
   const { store } = fixture.services;
   const activate = store.activate.bind(store);
   Object.assign(store, { activate: () => Promise.reject(new Error('killed')) });
-  await expect(intake.accept(HASH)).rejects.toThrow('killed');
+  const { accepted: group } = await intake.accept(HASH);
   Object.assign(store, { activate });
-  const [group] = await fixture.jobs.listGroups(ANY_READER, { after: null, limit: 10 });
   expect(group).toMatchObject({ isActive: false, counts: { waiting: 2 } });
-  expect(await fixture.jobs.cancelGroup(ANY_READER, group!.id)).toMatchObject({
+  expect(await fixture.jobs.cancelGroup(ANY_READER, group.id)).toMatchObject({
     counts: { waiting: 0, cancelled: 2 },
     reservedNanousd: 0n,
   });

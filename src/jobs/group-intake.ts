@@ -124,10 +124,9 @@ class StagedGroup implements GroupIntake {
     if (taken.kind === 'reserve_refused') throw this.#refusalOf(taken);
     const isRepeat = taken.kind === 'idempotent';
     const id = isRepeat ? readRepeat(taken) : this.#id;
-    if (!isRepeat) await activate(services, id);
     const accepted = await services.store.findGroup(id, accountId);
     if (accepted === null) throw isRepeat ? forgottenRepeat() : noGroup();
-    return { accepted, replayed: isRepeat };
+    return { accepted: isRepeat ? accepted : await activated(services, accepted), replayed: isRepeat };
   }
 
   /** In slices, so that live calls do not wait for a large group. */
@@ -169,6 +168,16 @@ class StagedGroup implements GroupIntake {
           message: `The group was not accepted: ${reason.replaceAll('_', ' ')}. Nothing was reserved.`,
         });
     }
+  }
+}
+
+/** It is accepted, so its client must not send it again: if this fails, the next housekeeping continues it. */
+async function activated(services: JobServices, group: JobGroup): Promise<JobGroup> {
+  try {
+    await activate(services, group.id);
+    return (await services.store.findGroup(group.id, group.accountId)) ?? group;
+  } catch {
+    return group;
   }
 }
 
