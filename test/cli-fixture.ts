@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -87,6 +87,7 @@ export class CliFixture {
         return 0;
       },
       openServices: () => this.#open(),
+      hasLedger: (folder) => existsSync(folder),
       findHolder: async () => this.holder,
       copyStore: async () => ({ refused: 'These books are in memory.' }),
       acceptLoss: async () => ({ refused: 'Nothing is missing.' }),

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
@@ -195,6 +195,19 @@ function dropTable(file: string, table: string): void {
   database.exec(`DROP TABLE "${table}"`);
   database.close();
 }
+
+test('a folder without a ledger is left as it is by commands that do not create one', async () => {
+  mkdirSync(data.folder);
+  writeFileSync(join(data.folder, 'letter.txt'), 'Dear friend');
+  for (const args of [...READING, ['keys', 'mint', '--account', 'ada'], ['seal', 'status']])
+    expect(await run(args)).toMatchObject({
+      code: 3,
+      text: expect.stringContaining(`There is no ledger in ${data.folder}`),
+    });
+  expect((await run(['doctor', '--offline', '--port', '0'])).text).toMatch(/^ledger +ok +none yet$/m);
+  expect((await run(['models', 'sim-gpt-mini'])).code).toBe(0);
+  expect(readdirSync(data.folder)).toEqual(['letter.txt']);
+});
 
 /** Everything but the first page, which says what the file is. */
 function noisy(bytes: Buffer): Buffer {

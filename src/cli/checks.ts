@@ -127,7 +127,7 @@ export interface BooksFindings {
 
 /** Who has the ledger open, whether the store answers, and whether the balances are possible. Reads no entries. */
 export async function checkBooks(composition: Composition, config: Config): Promise<BooksFindings> {
-  if (config.store === null && !existsSync(config.dataFolder)) {
+  if (config.store === null && !composition.hasLedger(config.dataFolder)) {
     return { findings: [ok('ledger', 'none yet')], server: null, masterKey: null };
   }
   try {

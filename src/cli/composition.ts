@@ -38,6 +38,8 @@ export interface Composition {
   serve(config: Config, options: ServeOptions): Promise<number>;
   /** Locks the data folder and opens its store, or says which process has it. */
   openServices(config: Config): Promise<OpenServices | FolderHeld>;
+  /** Whether there is a ledger in the folder, whole or damaged, or a process that is about to make one. */
+  hasLedger(folder: string): boolean;
   /** The process that has the data folder open; null if none has. */
   findHolder(folder: string): Promise<Holder | null>;
   /** Copies a ledger into another engine, or says why not. */

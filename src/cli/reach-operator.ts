@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
 import { stringifyJson } from '../json/stringify.ts';
 import type { Clock, Timer } from '../kit/clock.ts';
@@ -23,7 +22,7 @@ export interface Operator {
 }
 
 export interface ReachOptions {
-  /** Whether the command may create the data folder; otherwise a missing folder is an error. */
+  /** Whether the command may create a ledger; otherwise a folder without one, which may be a typing error, is refused. */
   readonly mayCreate: boolean;
 }
 
@@ -34,7 +33,8 @@ export async function withOperator<Result>(
   { mayCreate }: ReachOptions,
   use: (operator: Operator) => Promise<Result>,
 ): Promise<Result> {
-  if (!mayCreate && config.store === null && !existsSync(config.dataFolder)) throw noBooks(config.dataFolder);
+  if (!mayCreate && config.store === null && !composition.hasLedger(config.dataFolder))
+    throw noBooks(config.dataFolder);
   let holder: Holder | null = null;
   for (let attempt = 0; attempt < LIMITS.folderAttemptsMax; attempt++) {
     if (attempt > 0) await pause(composition.clock, LIMITS.folderRetryMs);

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Composition, FolderHeld as Held, OpenServices, Terminal } from '../cli/composition.ts';
 import type { Config } from '../config/config.ts';
@@ -12,6 +13,9 @@ import { callLimits } from './call-limits.ts';
 import { withLocalHosts } from './local-hosts.ts';
 import { catalogFor } from './prices.ts';
 import type { ServeTerms } from './serve.ts';
+
+/** What a start leaves in a data folder, also if it is interrupted. A folder without all of them may be anybody's. */
+const LEDGER_FILES = ['tollgate.sqlite', 'tollgate.mark', 'replacement.sqlite', 'replacement.json', 'holder.json'];
 
 export interface ComposeTerms {
   readonly program: string;
@@ -33,6 +37,7 @@ export function compose({ program, terminal, cwd, clock, followsParent = false }
       return serve({ ...options, config, program, clock, terminal, followsParent, simulator });
     },
     openServices: (config) => openServices(config, clock, terminal),
+    hasLedger,
     findHolder: async (folder) => (await import('../store/sqlite/lock.ts')).findHolder(folder),
     copyStore: (terms) =>
       refusingFaults(terms.from, async () => (await import('./copy-store.ts')).copyStore(terms, clock)),
@@ -53,6 +58,15 @@ export function compose({ program, terminal, cwd, clock, followsParent = false }
     cwd,
     clock,
   };
+}
+
+/** Also true if that cannot be found out: opening the folder then says why. */
+function hasLedger(folder: string): boolean {
+  try {
+    return readdirSync(folder).some((name) => LEDGER_FILES.includes(name));
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT';
+  }
 }
 
 /** Null if no simulated model is offered. If it fails, the caller that awaits it gets the error. */

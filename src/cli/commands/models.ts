@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { stringifyJson } from '../../json/stringify.ts';
 import type { HoldFactorView } from '../../operator/hold-factors.ts';
 import { type ModelListView, type ModelView, modelListView } from '../../operator/view.ts';
@@ -50,13 +49,13 @@ async function resetHoldFactor(session: Session, model: string): Promise<number>
   return EXIT.ok;
 }
 
-/** A server with these settings may run only on an existing data folder; without one, nothing needs to be opened. */
+/** A server with these settings may run only where there is a ledger; without one, nothing needs to be opened. */
 async function listModels(session: Session): Promise<ModelListView> {
   const config = session.config('read');
-  if (config.store === null && existsSync(config.dataFolder)) {
+  const { composition } = session;
+  if (config.store === null && composition.hasLedger(config.dataFolder)) {
     return (await session.ask('models.list', {}, { providerKeys: 'read' })).result;
   }
-  const { composition } = session;
   return modelListView(composition.catalogFor(await composition.lookForHosts(config)));
 }
 
