@@ -24,7 +24,7 @@ import type { JobContents } from './contents.ts';
 import { callOf, errorAnswer, gatewayFor } from './job-call.ts';
 import type { JobSink } from './job-sink.ts';
 import type { PinnedPrices } from './pinned-prices.ts';
-import { asHoldRefused, forgottenRepeat, noJob } from './refusals.ts';
+import { asHoldRefused, forgottenRepeat } from './refusals.ts';
 import { readMark, readRepeat } from './repeats.ts';
 import { isPassing, retryDelayMs } from './retry.ts';
 import type { Accepted, JobRequest, JobTerms, SingleSubmission } from './service.ts';
@@ -69,11 +69,39 @@ export async function submit(
   const { content, chunks } = contents.sealRequest(id, request.body);
   const place = { id, groupId: null, line: 0, nowMs: gateway.clock.nowMs() };
   const job = newJob(admitted, request, terms, place, content);
-  const { taken } = await takeWorstCase(gateway, admitted, (hold) => reserve(services, job, chunks, hold, mark));
-  const isRepeat = taken.kind === 'idempotent';
-  const accepted = await store.find(isRepeat ? readRepeat(taken) : id, job.accountId);
-  if (accepted === null) throw isRepeat ? forgottenRepeat() : noJob();
-  return { accepted, replayed: isRepeat };
+  const { admitted: paid, taken } = await takeWorstCase(gateway, admitted, (hold) =>
+    reserve(services, job, chunks, hold, mark),
+  );
+  if (taken.kind === 'reserved') {
+    // It is accepted, so its client must not send it again, even if it cannot be read now.
+    const read = await store.find(id, job.accountId).catch(() => null);
+    return { accepted: read ?? acceptedJob(job, paid.admission.worstNanousd), replayed: false };
+  }
+  const repeated = await store.find(readRepeat(taken), job.accountId);
+  if (repeated === null) throw forgottenRepeat();
+  return { accepted: repeated, replayed: true };
+}
+
+/** A job as it is stored when it was just accepted. */
+function acceptedJob(job: NewJob, reservedNanousd: bigint): Job {
+  return {
+    ...job,
+    reservedNanousd,
+    state: 'queued',
+    dueMs: job.notBeforeMs ?? job.createdMs,
+    claim: 0,
+    attempts: 0,
+    startedMs: null,
+    finishedMs: null,
+    resultExpiresMs: null,
+    contentGoneMs: null,
+    callId: null,
+    costNanousd: null,
+    httpStatus: null,
+    errorCode: null,
+    errorMessage: null,
+    result: null,
+  };
 }
 
 type Taken = Exclude<ReserveResult, { kind: 'reserve_refused' }>;

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { chatAnswer, USAGE } from '../../test/fake-hosts.ts';
 import { PRICE } from '../../test/gateway-fixture.ts';
 import { ANY_READER, JobsFixture } from '../../test/jobs-fixture.ts';
@@ -55,4 +55,14 @@ test('a process that stops does not wait for a store that is away', async () => 
   fixture.on.clock.advance(LIMITS.settleRetryMs);
   expect(await done).toEqual({ kind: 'ended', state: 'failed' });
   expect(await fixture.find(id)).toMatchObject({ costNanousd: 0n, errorCode: 'store_unavailable' });
+});
+
+test('a job that was accepted is answered as it is stored, although it cannot be read, so that nobody pays for it twice', async () => {
+  const { store } = fixture.services;
+  const find = vi.spyOn(store, 'find').mockRejectedValueOnce(new StoreUnavailable('Too many queries are waiting.'));
+  const { accepted, replayed } = await fixture.submit();
+  find.mockRestore();
+  expect(replayed).toBe(false);
+  expect(await fixture.find(accepted.id)).toMatchObject(accepted);
+  expect(await fixture.account()).toMatchObject({ reservedNanousd: accepted.reservedNanousd });
 });
