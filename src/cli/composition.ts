@@ -20,6 +20,8 @@ export interface Holder {
   readonly url: string | null;
   readonly socketPath: string | null;
   readonly startedMs: number;
+  /** Whether its callers need a key; absent if unknown. */
+  readonly needsKey?: boolean;
 }
 
 export interface OpenServices {

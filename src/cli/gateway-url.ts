@@ -2,14 +2,22 @@ import type { Config } from '../config/config.ts';
 import { usageFailure } from './failure.ts';
 import type { Session } from './session.ts';
 
-/** The URL as typed; otherwise that of the process that has the data folder open; otherwise where one would listen with this config. */
-export async function findGatewayUrl(
+export interface FoundGateway {
+  /** Without `/v1`. */
+  readonly url: string;
+  readonly needsKey: boolean;
+}
+
+/** The gateway as typed; otherwise the process that has the data folder open; otherwise the one that would listen with this config. */
+export async function findGateway(
   { composition }: Pick<Session, 'composition'>,
   typed: string | boolean | undefined,
-  config: Pick<Config, 'listen' | 'dataFolder'>,
-): Promise<string> {
+  config: Pick<Config, 'listen' | 'dataFolder' | 'hosted'>,
+): Promise<FoundGateway> {
   const holder = typeof typed === 'string' ? null : await composition.findHolder(config.dataFolder);
-  return holder?.url?.replace(/\/\/(?:0\.0\.0\.0|\[::\])(?=:)/, '//127.0.0.1') ?? readGatewayUrl(typed, config);
+  const own = holder?.url?.replace(/\/\/(?:0\.0\.0\.0|\[::\])(?=:)/, '//127.0.0.1');
+  const url = own ?? readGatewayUrl(typed, config);
+  return { url, needsKey: (holder?.needsKey ?? config.hosted) || !isLoopback(url) };
 }
 
 /** The address of the gateway, without the `/v1` that it may end with. */
@@ -22,6 +30,6 @@ function readGatewayUrl(typed: string | boolean | undefined, { listen }: Pick<Co
   return typed.replace(/\/+$/, '').replace(/\/v1$/, '');
 }
 
-export function isLoopback(url: string): boolean {
+function isLoopback(url: string): boolean {
   return /^(?:localhost|127\..*|\[::1\])$/.test(new URL(url).hostname);
 }

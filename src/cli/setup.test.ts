@@ -317,6 +317,17 @@ describe('tollgate setup', () => {
     expect([code, err]).toEqual([EXIT.usage, expect.stringContaining('This gateway needs a key')]);
   });
 
+  test('knows from the running gateway whether it needs a key, whatever the settings of the command say', async () => {
+    const holder = { pid: 7, socketPath: null, startedMs: 0, url: 'http://127.0.0.1:9123' };
+    cli.holder = { ...holder, needsKey: true };
+    const { code, err } = await setup('codex', '--dry-run');
+    expect([code, err]).toEqual([EXIT.usage, expect.stringContaining('This gateway needs a key')]);
+    expect((await cli.run(['jobs', 'list'])).err).toContain('TOLLGATE_API_KEY is not set');
+    cli.holder = { ...holder, needsKey: false };
+    const given = { HOME: home, TOLLGATE_HOSTED: 'true' };
+    expect((await cli.run(['setup', 'codex', '--dry-run'], given)).code).toBe(EXIT.ok);
+  });
+
   test('leaves a file alone that it cannot edit, and says which and what to do', async () => {
     give('.codex/config.toml', 'model = \n');
     const { code, err } = await setup('codex');

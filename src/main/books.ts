@@ -31,8 +31,8 @@ export interface Books {
   onReplaced(forget: () => void): void;
   /** The store's health, and whether calls may be admitted. */
   health(): Promise<StoreHealth>;
-  /** Publishes this process's address for other processes. */
-  announce(url: string): void;
+  /** Publishes this process's address for other processes, and whether its callers need a key. */
+  announce(url: string, needsKey: boolean): void;
   /** Lets another worker of this process use the store; null if it opens the store itself. */
   ticket(): WriterTicket | null;
   close(): Promise<void>;
@@ -123,7 +123,7 @@ function openFolder(terms: BooksTerms): Promise<Books> {
       },
       onReplaced: () => undefined,
       health: () => healthOf(store, ledger, clock),
-      announce: (url) => lock.describe({ ...holder, url }),
+      announce: (url, needsKey) => lock.describe({ ...holder, url, needsKey }),
       ticket: () => ({ ...instance, writer: store.connectWriter() }),
       close: () => cleanup.run(),
     };

@@ -153,7 +153,7 @@ async function serveBooks(
   const ports = Object.values(urls).flatMap(portOf);
   for (const port of ports) core.entrusted.ownPorts.add(port);
   workers.tell({ kind: 'own_ports', ports });
-  books.announce(urls.url);
+  books.announce(urls.url, terms.config.hosted);
   startBackground(terms, books, core, signer, jobs, cleanup);
   const reloads = new Reloads({ store: books.store, keyring, inForce, egress, health }, workers);
   return {

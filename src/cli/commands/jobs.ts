@@ -11,7 +11,7 @@ import type { CommandGroup, CommandSpec, Options } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { usageFailure } from '../failure.ts';
 import { GatewayClient, GatewayLost } from '../gateway-client.ts';
-import { findGatewayUrl, isLoopback } from '../gateway-url.ts';
+import { findGateway } from '../gateway-url.ts';
 import { readOperatorJson } from '../operator-json.ts';
 import { PAGE_OPTIONS, sayMore } from '../paging.ts';
 import { ProgressLine } from '../progress.ts';
@@ -244,11 +244,11 @@ function refuseWithout(path: string, access: number, message: string): void {
 
 async function openClient(session: Session, options: Options): Promise<GatewayClient> {
   const config = session.config('leave');
-  const url = await findGatewayUrl(session, options.url, config);
+  const { url, needsKey } = await findGateway(session, options.url, config);
   const { keyEnv } = options;
   const variable = typeof keyEnv === 'string' ? readVariableName(keyEnv, '--key-env') : CALLER_KEY_VARIABLE;
   const key = session.env[variable] ?? null;
-  if (key === null && (typeof keyEnv === 'string' || config.hosted || !isLoopback(url)))
+  if (key === null && (typeof keyEnv === 'string' || needsKey))
     throw usageFailure(
       `The variable ${variable} is not set. Put a gateway key into it, or name another with --key-env.`,
     );

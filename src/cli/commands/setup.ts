@@ -7,7 +7,7 @@ import type { Config, Environment } from '../../config/config.ts';
 import type { CommandSpec, Options } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { usageFailure } from '../failure.ts';
-import { findGatewayUrl, isLoopback } from '../gateway-url.ts';
+import { findGateway } from '../gateway-url.ts';
 import type { Session } from '../session.ts';
 import type { Places, SetupClient, SetupTerms } from '../setup/client.ts';
 import { SETUP_CLIENTS } from '../setup/clients/index.ts';
@@ -95,8 +95,8 @@ function placesOf(given: Environment): Places {
 
 async function readTerms(session: Session, options: Options): Promise<SetupTerms> {
   const config = await session.composition.lookForHosts(session.config('read'));
-  const url = await findGatewayUrl(session, options.url, config);
-  const keyVariable = readKeyVariable(options.keyEnv, config.hosted || !isLoopback(url));
+  const { url, needsKey } = await findGateway(session, options.url, config);
+  const keyVariable = readKeyVariable(options.keyEnv, needsKey);
   const isElsewhere = options.url !== undefined;
   const model = chooseModel(session.composition.catalogFor(config), config, options.model, isElsewhere);
   const limits =

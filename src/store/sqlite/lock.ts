@@ -12,6 +12,8 @@ export interface Holder {
   readonly url: string | null;
   readonly socketPath: string | null;
   readonly startedMs: number;
+  /** Whether its callers need a key; absent for a command, and until it is known. */
+  readonly needsKey?: boolean;
 }
 
 export interface FolderLock {
