@@ -95,6 +95,17 @@ describe.each([false, true])('stream: %s', (stream) => {
     expect(await harness.newestReceipt()).toMatchObject({ host: 'spare', attempts: 2, costNanousd: 0n });
   });
 
+  test.each<[string, number, bigint]>([
+    ['our key was refused', 401, 0n],
+    ['a host failed', 500, 1n],
+  ])('a rate limit after %s adds nothing to the loss', async (_what, first, holds) => {
+    harness.sim.script({ status: first });
+    second.script({ status: 429 });
+    expect((await call(stream)).status).toBe(502);
+    const { lossNanousd, heldNanousd } = await harness.newestReceipt();
+    expect(lossNanousd).toBe(holds * heldNanousd);
+  });
+
   test('a client that is gone needs no second host', async () => {
     harness.sim.script({ gateHead: 'head', status: 500 });
     const client = new StreamClient(harness.url, { ...ASK, stream });

@@ -4,6 +4,7 @@ import type { FakeSink } from '../../test/fake-sink.ts';
 import { ask, GatewayFixture } from '../../test/gateway-fixture.ts';
 import { LIMITS } from '../limits.ts';
 import { openRecord } from './exchange-record.ts';
+import { mayHaveRun } from './meter.ts';
 import { noteOverrun, type Served, serve } from './serve.ts';
 import { type Admitted, understand } from './understand.ts';
 
@@ -161,6 +162,15 @@ describe('when every host fails', () => {
     (await fixture.hosts.next()).answer(500, ERROR);
     (await fixture.hosts.next()).answer(429, ERROR);
     expect(await mixed).toMatchObject({ error: { code: 'host_failed' }, httpStatus: 502 });
+  });
+
+  test('a host at its limit behind others bills nothing, though the caller hears of a failure', async () => {
+    const unreached = served();
+    (await fixture.hosts.next()).fail('ECONNREFUSED');
+    (await fixture.hosts.next()).answer(401, ERROR);
+    (await fixture.hosts.next()).answer(429, ERROR);
+    const outcome = await unreached;
+    expect([outcome.error?.code, outcome.billableTries, mayHaveRun(outcome)]).toEqual(['host_failed', 0, false]);
   });
 
   test('attempts that a host may bill are counted, those that never connected are not', async () => {

@@ -81,7 +81,8 @@ function servedBy(tried: readonly Tried[]): Served {
   const earlier = tried.slice(0, -1);
   return {
     ...last.result,
-    ...(isMixedFailure(tried) && failure(last.result.ended, hostFailed(false))),
+    // The last host was at its rate limit, so it bills nothing, whatever the caller is told.
+    ...(isMixedFailure(tried) && { ...failure(last.result.ended, hostFailed(false)), turnedAway: true }),
     host,
     adjusted,
     attempts: tried.length,
