@@ -3,16 +3,14 @@ import type { Composition } from '../cli/composition.ts';
 import { EXIT } from '../cli/exit-codes.ts';
 import { describeOpenFolder } from '../cli/folder-mode.ts';
 import type { Config } from '../config/config.ts';
-import { WorkersRefused, workersFor } from '../config/workers.ts';
-import { MasterKeyError } from '../custody/master-keys.ts';
+import { workersFor } from '../config/workers.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
 import type { Clock } from '../kit/clock.ts';
 import { giveBackWhenIdle } from '../kit/idle-memory.ts';
 import { createLog, errorFields, type RootLog } from '../kit/log.ts';
 import { canSharePort } from '../kit/shared-port.ts';
 import { auditRow } from '../operator/actor.ts';
-import { StoreRefused, StoreUnavailable } from '../store/store.ts';
-import { type Books, FolderHeld, FolderMoved } from './books.ts';
+import type { Books } from './books.ts';
 import { ConfigReloads } from './config-reloads.ts';
 import { consoleLink } from './console-link.ts';
 import { keepYoungObjectsYoung } from './heap.ts';
@@ -21,6 +19,7 @@ import { changesForRestart } from './restart-settings.ts';
 import { stopSignal } from './signals.ts';
 import type { Simulator } from './simulator.ts';
 import { type Running, startGateway } from './start.ts';
+import { describeStartFailure } from './start-failure.ts';
 import { WorkerFailed } from './workers/worker-thread.ts';
 
 export interface ServeTerms {
@@ -86,7 +85,10 @@ export async function serve(terms: ServeTerms): Promise<number> {
     giveBackWhenIdle();
   } catch (error) {
     simulator?.stop();
-    return explainFailure(error, config, terminal);
+    const failure = describeStartFailure(error, config);
+    if (failure === null) throw error;
+    terminal.writeErr(`${failure.message}\n`);
+    return failure.exitCode;
   }
   const { catalog, url, operationsUrl, consoleUrl } = running;
   const link = consoleLink(config, url, consoleUrl);
@@ -141,34 +143,4 @@ function endAtOnce(log: RootLog, error: Error): never {
   log.error(errorFields(error), what);
   log.flushSync();
   process.exit(EXIT.unreachable);
-}
-
-function explainFailure(error: unknown, config: Config, terminal: Composition['terminal']): number {
-  if (error instanceof FolderHeld || error instanceof StoreRefused || error instanceof StoreUnavailable) {
-    terminal.writeErr(`${error.message}\n`);
-    return EXIT.unreachable;
-  }
-  if (error instanceof FolderMoved) {
-    terminal.writeErr(`${error.message}\n`);
-    return EXIT.moved;
-  }
-  if (error instanceof MasterKeyError || error instanceof WorkersRefused) {
-    terminal.writeErr(`${error.message}\n`);
-    return EXIT.usage;
-  }
-  if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
-    const { port, address } = error as NodeJS.ErrnoException & { port?: number; address?: string };
-    const flag = flagOfPort(port, config);
-    terminal.writeErr(
-      `Port ${port} on ${address} is in use. Stop the process that uses it, or choose another with ${flag}.\n`,
-    );
-    return EXIT.cannotListen;
-  }
-  throw error;
-}
-
-function flagOfPort(port: number | undefined, config: Config): string {
-  const { hosted, listen } = config;
-  if (hosted && port === listen.operationsPort) return '--operations-port';
-  return config.console && port === listen.consolePort ? '--console-port' : '--port';
 }
