@@ -31,6 +31,11 @@ export function selectMasterKey(terms: MasterKeyTerms, problems: ConfigProblem[]
   }
   if (given[0] !== undefined) return given[0];
   if (hosted) return { kind: 'none', source: `${VARIABLE}, ${FILE_VARIABLE} or ${COMMAND_VARIABLE}` };
+  return ownKeyFile(dataFolder);
+}
+
+/** The gateway's own file, in local mode. */
+export function ownKeyFile(dataFolder: string): MasterKeySource {
   const path = join(dataFolder, OWN_FILE_NAME);
   return { kind: 'own-file', path, source: path };
 }

@@ -1,4 +1,12 @@
-import { addOwnKey, keepOwnFile, MasterKeyError, type MasterKeySource, readMasterKeys } from './master-keys.ts';
+import {
+  addOwnKey,
+  isOwnFileMissing,
+  keepOwnFile,
+  MasterKeyError,
+  type MasterKeySource,
+  type OwnFile,
+  readMasterKeys,
+} from './master-keys.ts';
 import { type MasterKeys, MasterSealer } from './seal.ts';
 
 /** The current master keys and their source. */
@@ -27,9 +35,17 @@ export class MasterKeyring {
 
   /** Reads the keys and uses them not yet. If the gateway's own file was deleted, it is written again: its keys are here. */
   read(from: MasterKeySource): MasterKeys {
-    if (from.kind === 'own-file' && this.#from.kind === 'own-file' && from.path === this.#from.path)
-      keepOwnFile(from.path, this.sealer.keys);
+    if (this.#isOwnFile(from)) keepOwnFile(from.path, this.sealer.keys);
     return readMasterKeys(from);
+  }
+
+  /** Whether reading the keys from there would make a file with new ones, which decrypt nothing that is stored. */
+  wouldMakeKeys(from: MasterKeySource): from is OwnFile {
+    return isOwnFileMissing(from) && !this.#isOwnFile(from);
+  }
+
+  #isOwnFile(from: MasterKeySource): from is OwnFile {
+    return from.kind === 'own-file' && this.#from.kind === 'own-file' && from.path === this.#from.path;
   }
 
   /** Uses keys that were read before. */

@@ -146,6 +146,23 @@ describe('a key file that is gone, while the ledger holds secrets that it encryp
     expect((await command('seal', 'rotate', '--new-key')).code).toBe(0);
     expect(readFileSync(keyFile, 'utf8')).toContain(kept.match(/^[^#\s]+$/m)![0]);
   });
+
+  test('is not made in another data folder by a reload, because that folder needs a restart', async () => {
+    const { reload } = await start();
+    const before = (await command('seal', 'status')).out;
+    const elsewhere = join(folder, 'elsewhere');
+    await reload(loadConfig({ argvFlags: { ...flags(), data: elsewhere }, env: { HOME: folder }, cwd: folder }), []);
+    expect([(await command('seal', 'status')).out, existsSync(elsewhere)]).toEqual([before, false]);
+  });
+
+  test('is not made by a reload that no longer names the file with the keys in use', async () => {
+    const given = join(folder, 'given.key');
+    writeFileSync(given, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
+    const { reload } = await start({ TOLLGATE_MASTER_KEY_FILE: given });
+    const before = (await command('seal', 'status')).out;
+    await expect(reload(config(), [])).rejects.toThrow(`${keyFile} is missing, and the ledger holds secrets`);
+    expect([(await command('seal', 'status')).out, existsSync(keyFile)]).toEqual([before, false]);
+  });
 });
 
 test('a key file that is missing because nothing is encrypted yet is made by the first start, not by doctor', async () => {

@@ -6,6 +6,7 @@ import type { HostsHealth } from '../hosts/hosts-health.ts';
 import type { Store } from '../store/store.ts';
 import type { InForce } from './call-parts.ts';
 import type { HostSenders } from './host-senders.ts';
+import { refuseLostKey } from './lost-key.ts';
 import { catalogFor, rememberPrices } from './prices.ts';
 import type { Settings } from './workers/messages.ts';
 
@@ -47,11 +48,14 @@ export class Reloads {
   }
 
   async #reload(settings: Settings): Promise<void> {
+    const { keyring, store } = this.#parts;
+    const { masterKey } = settings.config;
+    if (keyring.wouldMakeKeys(masterKey)) await refuseLostKey(masterKey, store);
     const use = await prepareReload(this.#parts, settings);
     await this.#others.prepareReload(settings);
     // Read once for all workers: a command could print other keys the second time. And read last: an operator may have
     // rotated the keys meanwhile.
-    const keys = this.#parts.keyring.read(settings.config.masterKey);
+    const keys = keyring.read(masterKey);
     use(keys);
     await this.#others.finishReload(keys);
   }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/config.ts';
+import { ownKeyFile } from '../config/master-key.ts';
 import { Secret } from '../kit/secret.ts';
 
 /** What a reload uses, and what is not a setting. */
@@ -21,6 +22,12 @@ export function changesForRestart(started: Config, read: Config): string[] {
   const names = Object.keys(started) as (keyof Config)[];
   const isChanged = (name: keyof Config): boolean => !isDeepStrictEqual(revealed(started[name]), revealed(read[name]));
   return names.filter((name) => !RELOADED.has(name) && isChanged(name)).map(nameInFile);
+}
+
+/** What a reload uses of a config: another data folder needs a restart, and with it the catalog and the key file in it. */
+export function inSameFolder({ dataFolder }: Pick<Config, 'dataFolder'>, read: Config): Config {
+  const masterKey = read.masterKey.kind === 'own-file' ? ownKeyFile(dataFolder) : read.masterKey;
+  return { ...read, dataFolder, masterKey };
 }
 
 /** With the text of secrets, which are all equal as objects. */

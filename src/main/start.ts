@@ -44,6 +44,7 @@ import { openManagement } from './manage.ts';
 import { catalogFor, rememberPrices } from './prices.ts';
 import { addProcessCaches } from './process-caches.ts';
 import { directoryOf, Reloads } from './reload.ts';
+import { inSameFolder } from './restart-settings.ts';
 import { routeTable } from './routes.ts';
 import { shareRequests } from './share-requests.ts';
 import { mismatchAlarm, openSigner } from './signing.ts';
@@ -168,7 +169,7 @@ async function serveBooks(
     bodyMemory: core.bodyMemory,
     alerts: core.alerts.watch,
     voidedHolds: books.voidedHolds,
-    reload: (changed, hosts) => reloads.reload({ config: changed, hosts }),
+    reload: (changed, hosts) => reloads.reload({ config: inSameFolder(config, changed), hosts }),
     stop: () => cleanup.run(),
   };
 }
