@@ -172,10 +172,9 @@ function errorResponse(status: number, error: object): Response {
 }
 
 function withoutRetry(response: Response): Response {
-  const { status, statusText, body } = response;
-  const headers = new Headers(response.headers);
-  headers.set('x-should-retry', 'false');
-  return new Response(body, { status, statusText, headers });
+  const final = new Response(response.body, response);
+  final.headers.set('x-should-retry', 'false');
+  return final;
 }
 
 function codeOf(error: unknown): string {

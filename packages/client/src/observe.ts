@@ -78,11 +78,10 @@ function unwatched(response: Response): Observed {
 
 /** The response with its whole body read, so that a broken connection fails here, not in the caller's code. */
 export async function readWhole(response: Response): Promise<Response> {
-  const { status, statusText, headers } = response;
   try {
-    return new Response(await response.arrayBuffer(), { status, statusText, headers });
+    return new Response(await response.arrayBuffer(), response);
   } catch (error) {
-    throw connectionError(error, receiptFromHeaders(headers), true);
+    throw connectionError(error, receiptFromHeaders(response.headers), true);
   }
 }
 
@@ -138,8 +137,7 @@ class WatchedStream {
         await this.#finish();
       },
     });
-    const { status, statusText, headers } = this.#response;
-    const response = new Response(body, { status, statusText, headers });
+    const response = new Response(body, this.#response);
     return { response, receipt: this.#receipt, failure: this.#failure, isOpen: () => this.#finished === null };
   }
 

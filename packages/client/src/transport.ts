@@ -92,9 +92,9 @@ export class Transport {
   }
 
   async send(path: string, request: Request, fetch: Fetch = this.#fetch): Promise<Response> {
-    const { method = 'GET', body, signal = null } = request;
+    const { method = 'GET', body = null, signal = null } = request;
     const { retries = this.#options.retries, wait = this.#options.wait } = request;
-    const init = { method, headers: this.#headers(request), signal, ...(body === undefined ? {} : { body }) };
+    const init = { method, headers: this.#headers(request), signal, body };
     const response = await retryingFetch(fetch, { retries, wait })(this.#root + path, init).catch((error: unknown) => {
       throwIfAbort(error, signal);
       if (error instanceof TollgateError) throw error;
@@ -104,16 +104,17 @@ export class Transport {
     throw await errorFromResponse(response, await receiptOf(response));
   }
 
-  #headers({ body, maxCost, idempotencyKey, headers }: Request): Record<string, string> {
-    const { apiKey } = this.#options;
-    return {
-      ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(maxCost === undefined ? {} : { 'x-gateway-max-cost-nanousd': String(maxCost) }),
-      ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
-      ...this.#options.headers,
-      ...headers,
-    };
+  /** The caller's replace those that are set here, in whichever case their names are written. */
+  #headers({ body, maxCost, idempotencyKey, headers }: Request): Headers {
+    const { apiKey, headers: general } = this.#options;
+    const sent = new Headers({
+      ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(maxCost !== undefined && { 'x-gateway-max-cost-nanousd': String(maxCost) }),
+      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+    });
+    for (const [name, value] of Object.entries({ ...general, ...headers })) sent.set(name, value);
+    return sent;
   }
 }
 
