@@ -275,9 +275,15 @@ describe('tollgate setup', () => {
     for (const file of ['config.toml', 'data/settings/providers.json', 'config.yaml', 'extra-openai-models.yaml']) {
       expect(existsSync(join(folder, file)), file).toBe(true);
     }
-    give('.config/opencode/opencode.jsonc', '{}\n');
+  });
+
+  test('writes opencode.jsonc if it is there, because its settings replace those of opencode.json', async () => {
+    const own = '{ "model": "other/own" }\n';
+    give('.config/opencode/opencode.json', own);
+    give('.config/opencode/opencode.jsonc', own);
     await setup('opencode');
     expect(read('.config/opencode/opencode.jsonc')).toContain('tollgate/sim-gpt-mini');
+    expect(read('.config/opencode/opencode.json')).toBe(own);
   });
 
   test.each<[string, string[], string]>([

@@ -8,7 +8,8 @@ export const opencode: SetupClient = {
   format: jsoncFormat,
   file({ configHome, exists }) {
     const file = join(configHome, 'opencode', 'opencode.json');
-    return !exists(file) && exists(`${file}c`) ? `${file}c` : file;
+    // It reads both, and a setting of the second replaces that of the first.
+    return exists(`${file}c`) ? `${file}c` : file;
   },
   paths: [['model'], ['provider', 'tollgate']],
   settings({ baseUrl, model, keyVariable, limits }) {
