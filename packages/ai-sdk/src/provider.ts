@@ -10,6 +10,7 @@ import { type MemberSpec, meteredFetch } from '@tollgate/client';
 import { receiptMetadata } from './call-metadata.ts';
 import { FallbackModel, type FallbackModelOptions } from './fallback-model.ts';
 import { providerFor, type TollgateSettings } from './settings.ts';
+import { heedingHeader } from './should-retry.ts';
 
 export type { TollgateSettings };
 
@@ -26,10 +27,17 @@ export function createTollgate(settings: TollgateSettings): TollgateProvider {
   const languageModel = (modelId: string) => new MeteredModel(settings, modelId);
   return Object.assign((modelId: string) => languageModel(modelId), {
     languageModel,
-    embeddingModel: (modelId: string) => metered(settings).embeddingModel(modelId),
+    embeddingModel: (modelId: string) => embeddingModel(settings, modelId),
     fallbackModel: (members: readonly MemberSpec[], options: FallbackModelOptions = {}) =>
       new FallbackModel(settings, members, options),
   });
+}
+
+/** Without a meter, which would keep the receipts of all its calls: their results have no place for them. */
+function embeddingModel(settings: TollgateSettings, modelId: string): EmbeddingModelV4 {
+  const model = providerFor(settings, settings.fetch, () => undefined).embeddingModel(modelId);
+  const embed = model.doEmbed.bind(model);
+  return Object.assign(model, { doEmbed: (options: Parameters<typeof embed>[0]) => heedingHeader(embed(options)) });
 }
 
 /** With a meter of its own, so that concurrent calls do not get each other's receipts. */
@@ -54,11 +62,11 @@ class MeteredModel implements LanguageModelV4 {
   }
 
   doGenerate(options: LanguageModelV4CallOptions): PromiseLike<LanguageModelV4GenerateResult> {
-    return this.#model().doGenerate(options);
+    return heedingHeader(this.#model().doGenerate(options));
   }
 
   doStream(options: LanguageModelV4CallOptions): PromiseLike<LanguageModelV4StreamResult> {
-    return this.#model().doStream(options);
+    return heedingHeader(this.#model().doStream(options));
   }
 
   #model(): LanguageModelV4 {

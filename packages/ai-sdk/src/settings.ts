@@ -15,10 +15,10 @@ export interface TollgateSettings {
   readonly fetch?: Fetch;
 }
 
-/** A provider for a single call, with the `fetch` that collects its receipt. */
+/** A provider, for a single call if its `fetch` collects the receipt. */
 export function providerFor(
   { baseURL, apiKey, maxCost, headers }: TollgateSettings,
-  fetch: Fetch,
+  fetch: Fetch | undefined,
   read: () => JSONObject | undefined,
 ): OpenAICompatibleProvider {
   return createOpenAICompatible({
@@ -26,7 +26,7 @@ export function providerFor(
     baseURL: `${baseURL.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1`,
     ...(apiKey === undefined ? {} : { apiKey }),
     headers: { ...(maxCost === undefined ? {} : { 'x-gateway-max-cost-nanousd': String(maxCost) }), ...headers },
-    fetch,
+    ...(fetch === undefined ? {} : { fetch }),
     includeUsage: true,
     supportsStructuredOutputs: true,
     metadataExtractor: metadataFrom(read),
