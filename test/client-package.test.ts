@@ -64,7 +64,13 @@ process.stdout.write(JSON.stringify({ model: answer.model, spent: String(answer.
 
 const CONSUMER = `
 import { createClient, fallback, meteredFetch, type Receipt } from '@tollgate/client';
-const client = createClient({ baseURL: 'http://127.0.0.1:8080' });
+// What is read from the environment or passed on may be undefined.
+declare const given: { apiKey: string | undefined; maxCost: bigint | undefined; signal: AbortSignal | undefined };
+const { maxCost, signal } = given;
+const client = createClient({ ...given, baseURL: 'http://127.0.0.1:8080', retries: undefined, fetch: undefined, headers: undefined });
+meteredFetch({ fetch: undefined, onReceipt: undefined });
+void fallback([{ model: 'a', maxCost }], () => null, { budget: maxCost, signal, chain: undefined, onAttempt: undefined, fetch: undefined });
+void client.jobs.get('job_1', { waitSeconds: undefined, signal, maxCost });
 export async function ask(): Promise<bigint> {
   const answer = await fallback(['a', { model: 'b', maxCost: 1n }], (member) =>
     client.chat({ model: member.model, messages: [] }, member));

@@ -11,7 +11,7 @@ import { providerFor, type TollgateSettings } from './settings.ts';
 
 export interface FallbackModelOptions {
   /** The most that all attempts of one call together may cost, in nanodollars. */
-  readonly budget?: bigint;
+  readonly budget?: bigint | undefined;
 }
 
 /**
@@ -53,11 +53,7 @@ export class FallbackModel implements LanguageModelV4 {
   #chain<Result>({ abortSignal }: LanguageModelV4CallOptions, call: (member: Member) => PromiseLike<Result>) {
     const { budget } = this.#options;
     const { fetch } = this.#settings;
-    return fallback(this.#members, call, {
-      ...(budget === undefined ? {} : { budget }),
-      ...(abortSignal === undefined ? {} : { signal: abortSignal }),
-      ...(fetch === undefined ? {} : { fetch }),
-    });
+    return fallback(this.#members, call, { budget, signal: abortSignal, fetch });
   }
 
   /** Models of this SDK do not retry, so the last member's `fetch` does. */

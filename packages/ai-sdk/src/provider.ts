@@ -42,7 +42,7 @@ function embeddingModel(settings: TollgateSettings, modelId: string): EmbeddingM
 
 /** With a meter of its own, so that concurrent calls do not get each other's receipts. */
 function metered(settings: TollgateSettings): OpenAICompatibleProvider {
-  const { fetch, receipts } = meteredFetch(settings.fetch === undefined ? {} : { fetch: settings.fetch });
+  const { fetch, receipts } = meteredFetch({ fetch: settings.fetch });
   return providerFor(settings, fetch, () => receiptMetadata(receipts.at(-1)));
 }
 

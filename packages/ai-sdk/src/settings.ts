@@ -7,12 +7,12 @@ export interface TollgateSettings {
   /** The gateway's address, with or without `/v1`. */
   readonly baseURL: string;
   /** Not needed by a gateway in local mode. */
-  readonly apiKey?: string;
+  readonly apiKey?: string | undefined;
   /** The most that one call may cost, in nanodollars: `usd('0.05')`. */
-  readonly maxCost?: bigint;
+  readonly maxCost?: bigint | undefined;
   /** Sent with every request. */
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly fetch?: Fetch;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly fetch?: Fetch | undefined;
 }
 
 /** A provider, for a single call if its `fetch` collects the receipt. */

@@ -8,19 +8,19 @@ import type { Wait } from './retry.ts';
 import { Spending } from './spending.ts';
 import { CallStream } from './stream.ts';
 
-export type MemberSpec = string | { readonly model: string; readonly maxCost?: bigint };
+export type MemberSpec = string | { readonly model: string; readonly maxCost?: bigint | undefined };
 
 export interface FallbackOptions {
   /** The most that all attempts together may cost, in nanodollars. */
-  readonly budget?: bigint;
+  readonly budget?: bigint | undefined;
   /** Up to 64 letters, digits, `_` or `-`; a random one by default. `GET /v1/receipts?chain=` lists its calls. */
-  readonly chain?: string;
+  readonly chain?: string | undefined;
   /** Called after every attempt; for a stream, once its first content has come. */
-  readonly onAttempt?: (attempt: Attempt) => void;
-  readonly signal?: AbortSignal;
+  readonly onAttempt?: ((attempt: Attempt) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
   /** What `member.fetch` sends with; the platform's by default. */
-  readonly fetch?: Fetch;
-  readonly wait?: Wait;
+  readonly fetch?: Fetch | undefined;
+  readonly wait?: Wait | undefined;
 }
 
 export interface Attempt {

@@ -12,7 +12,7 @@ export interface JobQuery {
 export interface Jobs {
   create(job: JobRequest, options?: CallOptions): Promise<Job>;
   /** `waitSeconds` is how many seconds the gateway may wait for the end of the job before it answers. */
-  get(id: string, options?: CallOptions & { readonly waitSeconds?: number }): Promise<Job>;
+  get(id: string, options?: CallOptions & { readonly waitSeconds?: number | undefined }): Promise<Job>;
   list(query?: JobQuery, options?: CallOptions): Promise<JobList>;
   /** What the call answered, with its receipt. */
   result<Data = unknown>(id: string, options?: CallOptions): Promise<Answer<Data>>;

@@ -6,9 +6,9 @@ import { type Wait, waitFor } from './retry.ts';
 
 export interface MeteredFetchOptions {
   /** The `fetch` that sends; the platform's by default. */
-  readonly fetch?: Fetch;
-  readonly onReceipt?: (receipt: Receipt) => void;
-  readonly wait?: Wait;
+  readonly fetch?: Fetch | undefined;
+  readonly onReceipt?: ((receipt: Receipt) => void) | undefined;
+  readonly wait?: Wait | undefined;
 }
 
 export interface Meter {

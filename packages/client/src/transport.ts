@@ -10,16 +10,16 @@ export interface ClientOptions {
   /** The gateway's address, with or without `/v1`. */
   readonly baseURL: string;
   /** Not needed by a gateway in local mode. */
-  readonly apiKey?: string;
+  readonly apiKey?: string | undefined;
   /** The most that one call may cost, in nanodollars. */
-  readonly maxCost?: bigint;
+  readonly maxCost?: bigint | undefined;
   /** How often a failed request is sent again; 2 by default. */
-  readonly retries?: number;
-  readonly fetch?: Fetch;
+  readonly retries?: number | undefined;
+  readonly fetch?: Fetch | undefined;
   /** Sent with every request. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** How to wait between retries. */
-  readonly wait?: Wait;
+  readonly wait?: Wait | undefined;
 }
 
 /** A member of a chain can be given in its place. */
