@@ -267,6 +267,17 @@ test('a member sees neither the entries of the account nor what the keys of othe
   expect((await call('owner', 'GET', `/accounts/${account}/entries`)).status).toBe(200);
 });
 
+test('people see their own cap with the balance, even without a key, and nobody sees that of others', async () => {
+  const cap = { spend_cap_nanousd: 7_000_000_000, window: 'month' };
+  await call('owner', 'PATCH', `/accounts/${account}/members/colleague@example.com`, cap);
+  const personOf = async (who: string) => (await call(who, 'GET', `/accounts/${account}/balance`)).body.person;
+  expect(await personOf('colleague')).toMatchObject({ ...cap, remaining_nanousd: 7_000_000_000 });
+  expect(await personOf('owner')).toMatchObject({ spend_cap_nanousd: null });
+  expect(await personOf('operator')).toBeUndefined();
+  const ofNobody = `/accounts/${account}/balance?key=${formatId(KEY_PREFIX, shared.keyId)}`;
+  expect((await call('owner', 'GET', ofNobody)).body.person).toBeUndefined();
+});
+
 test('the keys of a member who becomes a viewer stop, and work again with the role', async () => {
   const { secret } = (await call('member', 'POST', '/keys', { account })).body;
   const models = () => harness.get('/v1/models', { authorization: `Bearer ${String(secret)}` });

@@ -13,7 +13,7 @@ export interface BalanceFacts {
   /** The loss allowance; absent if it is not asked for, null if the account has none. */
   readonly hangups?: HangupFacts | null;
   readonly keyWindow: KeyWindowFacts | null;
-  /** The cap and the spending of the key's person; null if the key belongs to no person. */
+  /** The cap and the spending of the key's person, or of whoever asks without a key; null if there is none. */
   readonly member: MemberFacts | null;
 }
 
@@ -58,7 +58,7 @@ export interface BalanceView {
   readonly hangups?: HangupsView | null;
   /** Null if the caller has no key. */
   readonly key: SpendingView | null;
-  /** What the keys of the same person spend in the account; absent if it belongs to no person. */
+  /** What the keys of the same person spend in the account, or those of whoever asks without a key; absent if there is none. */
   readonly person?: SpendingView;
 }
 

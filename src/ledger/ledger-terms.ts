@@ -40,6 +40,6 @@ export interface Balance {
   readonly account: Account;
   /** Null without a key. */
   readonly keyWindow: KeyWindow | null;
-  /** The role of the key's person, with the person's spending; null if the key belongs to no person. */
+  /** The role of the person, with the person's spending; null if there is no person, or they have no role. */
   readonly member: Member | null;
 }

@@ -272,12 +272,15 @@ export class Ledger {
     throw defect(credit.id, outcome);
   }
 
-  /** With the spending of the key and of its person, if there are any. */
-  async balance(accountId: bigint, key: Pick<KeyRow, 'id' | 'personId'> | null): Promise<Balance | null> {
+  /** With the spending of the key and of its person, if there are any, or of another person. */
+  async balance(
+    accountId: bigint,
+    key: Pick<KeyRow, 'id' | 'personId'> | null,
+    personId: bigint | null = key?.personId ?? null,
+  ): Promise<Balance | null> {
     const account = await this.#store.findAccount(accountId);
     if (account === null) return null;
     const keyWindow = key === null ? null : await this.#store.keyWindow(key.id);
-    const personId = key?.personId ?? null;
     if (personId === null) return { account, keyWindow, member: null };
     const member = await this.#store.directory.findMember(accountId, personId, this.#clock.nowMs());
     return { account, keyWindow, member };

@@ -41,6 +41,11 @@ export async function listAccounts(
   return listView(accounts.map(accountView), input.limit);
 }
 
+/** Whoever asks for a balance also sees what is left of their own cap in the account. */
+function asker({ actor }: OperatorServices): bigint | null {
+  return actor.kind === 'person' ? actor.id : null;
+}
+
 export async function showBalance(
   services: OperatorServices,
   input: z.output<typeof inputs.balanceChoice>,
@@ -51,7 +56,7 @@ export async function showBalance(
   if (key !== null && key.accountId !== account.id) {
     throw new OperatorError('invalid_input', `The key ${input.key} does not belong to the account "${account.name}".`);
   }
-  const balance = await services.ledger.balance(account.id, key);
+  const balance = await services.ledger.balance(account.id, key, key === null ? asker(services) : key.personId);
   if (balance === null) throw unknownAccount(idOrName);
   const facts = { ...balance, hangups: services.hangups(balance.account) };
   return { ...balanceView(facts, key), account: formatId(ACCOUNT_PREFIX, account.id), name: account.name };

@@ -88,7 +88,9 @@ const balance = z
     key: keyBalance.nullable().describe('The spending of the key that was named; null if none was.'),
     person: personBalance
       .exactOptional()
-      .describe("The spending of the key's person in the account; absent if the key belongs to no person."),
+      .describe(
+        "The spending of the key's person in the account; without `key`, that of whoever asks. Absent if the key belongs to no person, or who asks has no role in the account.",
+      ),
   })
   .meta({ id: 'Balance' });
 

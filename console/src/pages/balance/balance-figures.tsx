@@ -16,10 +16,9 @@ export function BalanceFigures({ balance, account }: BalanceFiguresProps): React
   const now = balance.data;
   const isPending = now === undefined;
   const person = now?.person;
+  const cap = person?.spend_cap_nanousd ?? null;
   return (
-    <Panel
-      className={`grid grid-cols-2 gap-px !bg-line ${person === undefined ? 'wide:grid-cols-4' : 'wide:grid-cols-5'}`}
-    >
+    <Panel className={`grid grid-cols-2 gap-px !bg-line ${cap === null ? 'wide:grid-cols-4' : 'wide:grid-cols-5'}`}>
       <Figure
         label="Available"
         isPending={isPending}
@@ -52,19 +51,15 @@ export function BalanceFigures({ balance, account }: BalanceFiguresProps): React
         value={<Money nanousd={now?.spent_nanousd} />}
         detail="since the account was created"
       />
-      {person === undefined ? null : (
+      {person === undefined || cap === null ? null : (
         <Figure
           label="Your own cap"
-          value={person.remaining_nanousd === null ? 'No cap' : <Money nanousd={person.remaining_nanousd} />}
+          value={<Money nanousd={person.remaining_nanousd} />}
           detail={
-            person.spend_cap_nanousd === null ? (
-              'only the balance limits you'
-            ) : (
-              <>
-                left of <Money nanousd={person.spend_cap_nanousd} />
-                {person.window === 'lifetime' ? '' : ` a ${person.window}`}
-              </>
-            )
+            <>
+              left of <Money nanousd={cap} />
+              {person.window === 'lifetime' ? '' : ` a ${person.window}`}
+            </>
           }
         />
       )}

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { CONSOLE_URL } from './hosted.ts';
+import { hostedSuite } from './hosted-suite.ts';
+
+const suite = hostedSuite();
+const { openAs } = suite;
+
+test('a member sees what is left of the cap that an owner has set, even without a key', async () => {
+  const owner = await openAs('owner', '/members');
+  await owner.getByRole('button', { name: 'Actions for member@example.com' }).click();
+  await owner.getByRole('menuitem', { name: 'Change role or cap' }).click();
+  await owner.getByLabel('Cap of the person').fill('7');
+  await owner.getByRole('button', { name: 'Save changes' }).click();
+  await owner.getByText('member@example.com is a member.').waitFor();
+  await owner.goto(`${CONSOLE_URL}/balance`);
+  await owner.getByText('since the account was created').waitFor();
+  expect(await owner.getByText('Your own cap').count()).toBe(0);
+  await owner.context().close();
+  const member = await openAs('member', '/balance');
+  await member.getByText('Your own cap').waitFor();
+  await member.getByText('left of $7.00').waitFor();
+  await member.context().close();
+});
