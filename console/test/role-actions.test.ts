@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { formatId } from '../../src/kit/ids.ts';
+import { enrol } from '../../test/people.ts';
 import { CONSOLE_URL } from './hosted.ts';
 import { hostedSuite } from './hosted-suite.ts';
 
@@ -20,4 +22,22 @@ test('a member sees what is left of the cap that an owner has set, even without 
   await member.getByText('Your own cap').waitFor();
   await member.getByText('left of $7.00').waitFor();
   await member.context().close();
+});
+
+test('the key of somebody who was removed is not offered to be enabled, and says why it does not work', async () => {
+  const { harness, accountId } = suite.world;
+  const { books } = harness.running;
+  const left = await enrol(books, 'left@example.com', { name: 'Left', roles: [[accountId, 'member']] });
+  const { keyId } = await harness.mintFor(accountId, { personId: left });
+  const owner = await openAs('owner', '/members');
+  await owner.getByRole('button', { name: 'Actions for Left' }).click();
+  await owner.getByRole('menuitem', { name: 'Remove' }).click();
+  await owner.getByRole('button', { name: 'Remove member' }).click();
+  await owner.getByText('no longer has a role here').waitFor();
+  await owner.goto(`${CONSOLE_URL}/keys?open=${formatId('key_', keyId)}`);
+  const drawer = owner.getByRole('dialog');
+  await drawer.getByRole('button', { name: 'Revoke key' }).waitFor();
+  expect(await drawer.getByRole('button', { name: 'Enable' }).count()).toBe(0);
+  await drawer.getByText('may not use it').waitFor();
+  await owner.context().close();
 });

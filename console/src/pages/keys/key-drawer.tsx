@@ -43,11 +43,14 @@ export function KeyDrawer({ keyId, onClose }: { readonly keyId: string; onClose(
   );
 }
 
+const PERSON_DISABLED = 'Its person is disabled, or no longer an owner or member here, and may not use it.';
+
 function KeyFacts({ shownKey }: { readonly shownKey: ShownKey }): ReactNode {
   const { accounts } = useViewer();
   const { models, note, resets_at, old_secret_expires_at: oldUntil } = shownKey;
   const facts: readonly (Fact | null)[] = [
     ['State', <KeyStatus key="state" shownKey={shownKey} />],
+    shownKey.person_disabled_at === null ? null : ['Disabled because', PERSON_DISABLED],
     [
       'Secret',
       <span key="hint" className="font-mono text-small">
@@ -121,13 +124,17 @@ function KeyActions({
     <>
       <Button onClick={() => onAction('edit')}>Change</Button>
       <Button onClick={() => onAction('rotate')}>Rotate</Button>
-      {shownKey.status === 'disabled' && canManage ? (
+      {shownKey.status === 'disabled' && shownKey.disabled_at !== null && canManage ? (
         <Button
           busy={enable.isPending}
           onClick={() =>
             enable.mutate(
               { input: { key: shownKey.id } },
-              { onSuccess: ({ name }) => tell(`“${name}” works again.`), onError: ({ message }) => tell(message) },
+              {
+                onSuccess: ({ name, status }) =>
+                  tell(`“${name}” ${status === 'active' ? 'works again' : `is ${status}`}.`),
+                onError: ({ message }) => tell(message),
+              },
             )
           }
         >
