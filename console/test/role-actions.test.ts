@@ -41,3 +41,20 @@ test('the key of somebody who was removed is not offered to be enabled, and says
   await drawer.getByText('may not use it').waitFor();
   await owner.context().close();
 });
+
+test('a viewer of an account without calls is not told to mint a key', async () => {
+  const page = await openAs('viewer', '/');
+  await page.getByRole('heading', { name: 'Make the first call' }).waitFor();
+  await page.waitForLoadState('networkidle');
+  expect(await page.getByRole('button', { name: /key|call/i }).allTextContents()).toEqual([]);
+  await page.getByText('ask an owner').waitFor();
+  await page.context().close();
+});
+
+test('a management key is not offered the role of a member, because only people have keys of their own', async () => {
+  const page = await openAs('owner', '/management-keys?dialog=mint');
+  const roles = page.getByLabel('May act as').locator('option');
+  await roles.first().waitFor({ state: 'attached' });
+  expect(await roles.allTextContents()).toEqual(['Owner: manages keys and people', 'Viewer: reads']);
+  await page.context().close();
+});

@@ -15,9 +15,9 @@ const DURATIONS = [
   { value: '90', label: '90 days' },
   { value: '365', label: '1 year' },
 ] as const;
+/** Without that of a member, who has only what is their own: nothing belongs to a management key. */
 const ACCOUNT_ROLES = [
   { value: 'owner', label: 'Owner: manages keys and people' },
-  { value: 'member', label: 'Member: has keys of its own' },
   { value: 'viewer', label: 'Viewer: reads' },
 ] as const;
 const OPERATOR_ROLE = [{ value: 'operator', label: 'Operator: everything, in all accounts' }] as const;

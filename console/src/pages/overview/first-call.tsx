@@ -105,10 +105,17 @@ function Step({
 function TryCall({ model, payer }: { readonly model: Model; readonly payer: Payer }): ReactNode {
   const client = useQueryClient();
   const { change } = useFilters();
+  const { canHaveKeys } = useViewer();
   const attempt = useMutation<CallResult, Error>({
     mutationFn: () => callModel({ model: model.id, text: 'Say hello in one sentence.', keyId: payer.keyId }),
     onSuccess: () => client.invalidateQueries({ queryKey: ['GET /receipts'] }),
   });
+  if (payer.isMissing && !canHaveKeys)
+    return (
+      <p className="text-muted">
+        A call needs a key, and viewers have none. To make calls, ask an owner for another role.
+      </p>
+    );
   if (payer.isMissing)
     return (
       <div className="flex items-center gap-3">
