@@ -1,11 +1,28 @@
+import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { formatId } from '../../src/kit/ids.ts';
+import type { AccountRole } from '../../src/store/people.ts';
 import { enrol } from '../../test/people.ts';
-import { CONSOLE_URL } from './hosted.ts';
+import { CONSOLE_URL, publicContext, signInAs } from './hosted.ts';
 import { hostedSuite } from './hosted-suite.ts';
 
 const suite = hostedSuite();
 const { openAs } = suite;
+
+/** Opens a page as somebody with these roles, who is new. */
+async function openWith(
+  email: string,
+  roles: readonly (readonly [bigint, AccountRole])[],
+  path: string,
+): Promise<{ readonly page: Page; readonly person: bigint }> {
+  const { harness } = suite.world;
+  const person = await enrol(harness.running.books, email, { name: email, roles });
+  const context = await publicContext(suite.browser, harness);
+  await signInAs(context, { ...suite.world, people: new Map([['viewer', person]]) }, 'viewer');
+  const page = await context.newPage();
+  await page.goto(CONSOLE_URL + path);
+  return { page, person };
+}
 
 test('a member sees what is left of the cap that an owner has set, even without a key', async () => {
   const owner = await openAs('owner', '/members');
@@ -56,5 +73,33 @@ test('a management key is not offered the role of a member, because only people 
   const roles = page.getByLabel('May act as').locator('option');
   await roles.first().waitFor({ state: 'attached' });
   expect(await roles.allTextContents()).toEqual(['Owner: manages keys and people', 'Viewer: reads']);
+  await page.context().close();
+});
+
+test('whoever goes to another account leaves behind what belongs to the first one', async () => {
+  const { harness, accountId } = suite.world;
+  const { keyId } = await harness.mintFor(accountId);
+  const second = await harness.mint();
+  const name = (await harness.running.books.store.findAccount(second.accountId))!.name;
+  const roles = [
+    [accountId, 'owner'],
+    [second.accountId, 'viewer'],
+  ] as const;
+  const { page } = await openWith('both@example.com', roles, `/requests?key=${formatId('key_', keyId)}&time=7d`);
+  const goToSecond = async (): Promise<void> => {
+    await page.getByRole('button', { name: /available/ }).click();
+    await page.getByRole('menuitem', { name }).click();
+    await page.waitForURL((url) => url.searchParams.get('account') === formatId('acct_', second.accountId));
+  };
+  await page.getByText('No request matches the filters').waitFor();
+  await goToSecond();
+  await page.getByText('No request matches the filters').waitFor();
+  expect(await page.getByText('This could not be loaded').count()).toBe(0);
+  expect([...new URL(page.url()).searchParams.keys()].toSorted()).toEqual(['account', 'time']);
+  const first = formatId('acct_', accountId);
+  await page.goto(`${CONSOLE_URL}/keys?account=${first}&open=${formatId('key_', keyId)}`);
+  await page.getByRole('button', { name: 'Revoke key' }).waitFor();
+  await goToSecond();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.context().close();
 });

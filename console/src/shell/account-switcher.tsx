@@ -6,6 +6,9 @@ import { formatCount } from '../parts/money-format.ts';
 import { useFilters } from './search.ts';
 import { useViewer, type Viewer } from './viewer.tsx';
 
+/** Names of filters whose values belong to one account: in another one there is no such key, job or person. */
+const OF_ONE_ACCOUNT = ['open', 'dialog', 'key', 'group', 'chain', 'actor', 'subject'];
+
 /** The account that is looked at, what it has, and the way to another one. */
 export function AccountSwitcher(): ReactNode {
   const viewer = useViewer();
@@ -23,7 +26,7 @@ export function AccountSwitcher(): ReactNode {
   const items = accounts.map(({ id, name }) => ({
     label: name,
     checked: id === account?.id,
-    onSelect: () => change({ account: id }),
+    onSelect: () => change({ ...Object.fromEntries(OF_ONE_ACCOUNT.map((of) => [of, undefined])), account: id }),
   }));
   return (
     <Menu
