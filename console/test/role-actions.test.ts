@@ -103,3 +103,12 @@ test('whoever goes to another account leaves behind what belongs to the first on
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.context().close();
 });
+
+test('an owner who removes themselves reads that they have no role, instead of errors', async () => {
+  const { page } = await openWith('leaving@example.com', [[suite.world.accountId, 'owner']], '/members');
+  await page.getByRole('button', { name: 'Actions for leaving@example.com' }).click();
+  await page.getByRole('menuitem', { name: 'Remove' }).click();
+  await page.getByRole('button', { name: 'Remove member' }).click();
+  await page.getByText('You have no role in any account').waitFor();
+  await page.context().close();
+});

@@ -50,7 +50,8 @@ export function ChangeMemberDialog({ member, onClose }: MemberDialogProps): Reac
 export function RemoveMemberDialog({ member, onClose }: MemberDialogProps): ReactNode {
   const { tell } = useNotices();
   const remove = useChange('DELETE /accounts/{account}/members/{person}', {
-    refreshes: ['GET /accounts/{account}/members', 'GET /invitations'],
+    // Owners may remove themselves.
+    refreshes: ['GET /me', 'GET /accounts', 'GET /accounts/{account}/members', 'GET /invitations'],
   });
   const onSuccess = (): void => {
     tell(`${member.name} no longer has a role here.`);
