@@ -13,7 +13,7 @@ beforeEach(() => {
 afterEach(() => rmSync(cwd, { recursive: true }));
 
 function live(config: Config) {
-  return liveServices({ config } as LiveParts);
+  return liveServices({ config, inForce: { config } } as LiveParts);
 }
 
 interface Schema {
@@ -40,6 +40,21 @@ test('the system shows which flag, variable or file a setting comes from', () =>
     log_level: 'TOLLGATE_LOG_LEVEL',
     'alerts.disk_free_bytes': 'config file',
   });
+});
+
+test('after a reload the system shows the default model that is in force, and the rest as it was at the start', () => {
+  const load = (file: object): Config => {
+    writeFileSync(join(cwd, 'tollgate.config.json'), JSON.stringify(file));
+    return loadConfig({ argvFlags: {}, env: { HOME: cwd }, cwd });
+  };
+  const [started, reloaded] = [load({ log_level: 'warn' }), load({ default_model: 'sim-gpt', frame_memory: false })];
+  const inForce = { config: started };
+  const { settings, settingSources } = liveServices({ config: started, inForce } as LiveParts);
+  inForce.config = reloaded;
+  expect(settings()).toMatchObject({ default_model: 'sim-gpt', log_level: 'warn', frame_memory: true });
+  expect(settingSources()).toEqual({ default_model: 'config file', log_level: 'config file' });
+  inForce.config = started;
+  expect([settings().default_model, settingSources()]).toEqual([null, { log_level: 'config file' }]);
 });
 
 test('every shown setting, and every flag, is known by its name in the config file', () => {

@@ -1,3 +1,4 @@
+import type { Config } from '../config/config.ts';
 import type { ExchangeRecord } from '../gateway/exchange-record.ts';
 import type { PricedCatalog } from '../gateway/gateway.ts';
 import type { HostDirectory } from '../hosts/directory.ts';
@@ -12,6 +13,8 @@ import type { ThreadState } from './workers/thread-state.ts';
 
 /** What a reload replaces. */
 export interface InForce {
+  /** Settings that need a restart are those of the start, whatever it says. */
+  config: Config;
   prices: PricedCatalog;
   hosts: HostDirectory;
 }

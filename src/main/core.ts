@@ -23,6 +23,7 @@ export function buildCore(parts: Omit<CallParts, 'isPart' | 'notePayer' | 'cache
   const notices = openNotices({ config, books, entrusted, clock, log, health, metrics: metrics.notices });
   const live = liveServices({
     config,
+    inForce: parts.inForce,
     clock,
     custody: entrusted.custody,
     alerts: notices.alerts.alerts,

@@ -7,10 +7,13 @@ import type { HostsHealth } from '../hosts/hosts-health.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { LiveServices } from '../operator/live.ts';
 import { VerifyTask } from '../operator/verify-task.ts';
+import type { InForce } from './call-parts.ts';
 import { freeBytes } from './disk-space.ts';
 
 export interface LiveParts {
+  /** As it was at the start. */
   readonly config: Config;
+  readonly inForce: Readonly<Pick<InForce, 'config'>>;
   readonly clock: Clock;
   readonly custody: Custody;
   readonly alerts: Alerts;
@@ -18,7 +21,7 @@ export interface LiveParts {
 }
 
 /** What the verbs can use only in a running server. */
-export function liveServices({ config, clock, custody, alerts, health }: LiveParts): LiveServices {
+export function liveServices({ config, inForce, clock, custody, alerts, health }: LiveParts): LiveServices {
   return {
     version: packageVersion(),
     custody,
@@ -26,10 +29,19 @@ export function liveServices({ config, clock, custody, alerts, health }: LivePar
     verification: new VerifyTask(clock),
     running: new Map(),
     hosts: () => health.report(),
-    settings: () => settingsView(config),
-    settingSources: () => sourcesView(config),
+    settings: () => settingsView(shownConfig(config, inForce.config)),
+    settingSources: () => sourcesView(shownConfig(config, inForce.config)),
     diskFreeBytes: () => freeBytes(config.dataFolder).catch(() => null),
   };
+}
+
+/** Of the settings that are shown, a reload changes only the default model. */
+function shownConfig(started: Config, { defaultModel, settingSources }: Config): Config {
+  const sources = new Map(started.settingSources);
+  const source = settingSources.get('default_model');
+  if (source === undefined) sources.delete('default_model');
+  else sources.set('default_model', source);
+  return { ...started, defaultModel, settingSources: sources };
 }
 
 /** Settings whose name in the view differs from that in the config file, because the file has them in another unit. */

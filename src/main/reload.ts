@@ -69,6 +69,7 @@ export async function prepareReload(
   const prices = await rememberPrices(store, catalogFor(config, hosts));
   return (keys) => {
     keyring.use(keys, config.masterKey);
+    inForce.config = config;
     inForce.prices = prices;
     inForce.hosts = directoryOf(hosts, egress, health);
     egress.keepOnly(hosts);

@@ -30,6 +30,12 @@ test('hosts, models, prices and the default model need no restart', () => {
   expect(changesForRestart(load({}), load(file))).toEqual([]);
 });
 
+test('the simulated host needs a restart if it was not offered at the start, and none to be left out', () => {
+  const [without, offered] = [load({ simulated_host: false }), load({ simulated_host: true })];
+  expect(changesForRestart(without, offered)).toEqual(['simulated_host']);
+  expect(changesForRestart(offered, without)).toEqual([]);
+});
+
 test('another secret needs a restart too, where it is in a file of its own and where it is part of an address', () => {
   const sso = { issuer: 'https://id.example', client_id: 'tollgate', client_secret_file: 'sso-secret' };
   const withSecret = (secret: string, password: string): Config => {

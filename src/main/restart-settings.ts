@@ -21,7 +21,13 @@ const RELOADED: ReadonlySet<string> = new Set([
 export function changesForRestart(started: Config, read: Config): string[] {
   const names = Object.keys(started) as (keyof Config)[];
   const isChanged = (name: keyof Config): boolean => !isDeepStrictEqual(revealed(started[name]), revealed(read[name]));
-  return names.filter((name) => !RELOADED.has(name) && isChanged(name)).map(nameInFile);
+  const changed = names.filter((name) => !RELOADED.has(name) && isChanged(name)).map(nameInFile);
+  return isSimulated(read) && !isSimulated(started) ? [...changed, 'simulated_host'] : changed;
+}
+
+/** Only a start begins the process that answers for the simulated host. */
+function isSimulated({ hosts }: Config): boolean {
+  return hosts.some(({ row }) => row.simulated);
 }
 
 /** What a reload uses of a config: another data folder needs a restart, and with it the catalog and the key file in it. */

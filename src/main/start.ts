@@ -124,6 +124,7 @@ async function serveBooks(
     (news) => workers.share(news),
   );
   const inForce: InForce = {
+    config,
     prices: await rememberPrices(books.store, catalogFor(config, terms.hosts)),
     hosts: directoryOf(terms.hosts, egress, health),
   };

@@ -85,6 +85,7 @@ async function serveCalls(parts: WorkerParts): Promise<OpenWorker> {
     (news) => report({ kind: 'news', news }),
   );
   const inForce: InForce = {
+    config,
     prices: await rememberPrices(books.store, catalogFor(config, parts.hosts)),
     hosts: directoryOf(parts.hosts, egress, health),
   };
