@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { NAMES, ThreeHosts } from './three-hosts.ts';
+import { StreamClient } from './stream-client.ts';
+import { ASK, NAMES, ThreeHosts } from './three-hosts.ts';
+import { until } from './until.ts';
 
 /** Refusals that the operator has to fix: callers are served by another host, and the log says it once. */
 
@@ -33,6 +35,38 @@ describe('keys that hosts refuse', () => {
     world.script('northern', null);
     world.clock.advance(300_000);
     expect(await world.served()).toBe('northern');
+  });
+
+  test('other calls wait only until the answer to the call begins that finds out whether a key is accepted again', async () => {
+    for (const name of NAMES) world.script(name, { status: 401 });
+    expect([(await world.call()).status, (await world.call()).status]).toEqual([502, 503]);
+    world.clock.advance(300_000);
+    world.script('northern', { gate: 'chunk' });
+    const probe = new StreamClient(world.harness.url, { ...ASK, stream: true });
+    await world.sims.northern.waitForGate('chunk', 1);
+    world.sims.northern.release('chunk', 2);
+    await until(() => probe.content !== '', 'the answer has begun');
+    world.script('northern', null);
+    expect(await world.served()).toBe('northern');
+    expect(world.told(/healthy again/)).toMatchObject([{ host: 'northern' }]);
+    world.sims.northern.release('chunk', 100);
+    await probe.end();
+  });
+
+  test('a call that finds out whether a key is accepted again and takes long is followed by another one', async () => {
+    for (const name of NAMES) world.script(name, { status: 401 });
+    expect([(await world.call()).status, (await world.call()).status]).toEqual([502, 503]);
+    world.clock.advance(300_000);
+    world.script('northern', { gateHead: 'head' });
+    const probe = new StreamClient(world.harness.url, ASK);
+    await world.sims.northern.waitForGate('head', 1);
+    world.script('northern', null);
+    expect([(await world.call()).status, (await world.call()).status]).toEqual([502, 503]);
+    world.clock.advance(30_000);
+    expect(await world.served()).toBe('northern');
+    world.sims.northern.release('head');
+    await probe.end();
+    expect([probe.status, await world.served()]).toEqual([200, 'northern']);
   });
 
   test.each([402, 403])('a %i is the failure of one request: the host is asked again for the next', async (status) => {

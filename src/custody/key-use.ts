@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import { ObservedAnswer } from '../egress/observed-answer.ts';
 import type { AnswerReceiver } from '../egress/sender.ts';
 import type { Clock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
@@ -70,31 +70,4 @@ export class KeyUses {
 function saysRejected(status: number): boolean | null {
   if (status === 401 || status === 403) return true;
   return status >= 200 && status < 300 ? false : null;
-}
-
-class ObservedAnswer implements AnswerReceiver {
-  readonly #receiver: AnswerReceiver;
-  readonly #onStatus: (status: number) => void;
-
-  constructor(receiver: AnswerReceiver, onStatus: (status: number) => void) {
-    this.#receiver = receiver;
-    this.#onStatus = onStatus;
-  }
-
-  head(status: number, headers: IncomingHttpHeaders): void {
-    this.#onStatus(status);
-    this.#receiver.head(status, headers);
-  }
-
-  data(chunks: readonly Buffer[]): void {
-    this.#receiver.data(chunks);
-  }
-
-  end(): void {
-    this.#receiver.end();
-  }
-
-  failed(error: Error): void {
-    this.#receiver.failed(error);
-  }
 }

@@ -2,6 +2,7 @@ import type { HostTry } from '../canonical/receipt.ts';
 import { MISSING_USAGE } from '../canonical/usage.ts';
 import { isClosed, isUsable } from '../hosts/choose.ts';
 import type { Candidate } from '../hosts/directory.ts';
+import { observeKeyProbe } from '../hosts/key-probe.ts';
 import { LIMITS } from '../limits.ts';
 import type { Call } from './call.ts';
 import type { ClientSink } from './client-sink.ts';
@@ -142,12 +143,13 @@ function attempt(
   };
   const mayCancel = mayCancelLast === null ? null : (result: AttemptResult) => mayCancelLast(triedWith(result));
   const traced = span === null ? null : call.trace!.headersFor(span);
-  const terms = {
-    ...attemptTerms(gateway, call, hostCall, sink, lines, traced),
-    mayCancel,
-    heldSinceMs: record.heldSinceMs,
-  };
   const ticket = health?.enter(startedMs) ?? 0;
+  const plain = attemptTerms(gateway, call, hostCall, sink, lines, traced);
+  const isKeyProbe = health?.probesKey(ticket) === true;
+  const send: AttemptTerms['send'] = isKeyProbe
+    ? (receiver) => plain.send(observeKeyProbe(receiver, health, ticket, clock))
+    : plain.send;
+  const terms = { ...plain, send, mayCancel, heldSinceMs: record.heldSinceMs };
   const { accountId } = call.caller;
   const spare = (): boolean => hasSpare(gateway, admitted, hostCall.candidate);
   const ends = (result: AttemptResult): Tried => {

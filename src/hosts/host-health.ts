@@ -34,6 +34,8 @@ export class HostHealth {
   #keyRefused = false;
   #epoch = 0;
   #outUntilMs = 0;
+  /** Until when other calls wait for the probe of a rejected key. */
+  #probeUntilMs = 0;
   /** Until when another thread's probe is waited for. Not longer: news of it may be older than a decision here. */
   #probedElsewhereUntilMs = 0;
   #timesOut = 0;
@@ -98,14 +100,28 @@ export class HostHealth {
   /** A call is about to use this host. If its ejection is over, this call is the probe. */
   enter(nowMs: number): number {
     if (this.#isDue(nowMs)) {
+      // If a probe takes long, the result of either counts.
+      if (this.#state === 'out') this.#epoch++;
       this.#state = 'probing';
-      this.#epoch++;
+      this.#probeUntilMs = nowMs + this.#settings.ejectionMs;
       this.#tell({ kind: 'probed', host: this.host });
     }
     return this.#epoch;
   }
 
+  /** True if the host is closed to all others until this call has shown whether the key is accepted again. */
+  probesKey(ticket: number): boolean {
+    return ticket === this.#epoch && this.#state === 'probing' && this.#keyRefused;
+  }
+
+  /** The host has begun a good answer. Other calls need not wait for its end, which may take as long as a stream. */
+  keyAccepted(ticket: number, nowMs: number): void {
+    if (this.probesKey(ticket)) this.#return(nowMs);
+  }
+
+  /** No call can use a host whose key was rejected, so its probe is waited for only so long. */
   #isDue(nowMs: number): boolean {
+    if (this.#state === 'probing') return this.#keyRefused && nowMs >= this.#probeUntilMs;
     return this.#state === 'out' && nowMs >= this.#outUntilMs && nowMs >= this.#probedElsewhereUntilMs;
   }
 
