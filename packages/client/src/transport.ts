@@ -62,7 +62,7 @@ export class Transport {
   }
 
   stream(path: string, body: object, options: CallOptions): Promise<Response> {
-    return this.#billed(path, { ...body, stream: true }, options, (fetch) => fetch);
+    return this.#billed(path, { ...body, stream: true }, options, observed);
   }
 
   /** The options of a call: with the client's ceiling, and with a key, so that it can be sent again. */
@@ -83,11 +83,11 @@ export class Transport {
 
   /** The stored answer of a call, with its receipt. */
   async stored<Data>(path: string, request: Request = {}): Promise<Answer<Data>> {
-    return answerFrom<Data>(await this.send(path, request, whole(observed(this.#fetch))));
+    return answerFrom<Data>(await this.send(path, request, whole(this.#fetch)));
   }
 
   #billed(path: string, body: object, options: CallOptions, reading: (fetch: Fetch) => Fetch): Promise<Response> {
-    const fetch = options.via?.(this.#fetch) ?? reading(observed(this.#fetch));
+    const fetch = options.via?.(this.#fetch) ?? reading(this.#fetch);
     return this.send(path, { ...this.keyed(options), method: 'POST', body: JSON.stringify(body) }, fetch);
   }
 
@@ -126,7 +126,7 @@ export function keyed<Options extends CallOptions>(options: Options): Options {
 /** Reads the body before the request counts as done, so that a broken one is sent again; its idempotency key makes that free. */
 function whole(fetch: Fetch): Fetch {
   return async (input, init) => {
-    const response = await fetch(input, init);
+    const response = await observed(fetch)(input, init);
     return setReceipt(await readWhole(response), receiptOf(response));
   };
 }

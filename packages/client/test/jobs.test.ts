@@ -112,3 +112,12 @@ test('a page in place of an answer is an error that asks about the address', asy
   const noReceipt = { code: 'no_receipt', message: expect.stringContaining('no receipt. Is `baseURL` a Tollgate') };
   await expect(client.chat({ model: 'm', messages: [] })).rejects.toMatchObject(noReceipt);
 });
+
+test("an error of the gateway's own routes has the id of the request, which support asks for", async () => {
+  const headers = { 'x-gateway-request-id': 'req_7', 'x-gateway-cost-nanousd': '0' };
+  const fetch = async () =>
+    Response.json({ error: { message: 'No.', code: 'insufficient_quota' } }, { status: 402, headers });
+  const client = createClient({ baseURL: 'http://gateway.example', fetch });
+  await expect(client.jobs.create(JOB)).rejects.toMatchObject({ status: 402, requestId: 'req_7' });
+  await expect(client.balance()).rejects.toMatchObject({ requestId: 'req_7' });
+});
