@@ -133,6 +133,18 @@ describe.each(FILES)('tollgate setup $client', ({ client, path, own, later, afte
     expect((await setup(client, '--undo')).err).toContain('There is nothing to undo');
   });
 
+  test('keeps a byte order mark in front of everything it writes, and --undo leaves it there', async () => {
+    give(path, own);
+    await setup(client);
+    const written = read(path);
+    await setup(client, '--undo');
+    give(path, `\ufeff${own}`);
+    await setup(client);
+    expect(read(path)).toBe(`\ufeff${written}`);
+    await setup(client, '--undo');
+    expect(read(path)).toBe(`\ufeff${own}`);
+  });
+
   test('--undo keeps what has changed in the file since', async () => {
     give(path, own);
     await setup(client);

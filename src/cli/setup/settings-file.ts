@@ -41,6 +41,8 @@ const FOLDER_MODE = 0o777;
 /** What the copy holds if there was no file before. An empty file is one that was there. */
 const NO_FILE = 'There was no such file before tollgate setup.\n';
 
+const BYTE_ORDER_MARK = /^\ufeff/;
+
 /** A copy of the file before the first setup. */
 export function backupOf(file: string): string {
   return `${file}.before-tollgate`;
@@ -48,8 +50,14 @@ export function backupOf(file: string): string {
 
 export function planSetup(file: string, format: SettingsFormat, settings: readonly Setting[]): FileChange {
   const before = readText(file);
-  const after = editing(file, () => apply(before ?? '', format, settings));
+  const after = editing(file, () => behindMark(before ?? '', (text) => apply(text, format, settings)));
   return { file, before, after };
+}
+
+/** Edits what is behind a byte order mark: in front of it nothing may be added. */
+function behindMark(text: string, edit: (text: string) => string): string {
+  const mark = BYTE_ORDER_MARK.exec(text)?.[0] ?? '';
+  return mark + edit(text.slice(mark.length));
 }
 
 function apply(text: string, format: SettingsFormat, settings: readonly Setting[]): string {
@@ -70,7 +78,8 @@ export function planUndo(file: string, format: SettingsFormat, paths: readonly S
   }
   const wasThere = kept !== NO_FILE;
   const before = readText(file);
-  const restored = editing(file, () => restore(before ?? '', wasThere ? kept : '', format, paths));
+  const backup = wasThere ? kept.replace(BYTE_ORDER_MARK, '') : '';
+  const restored = editing(file, () => behindMark(before ?? '', (text) => restore(text, backup, format, paths)));
   return { file, before, after: wasThere || !isLeftEmpty(restored) ? restored : null };
 }
 
