@@ -175,6 +175,25 @@ describe.each(TRANSPORTS)('over the %s transport', (transport) => {
     });
   });
 
+  describe.each<[string, SimScript]>([
+    ['is compressed', { headers: { 'content-encoding': 'gzip' } }],
+    ['breaks off', { cutAtByte: 10 }],
+  ])('an error whose body %s', (_what, fault) => {
+    test.each<[number, boolean, number, string, string | null]>([
+      [400, false, 400, 'host_refused_request', null],
+      [400, true, 400, 'host_refused_request', null],
+      [429, false, 429, 'rate_limit_exceeded', null],
+      [429, true, 429, 'rate_limit_exceeded', null],
+      [500, false, 502, 'host_failed', 'host_may_bill_uncharged_work'],
+      [500, true, 502, 'host_failed', 'host_may_bill_uncharged_work'],
+    ])('counts by its status %i, stream: %s', async (status, stream, told, code, lossReason) => {
+      harness.sim.script({ ...fault, status });
+      const answer = await callRaw(`${harness.url}/v1/chat/completions`, { ...ASK, stream });
+      expect([answer.status, JSON.parse(answer.text).error.code]).toEqual([told, code]);
+      expect(await harness.newestReceipt()).toMatchObject({ ended: 'failed', costNanousd: 0n, lossReason });
+    });
+  });
+
   describe('a host that is not there', () => {
     test.each([false, true])('fails at once and costs nothing, stream: %s', async (stream) => {
       const absent = await startHarness({ transport, hosts: () => [simHost({ url: 'http://127.0.0.1:1' })] });

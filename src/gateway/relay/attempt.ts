@@ -207,3 +207,14 @@ export function isEncoded(headers: IncomingHttpHeaders): boolean {
   const encoding = headers['content-encoding'];
   return encoding !== undefined && encoding !== 'identity';
 }
+
+/** Whether the host has answered with an error. Its status says enough, even if its body cannot be read. */
+export function isErrorStatus(status: number): boolean {
+  return status !== 0 && (status < 200 || status >= 300);
+}
+
+export const NO_BODY = Buffer.alloc(0);
+
+export function isEventStream(headers: IncomingHttpHeaders): boolean {
+  return /^text\/event-stream/i.test(String(headers['content-type'] ?? ''));
+}

@@ -19,8 +19,10 @@ import {
   type HostFault,
   hostFailed,
   isEncoded,
+  isErrorStatus,
   isUnreached,
   isUnsent,
+  NO_BODY,
   NOTHING_LEARNED,
   readHostFailure,
   repeatsOf,
@@ -139,7 +141,8 @@ class BufferedRelay implements AnswerReceiver {
 
   #giveUp(fault: HostFault): void {
     this.#control?.cancel();
-    this.#finish(this.#nothing('failed', fault.forCaller ?? hostFailed(false), this.#unlessBegun(fault)));
+    if (isErrorStatus(this.#status)) this.#refused(this.#terms.hostCall.readError(this.#status, NO_BODY));
+    else this.#finish(this.#nothing('failed', fault.forCaller ?? hostFailed(false), this.#unlessBegun(fault)));
   }
 
   /** After a 2xx head the host has started to bill, so no other host may be tried. */

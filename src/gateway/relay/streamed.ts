@@ -18,8 +18,11 @@ import {
   type HostFault,
   hostFailed,
   isEncoded,
+  isErrorStatus,
+  isEventStream,
   isUnreached,
   isUnsent,
+  NO_BODY,
   NOTHING_LEARNED,
   readHostFailure,
   repeatsOf,
@@ -99,7 +102,7 @@ class StreamedRelay implements AnswerReceiver {
     this.#firstByteMs = clock.monotonicMs() - this.#times.startedMs;
     this.#retryAfterMs = retryAfterMsOf(status, headers, clock);
     if (isEncoded(headers)) this.#breakOff('The host compressed its stream although we asked it not to.');
-    else if (status < 200 || status >= 300 || !isEventStream(headers)) this.#body = [];
+    else if (isErrorStatus(status) || !isEventStream(headers)) this.#body = [];
     // Keep-alives start with the host's own 200.
     else if (this.#clientEnded === null) this.#times.clientWritten();
   }
@@ -138,15 +141,12 @@ class StreamedRelay implements AnswerReceiver {
 
   /** Handles an error before the stream, or a complete response where a stream was requested. */
   #readWhole(body: Buffer): void {
-    if (this.#status < 200 || this.#status >= 300) {
+    if (isErrorStatus(this.#status)) {
       this.#hostFailed(this.#terms.hostCall.readError(this.#status, body));
       return;
     }
     const frames = this.#terms.hostCall.answerAsStream(body);
-    if (frames === null) {
-      this.#breakOff('The host sent neither an event stream nor a valid response.');
-      return;
-    }
+    if (frames === null) throw new Error('The host sent neither an event stream nor a valid response.');
     this.#body = null;
     this.#pass([frames]);
     if (!this.#over) this.#endOfStream();
@@ -253,6 +253,10 @@ class StreamedRelay implements AnswerReceiver {
   }
 
   #giveUp(fault: HostFault): void {
+    if (isErrorStatus(this.#status)) {
+      this.#hostFailed(this.#terms.hostCall.readError(this.#status, NO_BODY));
+      return;
+    }
     this.#control?.cancel();
     const error = fault.forCaller ?? hostFailed(this.#stream.relayedBytes > 0);
     this.#finish(this.#result('upstream_error', error, fault));
@@ -391,8 +395,4 @@ class StreamedRelay implements AnswerReceiver {
     this.#outlet.rest();
     this.#resolve(result);
   }
-}
-
-function isEventStream(headers: IncomingHttpHeaders): boolean {
-  return /^text\/event-stream/i.test(String(headers['content-type'] ?? ''));
 }
