@@ -5,7 +5,7 @@ export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promi
 export const globalFetch: Fetch = (input, init) => globalThis.fetch(input, init);
 
 export function urlOf(input: string | URL | Request): string {
-  return typeof input === 'string' ? input : input instanceof URL ? input.href : input.url;
+  return (input as Partial<Request>).url ?? String(input);
 }
 
 /** The headers that `fetch` would send: those of `init` replace those of a Request. */

@@ -25,7 +25,8 @@ export function retryingFetch(fetch: Fetch, { retries = RETRIES_DEFAULT, wait = 
     for (let tried = 0; ; tried++) {
       let response: Response | null = null;
       try {
-        response = await fetch(input, init);
+        // The body of a Request can be read once.
+        response = await fetch(input instanceof Request ? input.clone() : input, init);
         if (tried >= retries || response.ok || !isRetryable(response)) return response;
       } catch (error) {
         if (tried >= retries || isAbort(error, init?.signal)) throw error;

@@ -206,6 +206,19 @@ describe('retries', () => {
     expect((await send('http://a')).status).toBe(200);
   });
 
+  test('send a Request with its body again', async () => {
+    const bodies: string[] = [];
+    const send = retryingFetch(
+      async (input, init) => {
+        bodies.push(await new Request(input, init).text());
+        return new Response('', { status: bodies.length === 1 ? 503 : 200 });
+      },
+      { wait: async () => {} },
+    );
+    expect((await send(new Request('http://a', { method: 'POST', body: '{}' }))).status).toBe(200);
+    expect(bodies).toEqual(['{}', '{}']);
+  });
+
   test('do not come after a refusal, nor if the response says so', async () => {
     const { send, left } = scripted(400, { status: 500, headers: { 'x-should-retry': 'false' } }, 200);
     expect((await send('http://a')).status).toBe(400);
