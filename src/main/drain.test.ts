@@ -34,3 +34,24 @@ test('a connection whose call runs in another worker is cut only after that call
   await drained;
   expect(cuts).toBe(1);
 });
+
+test('a worker that fails while it drains does not cut off the calls of the others', async () => {
+  const failing: HttpServer = {
+    connections: 0,
+    listen: async () => '',
+    close: () => Promise.reject(new Error('Worker 2 failed.')),
+    cutAll: () => {},
+  };
+  const gateway = { clock: new ManualClock(), shutdown: new Shutdown() };
+  gateway.shutdown.callBegins();
+  const log = createLog({ level: 'silent', destination: { write: () => {} } });
+  let isOver = false;
+  const drained = drain([failing], gateway, LIMITS.lastWordMs, log).finally(() => {
+    isOver = true;
+  });
+  // Without a handler, the process would end here.
+  await new Promise(setImmediate);
+  expect(isOver).toBe(false);
+  gateway.shutdown.callEnds();
+  await expect(drained).rejects.toThrow('Worker 2 failed.');
+});
