@@ -4,7 +4,7 @@ import { ConfigReloads } from './config-reloads.ts';
 import type { Settings } from './workers/messages.ts';
 
 function settingsNamed(name: string): Settings {
-  return { name } as unknown as Settings;
+  return { name, config: { file: null } } as unknown as Settings;
 }
 
 test('the config that was read last stays in effect, however long an earlier one takes to be read', async () => {
@@ -13,6 +13,7 @@ test('the config that was read last stays in effect, however long an earlier one
   let foundHosts = (): void => undefined;
   const localHosts = [new Promise<void>((resolve) => (foundHosts = resolve)), Promise.resolve()];
   const reloads = new ConfigReloads({
+    file: null,
     read: async () => {
       const read = configs.shift()!;
       await localHosts.shift();
@@ -37,6 +38,7 @@ test('an invalid config is logged, and the next one is used', async () => {
   const used: Settings[] = [];
   let reads = 0;
   const reloads = new ConfigReloads({
+    file: null,
     read: async () => {
       if (reads++ === 0) throw new Error('no such file');
       return settingsNamed('valid');
@@ -60,6 +62,7 @@ test('a reload is in the audit with what was in effect before and after, and one
   const audited: object[][] = [];
   let [reads, models] = [0, 3];
   const reloads = new ConfigReloads({
+    file: null,
     read: async () => {
       if (reads++ === 0) throw new Error('no such file');
       return settingsNamed('valid');
@@ -73,4 +76,22 @@ test('a reload is in the audit with what was in effect before and after, and one
   await reloads.reload();
   await reloads.reload();
   expect(audited).toEqual([[{ models: 3 }, { models: 4, needs_restart: ['listen'] }]]);
+});
+
+test('a config file that is gone is refused, because without it prices and hosts would be those of no file', async () => {
+  const lines: string[] = [];
+  const used: (string | null)[] = [];
+  const files = [null, '/etc/tollgate.config.json', null];
+  const reloads = new ConfigReloads({
+    file: null,
+    read: async () => ({ config: { file: files.shift() } }) as unknown as Settings,
+    use: async ({ config }) => void used.push(config.file),
+    changesForRestart: () => [],
+    describe: () => ({}),
+    audit: async () => undefined,
+    log: createLog({ level: 'error', destination: { write: (line) => void lines.push(line) } }),
+  });
+  for (let reload = 0; reload < 3; reload++) await reloads.reload();
+  expect(used).toEqual([null, '/etc/tollgate.config.json']);
+  expect(lines).toEqual([expect.stringContaining('"/etc/tollgate.config.json: is gone; put it back, or ')]);
 });

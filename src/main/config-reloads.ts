@@ -3,6 +3,8 @@ import { errorFields, type Log } from '../kit/log.ts';
 import type { Settings } from './workers/messages.ts';
 
 export interface ConfigReloadTerms {
+  /** The config file that was read at the start; null if there was none. */
+  readonly file: string | null;
   /** Reads the config file and the environment, and looks for local hosts. */
   read(): Promise<Settings>;
   use(settings: Settings): Promise<void>;
@@ -20,10 +22,13 @@ export interface ConfigReloadTerms {
  */
 export class ConfigReloads {
   readonly #terms: ConfigReloadTerms;
+  /** The config file in effect. */
+  #file: string | null;
   #last: Promise<void> = Promise.resolve();
 
   constructor(terms: ConfigReloadTerms) {
     this.#terms = terms;
+    this.#file = terms.file;
   }
 
   /** An invalid config is logged, and the old one stays in effect. */
@@ -37,7 +42,9 @@ export class ConfigReloads {
     const before = describe();
     try {
       const settings = await read();
+      refuseLostFile(this.#file, settings.config.file);
       await use(settings);
+      this.#file = settings.config.file;
       log.info(describe(), 'Config reloaded.');
       const changed = changesForRestart(settings);
       if (changed.length > 0) log.warn({ settings: changed }, 'Some settings have changed that need a restart.');
@@ -55,4 +62,11 @@ export class ConfigReloads {
       log.error(errorFields(error), 'The reload cannot be written to the audit.'),
     );
   }
+}
+
+/** A file may be missing for a moment while it is replaced. Reading on without it would sell at other prices. */
+function refuseLostFile(before: string | null, now: string | null): void {
+  if (before === null || now !== null) return;
+  const message = 'is gone; put it back, or write {} into it to use the defaults';
+  throw new ConfigError([{ source: before, path: '', message }]);
 }
