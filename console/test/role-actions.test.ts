@@ -9,6 +9,11 @@ import { hostedSuite } from './hosted-suite.ts';
 const suite = hostedSuite();
 const { openAs } = suite;
 
+const ANY_REFUSAL = {
+  ...{ id: null, accountId: null, keyId: null, personId: null, model: null, code: null },
+  ...{ sinceMs: null, untilMs: null },
+};
+
 /** Opens a page as somebody with these roles, who is new. */
 async function openWith(
   email: string,
@@ -111,4 +116,36 @@ test('an owner who removes themselves reads that they have no role, instead of e
   await page.getByRole('button', { name: 'Remove member' }).click();
   await page.getByText('You have no role in any account').waitFor();
   await page.context().close();
+});
+
+test('whoever pastes the id of a refused call finds it, whichever of their accounts it was in', async () => {
+  const { harness, accountId } = suite.world;
+  const second = await harness.mint();
+  const call = { model: 'no-such-model', messages: [{ role: 'user', content: 'Hello' }] };
+  const refused = await harness.post(call, { authorization: `Bearer ${second.secret}` });
+  await refused.text();
+  const id = refused.headers.get('x-gateway-request-id')!;
+  const { store } = harness.running.books;
+  // Refused calls are written behind the calls.
+  await expect
+    .poll(async () => (await store.usage.listRefusals(ANY_REFUSAL, { limit: 1, after: null })).length)
+    .toBe(1);
+  const { name } = (await store.findAccount(second.accountId))!;
+  const roles = [
+    [accountId, 'viewer'],
+    [second.accountId, 'member'],
+  ] as const;
+  const asked = `/requests?account=${formatId('acct_', accountId)}&open=${id}`;
+  const operator = await openAs('operator', asked);
+  await operator.getByRole('dialog').getByText('refused, nothing was charged').waitFor();
+  await operator.getByRole('dialog').getByText(name).waitFor();
+  await operator.context().close();
+  const { page } = await openWith('two@example.com', roles, asked);
+  // A member sees only what was refused to their own keys.
+  await page.getByRole('dialog').getByText('There is no such').waitFor();
+  await page.context().close();
+  const viewing = [roles[0], [second.accountId, 'viewer']] as const;
+  const viewer = await openWith('views@example.com', viewing, asked);
+  await viewer.page.getByRole('dialog').getByText('refused, nothing was charged').waitFor();
+  await viewer.page.context().close();
 });

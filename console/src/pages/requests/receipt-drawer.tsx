@@ -8,6 +8,9 @@ import { useAccountInput } from '../../shell/viewer.tsx';
 import { ReceiptActions, ReceiptBody } from './receipt-body.tsx';
 import { RefusalBody } from './refusal-body.tsx';
 import type { RequestRow } from './request-row.ts';
+import { useRefusalElsewhere } from './use-refusal-elsewhere.ts';
+
+const NOT_FOUND = 404;
 
 interface ReceiptDrawerProps {
   readonly requestId: string;
@@ -24,10 +27,12 @@ interface ReceiptDrawerProps {
 export function ReceiptDrawer({ requestId, kind, previous, next, onOpen, onClose }: ReceiptDrawerProps): ReactNode {
   const account = useAccountInput();
   const refusals = useApi('GET /refusals', { ...account, request: requestId }, { enabled: kind !== 'receipt' });
-  const refusal = refusals.data?.data[0];
   const isAdmitted = kind === 'receipt' || (kind === null && refusals.data?.data.length === 0);
   const receipt = useApi('GET /receipts/{receipt}', { receipt: requestId }, { staleMs: 0, enabled: isAdmitted });
-  const error = receipt.error ?? refusals.error;
+  const elsewhere = useRefusalElsewhere(requestId, { enabled: receipt.error?.status === NOT_FOUND });
+  const refusal = refusals.data?.data[0] ?? elsewhere.data ?? undefined;
+  const isElsewhere = elsewhere.isLoading || elsewhere.data != null;
+  const error = (isElsewhere ? null : receipt.error) ?? refusals.error;
   const again = (): void => void (refusals.error === null ? receipt : refusals).refetch();
   const move = (event: KeyboardEvent): void => {
     const target = event.key === 'ArrowUp' ? previous : event.key === 'ArrowDown' ? next : null;

@@ -5,16 +5,20 @@ import { type Fact, Facts } from '../../parts/facts.tsx';
 import { Money } from '../../parts/money.tsx';
 import { formatFull } from '../../parts/time-format.ts';
 import { useKeyNames } from '../../shell/key-names.ts';
+import { useViewer } from '../../shell/viewer.tsx';
 import { keyFact, monoFact, requestFact } from './call-facts.tsx';
 
 /** Why a call was refused, in the words that the caller got. It cost nothing and has no receipt. */
 export function RefusalBody({ refusal }: { readonly refusal: Refusal }): ReactNode {
   const nameOf = useKeyNames();
+  const { accounts } = useViewer();
+  const account = accounts.length > 1 ? accounts.find(({ id }) => id === refusal.account)?.name : undefined;
   const { worst_nanousd: worst, available_nanousd: available } = refusal;
   const facts: readonly (Fact | null)[] = [
     requestFact(refusal.id),
     monoFact('Code', refusal.code),
     ['Model', refusal.model ?? 'not known'],
+    account === undefined ? null : ['Account', account],
     keyFact(refusal.key, nameOf),
     monoFact('Route', refusal.route),
     ['Time', formatFull(refusal.created)],
