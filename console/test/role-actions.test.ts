@@ -149,3 +149,13 @@ test('whoever pastes the id of a refused call finds it, whichever of their accou
   await viewer.page.getByRole('dialog').getByText('refused, nothing was charged').waitFor();
   await viewer.page.context().close();
 });
+
+test('an owner is offered only events that an account gets', async () => {
+  const page = await openAs('owner', '/webhooks?dialog=webhook');
+  await page.getByLabel('All, including those of later versions').uncheck();
+  const events = page.getByRole('group', { name: 'Events' }).getByRole('checkbox');
+  await page.getByLabel('ends of jobs').waitFor();
+  expect(await events.count()).toBe(7);
+  expect(await page.getByLabel('alert: disk').count()).toBe(0);
+  await page.context().close();
+});

@@ -5,17 +5,21 @@ import { FormDialog } from '../../parts/dialog.tsx';
 import { Checkbox, Field, TextInput } from '../../parts/field.tsx';
 import { useNotices } from '../../parts/notices.tsx';
 import { OnceDialog } from '../../parts/once-dialog.tsx';
-import { useAccountInput } from '../../shell/viewer.tsx';
+import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
 import { kindLabel } from '../alerts/alert-words.ts';
 
-const KINDS: readonly Alert['kind'][] = ['balance', 'key_cap', 'person_cap', 'host', 'losses', 'disk', 'verify'];
+const ACCOUNT_KINDS: readonly Alert['kind'][] = ['balance', 'key_cap', 'person_cap'];
+/** Only the operator's webhooks get these. */
+const OPERATOR_KINDS: readonly Alert['kind'][] = ['host', 'losses', 'disk', 'verify'];
 
-const EVENTS = [
+const alertEvent = (kind: Alert['kind']) => ({ value: `alert.${kind}`, label: `alert: ${kindLabel(kind)}` });
+const ACCOUNT_EVENTS = [
   { value: 'alert.*', label: 'every alert' },
-  ...KINDS.map((kind) => ({ value: `alert.${kind}`, label: `alert: ${kindLabel(kind)}` })),
+  ...ACCOUNT_KINDS.map(alertEvent),
   { value: 'job.*', label: 'ends of jobs' },
   { value: 'group.*', label: 'ends of groups' },
 ];
+const OPERATOR_EVENTS = OPERATOR_KINDS.map(alertEvent);
 
 interface PutWebhookProps {
   /** Null for a new one. */
@@ -94,7 +98,13 @@ interface EventChoiceProps {
 }
 
 function EventChoice({ events, onChange }: EventChoiceProps): ReactNode {
+  const { account } = useViewer();
   const isAll = events === null;
+  // What was chosen on the command line can be removed here.
+  const offered = [
+    ...ACCOUNT_EVENTS,
+    ...OPERATOR_EVENTS.filter(({ value }) => account === null || events?.includes(value) === true),
+  ];
   const toggle = (event: string, isOn: boolean): void =>
     onChange(isOn ? [...(events ?? []), event] : (events ?? []).filter((each) => each !== event));
   return (
@@ -107,7 +117,7 @@ function EventChoice({ events, onChange }: EventChoiceProps): ReactNode {
       />
       {isAll ? null : (
         <div className="grid grid-cols-2 gap-2 pl-6">
-          {EVENTS.map(({ value, label }) => (
+          {offered.map(({ value, label }) => (
             <Checkbox key={value} label={label} checked={events.includes(value)} onChange={(on) => toggle(value, on)} />
           ))}
         </div>
