@@ -159,3 +159,24 @@ test('an owner is offered only events that an account gets', async () => {
   expect(await page.getByLabel('alert: disk').count()).toBe(0);
   await page.context().close();
 });
+
+test('somebody who is signed in gets a role in another account with a link, and then sees both', async () => {
+  const { harness, accountId } = suite.world;
+  const second = await harness.mint();
+  const name = (await harness.running.books.store.findAccount(second.accountId))!.name;
+  const operator = await openAs('operator', `/members?account=${formatId('acct_', second.accountId)}&dialog=invite`);
+  const { page } = await openWith('more@example.com', [[accountId, 'viewer']], '/profile');
+  await operator.getByLabel('Email address').fill('more@example.com');
+  const [made] = await Promise.all([
+    operator.waitForResponse(/\/manage\/v1\/invitations$/),
+    operator.getByRole('button', { name: 'Make the link' }).click(),
+  ]);
+  const { link } = (await made.json()) as { link: string };
+  await page.goto(link);
+  await page.getByText('Leave it empty if you are signed in already, or if the link is for a new password.').waitFor();
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByRole('button', { name: /available/ }).click();
+  await page.getByRole('menuitem', { name }).waitFor();
+  await page.context().close();
+  await operator.context().close();
+});

@@ -37,7 +37,10 @@ export default function JoinPage(): ReactNode {
   return (
     <SignInFrame title="Accept the invitation">
       <form onSubmit={submit} className="flex flex-col gap-4">
-        <Field label="Your name" hint="Leave it empty if the link is for a new password.">
+        <Field
+          label="Your name"
+          hint="Leave it empty if you are signed in already, or if the link is for a new password."
+        >
           {(id) => <TextInput id={id} value={name} onChange={setName} autoComplete="name" />}
         </Field>
         <Field
