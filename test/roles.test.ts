@@ -267,6 +267,14 @@ test('a member sees neither the entries of the account nor what the keys of othe
   expect((await call('owner', 'GET', `/accounts/${account}/entries`)).status).toBe(200);
 });
 
+test('a member may name themselves by the id that they are shown, and nobody else', async () => {
+  const usage = (person: unknown) => call('member', 'GET', `/usage?account=${account}&person=${String(person)}`);
+  const { id } = (await call('member', 'GET', '/me')).body;
+  const other = (await call('colleague', 'GET', '/me')).body.id;
+  expect([(await usage(id)).status, (await usage('member@example.com')).status]).toEqual([200, 200]);
+  expect((await usage(other)).status).toBe(403);
+});
+
 test('people see their own cap with the balance, even without a key, and nobody sees that of others', async () => {
   const cap = { spend_cap_nanousd: 7_000_000_000, window: 'month' };
   await call('owner', 'PATCH', `/accounts/${account}/members/colleague@example.com`, cap);

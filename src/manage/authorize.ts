@@ -61,9 +61,10 @@ async function onlyOwn(
   if (Array.isArray(input.allow) && input.allow.length > 0)
     throw new ManageError(403, 'permission_denied', 'Only an owner may give a key permissions with `allow`.');
   if (membersOwn === 'keys' || (input.key === undefined && LISTS_OF_CALLS.has(membersOwn))) {
-    const named = typeof input.person === 'string' ? input.person : actor.name;
-    if (named.toLowerCase() !== actor.name.toLowerCase()) throw denied();
-    return { ...input, person: formatId(PERSON_PREFIX, actor.id) };
+    const self = formatId(PERSON_PREFIX, actor.id);
+    const named = typeof input.person === 'string' ? input.person : self;
+    if (named !== self && named.toLowerCase() !== actor.name.toLowerCase()) throw denied();
+    return { ...input, person: self };
   }
   if ((await ownedBy(membersOwn, input, store))?.personId !== actor.id) throw unknown();
   return input;
