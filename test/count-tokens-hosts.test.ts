@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { loadSimulatedFile } from '../src/catalog/load.ts';
+import { Secret } from '../src/kit/secret.ts';
 import { type SimScript, startSim } from '../src/sim/sim.ts';
 import type { Sim } from '../src/sim/sim-handle.ts';
 import { type Harness, simHost, startHarness } from './harness.ts';
@@ -14,7 +15,8 @@ let harness: Harness;
 
 beforeAll(async () => {
   sims = await Promise.all(NAMES.map(() => startSim()));
-  const hosts = NAMES.map((name, at) => simHost(sims[at]!, { name, simulated: false }));
+  const key = new Secret('sk-0123456789abcdef');
+  const hosts = NAMES.map((name, at) => ({ ...simHost(sims[at]!, { name, simulated: false }), key }));
   const models = [{ ...ROW, hosts: NAMES.map((host) => ({ ...ROW.hosts[0]!, host })) }];
   harness = await startHarness({ config: { models }, hosts: () => hosts });
 });
@@ -70,4 +72,15 @@ test('the caller gets the failure if no host counts', async () => {
   const response = await count();
   expect([response.status, await response.json()]).toMatchObject([400, { error: { code: 'unsupported_feature' } }]);
   expect(asked().slice(0, 2)).toEqual([1, 1]);
+});
+
+/** The last test: from here on no host is asked. */
+test('if every host has rejected the key of calls, the caller hears when the next count may succeed', async () => {
+  for (const sim of sims) sim.script({ status: 401 });
+  const called = await harness.post({ ...PROMPT, max_tokens: 8 }, {}, '/v1/messages');
+  expect(called.status).toBe(502);
+  const response = await count();
+  expect(response.status).toBe(529);
+  // The clock is the machine's.
+  expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(100);
 });

@@ -16,7 +16,7 @@ export function hostsFor({ hosts, clock }: Gateway, context: CallContext): reado
 }
 
 /** How long until the first of these hosts may be tried again. */
-function soonestMs(candidates: readonly Candidate[], nowMs: number): number {
+export function soonestMs(candidates: readonly Candidate[], nowMs: number): number {
   const waitsMs = candidates.map(({ health }) => health?.closedForMs(nowMs) ?? 0);
   return waitsMs.length === 0 ? 0 : Math.min(...waitsMs);
 }

@@ -12,6 +12,7 @@ import { WIRES } from '../wires/registry.ts';
 import type { HostError, PromptCounter, Wire } from '../wires/wire.ts';
 import { checkNeeds, meetsNeeds, servesRoute } from './admit.ts';
 import type { Call } from './call.ts';
+import { soonestMs } from './choose-host.ts';
 import type { ClientSink } from './client-sink.ts';
 import { openRecord } from './exchange-record.ts';
 import type { Gateway } from './gateway.ts';
@@ -109,7 +110,10 @@ function countingHosts(gateway: Gateway, call: Call, model: CatalogModel): Count
   if (counting.length === 0) throw countsNothing(model);
   const nowMs = gateway.clock.monotonicMs();
   const open = counting.filter(({ candidate }) => !isClosed(candidate, nowMs));
-  if (open.length === 0) throw noHost();
+  if (open.length === 0) {
+    const candidates = counting.map(({ candidate }) => candidate);
+    throw noHost(soonestMs(candidates, nowMs));
+  }
   const [usable, ejected] = [true, false].map((is) =>
     open.filter(({ candidate }) => isUsable(candidate, nowMs) === is),
   );
