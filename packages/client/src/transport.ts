@@ -61,7 +61,7 @@ export class Transport {
     return answerFrom<Data>(response);
   }
 
-  stream(path: string, body: object, options: CallOptions): Promise<Response> {
+  async stream(path: string, body: object, options: CallOptions): Promise<Response> {
     return this.#billed(path, { ...body, stream: true }, options, observed);
   }
 

@@ -74,3 +74,9 @@ test('an answer that is given up while it arrives fails with the reason, and is 
   await expect(client.chat({ model: 'm', messages: [] }, { signal: abort.signal })).rejects.toBe(reason);
   expect(asked).toBe(1);
 });
+
+test('a request that cannot be written as JSON fails the receipt too, so that nobody waits for it forever', async () => {
+  const stream = clientOf(TEXT).chat.stream({ model: 'm', messages: [], seed: 1n });
+  await expect(readToEnd(stream)).rejects.toThrow('BigInt');
+  await expect(stream.receipt).rejects.toThrow('BigInt');
+});
