@@ -24,7 +24,16 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export const portSchema = z.int().min(0).max(65_535);
 export const addressSchema = z.string().min(1).max(LIMITS.urlCharsMax);
 export const folderSchema = z.string().min(1).max(LIMITS.urlCharsMax);
-export const hostHeadersSchema = z.array(addressSchema).max(LIMITS.configListMax);
+/** Compared with the Host header without its port; an IPv6 address is in brackets there. */
+const HOST_NAME = /^(?:\[[0-9a-f:.]+\]|[^\s:/?#@[\]]+)$/i;
+export const hostHeadersSchema = z
+  .array(
+    addressSchema.refine(
+      (text) => HOST_NAME.test(text),
+      'must be a name without a scheme, a port or a path, like "gateway.example"',
+    ),
+  )
+  .max(LIMITS.configListMax);
 export const originsSchema = z
   .array(
     z
@@ -139,7 +148,9 @@ export const configFileSchema = z
     trusted_proxies: trustedProxiesSchema
       .default([])
       .describe('Addresses or networks of proxies, like "10.0.0.0/8", whose X-Forwarded-For names the client.'),
-    allowed_hosts: hostHeadersSchema.default([]).describe('Host headers to accept besides localhost.'),
+    allowed_hosts: hostHeadersSchema
+      .default([])
+      .describe('Host headers to accept besides localhost: names without a port.'),
     origins: originsSchema.default([]).describe('Web origins that may call (CORS).'),
     log_level: logLevelSchema.default('info'),
     transport: transportSchema

@@ -76,3 +76,20 @@ test('no value of a variable is anything but accepted, or refused by name', () =
   );
   expect(crashes.filter(([, , error]) => error !== null)).toEqual([]);
 });
+
+test('a Host header to accept is a name or an address; with a port or a scheme it would never match one', () => {
+  const problemOf = (name: string): string | null => {
+    const env = { HOME: tmpdir(), TOLLGATE_ALLOWED_HOSTS: `gateway.example,${name}` };
+    try {
+      loadConfig({ argvFlags: {}, env, cwd: '/nowhere' });
+      return null;
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  for (const name of ['localhost', 'Gateway.LAN', '10.0.0.7', '[fd00::7]', 'a_b', 'bücher.example'])
+    expect([name, problemOf(name)]).toEqual([name, null]);
+  const refused = 'TOLLGATE_ALLOWED_HOSTS: must be a name without a scheme, a port or a path, like "gateway.example"';
+  for (const name of ['gateway.lan:8080', 'https://gateway.lan', 'gateway.lan/', 'a b', 'fd00::7', '[fd00::7]:80'])
+    expect([name, problemOf(name)]).toEqual([name, refused]);
+});
