@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
@@ -157,4 +158,21 @@ test.skipIf(isWindows)(
     expect(await ended).toEqual([0, null]);
   },
   60_000,
+);
+
+test.skipIf(isWindows)(
+  'a gateway that is told to reload while it starts does so once it runs',
+  async () => {
+    const sent = join(folder, 'sent');
+    writeFileSync(join(folder, 'keys'), randomBytes(32).toString('base64'), { mode: 0o600 });
+    // The start runs this command for the master keys, after it has read the config. A config that is invalid by then
+    // is named only if it is read again.
+    const spoil = `touch ${sent}; echo invalid > ${folder}/tollgate.config.json; kill -HUP $PPID`;
+    const command = `[ -e ${sent} ] || { ${spoil}; }; cat ${folder}/keys`;
+    start([process.execPath, BIN, 'serve', '--workers', '1'], folder, { TOLLGATE_MASTER_KEY_COMMAND: command });
+    for await (const line of createInterface({ input: child.stdout! }))
+      if (line.includes('Reloading the config failed')) return;
+    expect.unreachable('The gateway has ended.');
+  },
+  20_000,
 );

@@ -48,21 +48,24 @@ export async function serve(terms: ServeTerms): Promise<number> {
   }
   const log = createLog({ level: terms.config.logLevel, destination: STDOUT });
   let running: Running | null = null;
-  let simulator: Simulator | null = null;
   let reloads: ConfigReloads | null = null;
+  // A signal may come while it starts, after the config was read.
+  let isReloadDue = false;
   // Before anything is started: the first process of a container ignores signals that it does not handle.
   const stopped = stopSignal({
     ...terms,
-    reload: () => void reloads?.reload(),
+    reload: () => {
+      if (reloads === null) isReloadDue = true;
+      else void reloads.reload();
+    },
   });
   void stopped.then((exitCode) => {
     if (running === null) process.exit(exitCode);
   });
-  const [started, config] = await Promise.all([
+  const [simulator, config] = await Promise.all([
     terms.simulator?.starting ?? null,
     withLocalHosts(terms.config, clock, log),
   ]);
-  simulator = started;
   let fatal: Error | null = null;
   // Until it runs, the start itself fails and says why.
   const onFatal = (error: Error): void => {
@@ -81,6 +84,7 @@ export async function serve(terms: ServeTerms): Promise<number> {
     });
     if (fatal !== null) endAtOnce(log, fatal);
     reloads = reloadsOf(terms, running, simulator, log);
+    if (isReloadDue) void reloads.reload();
     keepYoungObjectsYoung();
     giveBackWhenIdle();
   } catch (error) {
