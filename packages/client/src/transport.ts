@@ -57,8 +57,7 @@ export class Transport {
 
   /** A billed call. */
   async call<Data>(path: string, body: object, options: CallOptions): Promise<Answer<Data>> {
-    const response = await this.#billed(path, body, options, whole);
-    return answerFrom<Data>(response);
+    return answerFrom<Data>(await this.#billed(path, body, options, whole));
   }
 
   async stream(path: string, body: object, options: CallOptions): Promise<Response> {
@@ -104,16 +103,16 @@ export class Transport {
     throw await errorFromResponse(response, await receiptOf(response));
   }
 
-  /** The caller's replace those that are set here, in whichever case their names are written. */
-  #headers({ body, maxCost, idempotencyKey, headers }: Request): Headers {
+  /** The caller's replace those that are set here, in whichever case their names are written. A record: a caller's `fetch` may spread it. */
+  #headers({ body, maxCost, idempotencyKey, headers }: Request): Record<string, string> {
     const { apiKey, headers: general } = this.#options;
-    const sent = new Headers({
+    const sent: Record<string, string> = {
       ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(maxCost !== undefined && { 'x-gateway-max-cost-nanousd': String(maxCost) }),
       ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-    });
-    for (const [name, value] of Object.entries({ ...general, ...headers })) sent.set(name, value);
+    };
+    for (const [name, value] of Object.entries({ ...general, ...headers })) sent[name.toLowerCase()] = value;
     return sent;
   }
 }

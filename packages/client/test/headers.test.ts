@@ -33,3 +33,23 @@ test('a header of one call replaces that of the client in any spelling', async (
   await client.chat(REQUEST, { headers: { 'x-team': 'b', 'X-Tier': 'high' } });
   expect([sent[0]!.get('x-team'), sent[0]!.get('x-tier')]).toEqual(['b', 'high']);
 });
+
+test("a caller's fetch may spread the headers to add one", async () => {
+  const seen: object[] = [];
+  const client = createClient({
+    baseURL: 'http://gateway.example',
+    apiKey: 'k',
+    maxCost: 9n,
+    fetch: async (_input, init) => {
+      seen.push({ ...init?.headers, 'x-trace': '1' });
+      return Response.json({}, { headers: { 'x-gateway-request-id': 'req_1', 'x-gateway-cost-nanousd': '1' } });
+    },
+  });
+  await client.chat(REQUEST);
+  expect(seen).toMatchObject([{ authorization: 'Bearer k', 'x-gateway-max-cost-nanousd': '9', 'x-trace': '1' }]);
+});
+
+test('an API key that no header can have is an error of the client, with a code', async () => {
+  const client = createClient({ baseURL: 'http://127.0.0.1:9', apiKey: 'k\u2013x', retries: 0 });
+  await expect(client.chat(REQUEST)).rejects.toMatchObject({ name: 'TollgateError' });
+});
