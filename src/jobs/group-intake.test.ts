@@ -99,6 +99,17 @@ test('is accepted although its lines cannot become jobs at once, so that nobody 
   expect(await fixture.jobs.list(ANY_READER, { groupId: group.id }, { after: null, limit: 10 })).toHaveLength(2);
 });
 
+test('is accepted although it cannot be read then, and told as it was sent', async () => {
+  const { store } = fixture.services;
+  const { findGroup } = store;
+  store.findGroup = () => Promise.reject(new StoreUnavailable('away'));
+  const { accepted: told, replayed } = await accepted({}, ask(), ask());
+  store.findGroup = findGroup;
+  const read = await fixture.jobs.findGroup(ANY_READER, told.id);
+  expect(replayed).toBe(false);
+  expect({ ...read, isActive: false }).toMatchObject(told);
+});
+
 test('is accepted once under an idempotency key', async () => {
   const headers = { 'idempotency-key': 'one' };
   const first = await accepted(headers, ask());

@@ -8,11 +8,11 @@ import { stringifyJson } from '../json/stringify.ts';
 import type { ReserveResult } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
 import { describeAmount } from '../money/nanousd.ts';
-import type { JobChunk, JobGroup, NewJob } from '../store/jobs.ts';
+import type { JobChunk, JobGroup, NewJob, NewJobGroup } from '../store/jobs.ts';
 import { admitJob, newJob, withoutHeaders } from './admit-job.ts';
 import type { JobServices } from './job.ts';
 import { unlimitedBodies } from './job-call.ts';
-import { asHoldRefused, forgottenRepeat, noGroup } from './refusals.ts';
+import { asHoldRefused, forgottenRepeat } from './refusals.ts';
 import { NO_HASH, readMark, readRepeat } from './repeats.ts';
 import type { Accepted, GroupIntake, GroupRequest, JobTerms, Submission } from './service.ts';
 import { stageSlice } from './stage-slice.ts';
@@ -30,18 +30,18 @@ export async function openGroup(intake: IntakeTerms): Promise<GroupIntake> {
   const { accountId, keyId, key } = submission.caller;
   readMark(submission.headers, NO_HASH);
   const ceilingNanousd = readCeiling(submission.headers);
-  const id = gateway.ids.next();
-  await store.createGroup({
-    ...{ id, accountId, keyId, personId: key?.personId ?? null, createdMs: gateway.clock.nowMs() },
+  const group: NewJobGroup = {
+    ...{ id: gateway.ids.next(), accountId, keyId, personId: key?.personId ?? null, createdMs: gateway.clock.nowMs() },
     webhook: terms.webhook,
     metadataJson: terms.metadata === null ? null : stringifyJson(terms.metadata),
-  });
-  return new StagedGroup(intake, id, ceilingNanousd);
+  };
+  await store.createGroup(group);
+  return new StagedGroup(intake, group, ceilingNanousd);
 }
 
 class StagedGroup implements GroupIntake {
   readonly #intake: IntakeTerms;
-  readonly #id: bigint;
+  readonly #group: NewJobGroup;
   readonly #ceilingNanousd: bigint | null;
   /** The ceiling is for the group, and so is the idempotency key. */
   readonly #lineSubmission: Submission;
@@ -51,16 +51,19 @@ class StagedGroup implements GroupIntake {
   readonly #jobs: NewJob[] = [];
   readonly #chunks: JobChunk[] = [];
   #bytes = 0;
+  /** Of all lines, and of their requests. */
+  #lines = 0;
+  #requestBytes = 0;
   /** The slice that is being stored. */
   #staging: Promise<void> = Promise.resolve();
   #sumNanousd = 0n;
   #keepUntilMs = 0;
 
-  constructor(intake: IntakeTerms, id: bigint, ceilingNanousd: bigint | null) {
+  constructor(intake: IntakeTerms, group: NewJobGroup, ceilingNanousd: bigint | null) {
     const { gateway } = intake.services;
     const { submission } = intake;
     this.#intake = intake;
-    this.#id = id;
+    this.#group = group;
     this.#ceilingNanousd = ceilingNanousd;
     const headers = withoutHeaders(submission.headers, [CEILING_HEADER, IDEMPOTENCY_HEADER]);
     this.#lineSubmission = { ...submission, headers };
@@ -103,8 +106,10 @@ class StagedGroup implements GroupIntake {
     const { ids, clock } = this.#gateway;
     const id = ids.next();
     const { content, chunks } = contents.sealRequest(id, request.body);
-    const place = { id, groupId: this.#id, line: request.line, nowMs: clock.nowMs() };
+    const place = { id, groupId: this.#group.id, line: request.line, nowMs: clock.nowMs() };
     const job = newJob(admitted, request, terms, place, content);
+    this.#lines += 1;
+    this.#requestBytes += job.request.bytes;
     this.#sumNanousd += job.reservedNanousd;
     this.#keepUntilMs = Math.max(this.#keepUntilMs, job.expiresMs + job.resultTtlMs);
     return { job, chunks };
@@ -116,17 +121,43 @@ class StagedGroup implements GroupIntake {
     await this.#stage();
     await this.#staging;
     const taken = await services.ledger.reserve({
-      ...{ id: this.#id, isGroup: true, accountId, keyId, personId: key?.personId ?? null },
+      ...{ id: this.#group.id, isGroup: true, accountId, keyId, personId: key?.personId ?? null },
       ...{ amountNanousd: this.#sumNanousd, ceilingNanousd: this.#ceilingNanousd, keepKeyUntilMs: this.#keepUntilMs },
       idempotency: readMark(submission.headers, bodySha256),
     });
     if (taken.kind !== 'reserved') await this.abandon();
     if (taken.kind === 'reserve_refused') throw this.#refusalOf(taken);
-    const isRepeat = taken.kind === 'idempotent';
-    const id = isRepeat ? readRepeat(taken) : this.#id;
-    const accepted = await services.store.findGroup(id, accountId);
-    if (accepted === null) throw isRepeat ? forgottenRepeat() : noGroup();
-    return { accepted: isRepeat ? accepted : await activated(services, accepted), replayed: isRepeat };
+    if (taken.kind === 'reserved') return { accepted: await this.#activated(), replayed: false };
+    const repeated = await services.store.findGroup(readRepeat(taken), accountId);
+    if (repeated === null) throw forgottenRepeat();
+    return { accepted: repeated, replayed: true };
+  }
+
+  /**
+   * It is accepted, so its client must not send it again, even if it cannot be read now: what fails here is continued by
+   * the next housekeeping.
+   */
+  async #activated(): Promise<JobGroup> {
+    const { services } = this.#intake;
+    const { id, accountId } = this.#group;
+    await activate(services, id).catch(() => undefined);
+    const read = await services.store.findGroup(id, accountId).catch(() => null);
+    return read ?? this.#acceptedGroup();
+  }
+
+  /** As it is stored when it was just accepted. */
+  #acceptedGroup(): JobGroup {
+    return {
+      ...this.#group,
+      acceptedMs: this.#gateway.clock.nowMs(),
+      isActive: false,
+      finishedMs: null,
+      lines: this.#lines,
+      reservedNanousd: this.#sumNanousd,
+      chargedNanousd: 0n,
+      bytes: this.#requestBytes,
+      counts: { waiting: this.#lines, running: 0, succeeded: 0, failed: 0, cancelled: 0, expired: 0 },
+    };
   }
 
   /** In slices, so that live calls do not wait for a large group. */
@@ -134,7 +165,7 @@ class StagedGroup implements GroupIntake {
     const { store, yieldToCalls } = this.#intake.services;
     await this.#staging.catch(() => undefined);
     for (let slice = 0; slice < LIMITS.jobActivationsMax; slice++) {
-      if (!(await store.dropStaged(this.#id))) return;
+      if (!(await store.dropStaged(this.#group.id))) return;
       await yieldToCalls();
     }
   }
@@ -168,16 +199,6 @@ class StagedGroup implements GroupIntake {
           message: `The group was not accepted: ${reason.replaceAll('_', ' ')}. Nothing was reserved.`,
         });
     }
-  }
-}
-
-/** It is accepted, so its client must not send it again: if this fails, the next housekeeping continues it. */
-async function activated(services: JobServices, group: JobGroup): Promise<JobGroup> {
-  try {
-    await activate(services, group.id);
-    return (await services.store.findGroup(group.id, group.accountId)) ?? group;
-  } catch {
-    return group;
   }
 }
 
