@@ -84,6 +84,17 @@ describe('a PostgreSQL that answers, but in which somebody holds a lock for long
     await other.query('SELECT pg_advisory_unlock_all()');
     expect(await running).toBeDefined();
   });
+
+  it('is not asked again by a store that is closed, so that its process can end', async () => {
+    onTestFinished(waitShortly());
+    const impatient = await openPostgresStore({ url, clock: systemClock });
+    await other.query(`SELECT pg_advisory_lock_shared(x'746f6c6c'::int, ${LOCK.bookkeeping})`);
+    const ended = impatient.closeBooks(null).catch((error: unknown) => error);
+    await until(async () => (await waiting()).length > 0, 'it waits for the lock');
+    await impatient.close();
+    expect(await ended).toBeInstanceOf(StoreUnavailable);
+    expect(await waiting()).toEqual([]);
+  });
 });
 
 /** Stores that are opened meanwhile take a database without a reply for lost much sooner. */

@@ -66,28 +66,28 @@ export async function tryArchiveLock(sql: RunSql): Promise<boolean> {
 }
 
 /** Waits until nobody closes or deletes receipts, and nobody verifies. */
-export function takeBookkeeping(sql: RunSql): Promise<void> {
-  return takeLongLock(sql, () => takeLock(sql, 'bookkeeping'));
+export function takeBookkeeping(sql: RunSql, isClosed: () => boolean): Promise<void> {
+  return takeLongLock(sql, isClosed, () => takeLock(sql, 'bookkeeping'));
 }
 
 /** Waits until nobody closes or deletes receipts. */
-export function shareBookkeeping(sql: RunSql): Promise<void> {
-  return takeLongLock(sql, () => takeSharedLock(sql, 'bookkeeping'));
+export function shareBookkeeping(sql: RunSql, isClosed: () => boolean): Promise<void> {
+  return takeLongLock(sql, isClosed, () => takeSharedLock(sql, 'bookkeeping'));
 }
 
 /**
  * Takes a lock that another process may have for hours. The server ends each wait, and we ask again: a query without a
- * reply would be taken for a lost connection.
+ * reply would be taken for a lost connection. A store that is closed meanwhile is not asked again, so that the process can end.
  */
-async function takeLongLock(sql: RunSql, take: () => Promise<void>): Promise<void> {
+async function takeLongLock(sql: RunSql, isClosed: () => boolean, take: () => Promise<void>): Promise<void> {
   await sql(`SET LOCAL lock_timeout = ${LIMITS.postgresLockMs}`);
+  await sql('SAVEPOINT waiting');
   for (;;) {
-    await sql('SAVEPOINT waiting');
     try {
       await take();
       return;
     } catch (error) {
-      if (sqlState(error) !== LOCK_NOT_AVAILABLE) throw error;
+      if (sqlState(error) !== LOCK_NOT_AVAILABLE || isClosed()) throw error;
       await sql('ROLLBACK TO SAVEPOINT waiting');
     }
   }
@@ -98,12 +98,12 @@ const LOCK_NOT_AVAILABLE = '55P03';
 /** Holds a lock while longer work runs in separate transactions. */
 export function underLock<Result>(
   connections: Connections,
-  take: (sql: RunSql) => Promise<unknown>,
+  take: (sql: RunSql, isClosed: () => boolean) => Promise<unknown>,
   run: (sql: RunSql) => Promise<Result>,
 ): Promise<Result> {
   return connections.transaction(async (sql) => {
     await sql('SET LOCAL idle_in_transaction_session_timeout = 0');
-    await take(sql);
+    await take(sql, () => connections.closed);
     return run(sql);
   });
 }
