@@ -186,6 +186,9 @@ describe.each(TRANSPORTS)('over the %s transport', (transport) => {
       [429, true, 429, 'rate_limit_exceeded', null],
       [500, false, 502, 'host_failed', 'host_may_bill_uncharged_work'],
       [500, true, 502, 'host_failed', 'host_may_bill_uncharged_work'],
+      // It may be the page of a firewall, which is a failure of the host, not a refusal of our key.
+      [403, false, 502, 'host_failed', 'host_may_bill_uncharged_work'],
+      [403, true, 502, 'host_failed', 'host_may_bill_uncharged_work'],
     ])('counts by its status %i, stream: %s', async (status, stream, told, code, lossReason) => {
       harness.sim.script({ ...fault, status });
       const answer = await callRaw(`${harness.url}/v1/chat/completions`, { ...ASK, stream });

@@ -143,8 +143,8 @@ function attempt(
   };
   const mayCancel = mayCancelLast === null ? null : (result: AttemptResult) => mayCancelLast(triedWith(result));
   const traced = span === null ? null : call.trace!.headersFor(span);
-  const ticket = health?.enter(startedMs) ?? 0;
   const plain = attemptTerms(gateway, call, hostCall, sink, lines, traced);
+  const ticket = health?.enter(startedMs) ?? 0;
   const isKeyProbe = health?.probesKey(ticket) === true;
   const send: AttemptTerms['send'] = isKeyProbe
     ? (receiver) => plain.send(observeKeyProbe(receiver, health, ticket, clock))

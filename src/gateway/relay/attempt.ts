@@ -208,9 +208,13 @@ export function isEncoded(headers: IncomingHttpHeaders): boolean {
   return encoding !== undefined && encoding !== 'identity';
 }
 
-/** Whether the host has answered with an error. Its status says enough, even if its body cannot be read. */
 export function isErrorStatus(status: number): boolean {
   return status !== 0 && (status < 200 || status >= 300);
+}
+
+/** Whether the status of an error says enough without its body. A 403 may be the page of a firewall, which is not about our key. */
+export function isClearStatus(status: number): boolean {
+  return isErrorStatus(status) && status !== 403;
 }
 
 export const NO_BODY = Buffer.alloc(0);

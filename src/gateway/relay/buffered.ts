@@ -18,8 +18,8 @@ import {
   HOST_WELL,
   type HostFault,
   hostFailed,
+  isClearStatus,
   isEncoded,
-  isErrorStatus,
   isUnreached,
   isUnsent,
   NO_BODY,
@@ -141,7 +141,7 @@ class BufferedRelay implements AnswerReceiver {
 
   #giveUp(fault: HostFault): void {
     this.#control?.cancel();
-    if (isErrorStatus(this.#status)) this.#refused(this.#terms.hostCall.readError(this.#status, NO_BODY));
+    if (isClearStatus(this.#status)) this.#refused(this.#terms.hostCall.readError(this.#status, NO_BODY));
     else this.#finish(this.#nothing('failed', fault.forCaller ?? hostFailed(false), this.#unlessBegun(fault)));
   }
 

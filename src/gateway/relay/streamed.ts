@@ -17,6 +17,7 @@ import {
   HOST_FAILED,
   type HostFault,
   hostFailed,
+  isClearStatus,
   isEncoded,
   isErrorStatus,
   isEventStream,
@@ -253,7 +254,7 @@ class StreamedRelay implements AnswerReceiver {
   }
 
   #giveUp(fault: HostFault): void {
-    if (isErrorStatus(this.#status)) {
+    if (isClearStatus(this.#status)) {
       this.#hostFailed(this.#terms.hostCall.readError(this.#status, NO_BODY));
       return;
     }
