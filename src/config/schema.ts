@@ -30,7 +30,7 @@ export const hostHeadersSchema = z
   .array(
     addressSchema.refine(
       (text) => HOST_NAME.test(text),
-      'must be a name without a scheme, a port or a path, like "gateway.example"',
+      'must be a name without a scheme, a port or a path, like "gateway.example"; an IPv6 address is in brackets',
     ),
   )
   .max(LIMITS.configListMax);
@@ -150,7 +150,7 @@ export const configFileSchema = z
       .describe('Addresses or networks of proxies, like "10.0.0.0/8", whose X-Forwarded-For names the client.'),
     allowed_hosts: hostHeadersSchema
       .default([])
-      .describe('Host headers to accept besides localhost: names without a port.'),
+      .describe('Host headers to accept besides localhost: names or addresses without a port.'),
     origins: originsSchema.default([]).describe('Web origins that may call (CORS).'),
     log_level: logLevelSchema.default('info'),
     transport: transportSchema

@@ -89,7 +89,8 @@ test('a Host header to accept is a name or an address; with a port or a scheme i
   };
   for (const name of ['localhost', 'Gateway.LAN', '10.0.0.7', '[fd00::7]', 'a_b', 'bücher.example'])
     expect([name, problemOf(name)]).toEqual([name, null]);
-  const refused = 'TOLLGATE_ALLOWED_HOSTS: must be a name without a scheme, a port or a path, like "gateway.example"';
+  const refused =
+    'TOLLGATE_ALLOWED_HOSTS: must be a name without a scheme, a port or a path, like "gateway.example"; an IPv6 address is in brackets';
   for (const name of ['gateway.lan:8080', 'https://gateway.lan', 'gateway.lan/', 'a b', 'fd00::7', '[fd00::7]:80'])
     expect([name, problemOf(name)]).toEqual([name, refused]);
 });

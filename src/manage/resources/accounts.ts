@@ -89,7 +89,7 @@ const balance = z
     person: personBalance
       .exactOptional()
       .describe(
-        "The spending of the key's person in the account; without `key`, that of whoever asks. Absent if the key belongs to no person, or who asks has no role in the account.",
+        "The spending of the key's person in the account; without `key`, that of whoever asks. Absent if the key belongs to no person, or whoever asks has no role in the account.",
       ),
   })
   .meta({ id: 'Balance' });
