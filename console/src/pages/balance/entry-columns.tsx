@@ -87,7 +87,7 @@ function Reference({ entry }: { readonly entry: Entry }): ReactNode {
       </PageLink>
     );
   return (
-    <span className="flex max-w-24 min-w-0 gap-2 wide:max-w-96">
+    <span className="flex max-w-24 min-w-0 items-baseline gap-2 wide:max-w-96">
       {reference === null ? null : <span className="truncate">{reference}</span>}
       {receipt === null ? null : (
         <PageLink
