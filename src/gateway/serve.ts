@@ -2,7 +2,9 @@ import type { HostTry } from '../canonical/receipt.ts';
 import { MISSING_USAGE } from '../canonical/usage.ts';
 import { isClosed, isUsable } from '../hosts/choose.ts';
 import type { Candidate } from '../hosts/directory.ts';
+import type { HostHealth } from '../hosts/host-health.ts';
 import { observeKeyProbe } from '../hosts/key-probe.ts';
+import type { Clock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 import type { Call } from './call.ts';
 import type { ClientSink } from './client-sink.ts';
@@ -143,13 +145,13 @@ function attempt(
   };
   const mayCancel = mayCancelLast === null ? null : (result: AttemptResult) => mayCancelLast(triedWith(result));
   const traced = span === null ? null : call.trace!.headersFor(span);
-  const plain = attemptTerms(gateway, call, hostCall, sink, lines, traced);
+  const plain = {
+    ...attemptTerms(gateway, call, hostCall, sink, lines, traced),
+    mayCancel,
+    heldSinceMs: record.heldSinceMs,
+  };
   const ticket = health?.enter(startedMs) ?? 0;
-  const isKeyProbe = health?.probesKey(ticket) === true;
-  const send: AttemptTerms['send'] = isKeyProbe
-    ? (receiver) => plain.send(observeKeyProbe(receiver, health, ticket, clock))
-    : plain.send;
-  const terms = { ...plain, send, mayCancel, heldSinceMs: record.heldSinceMs };
+  const terms = health?.probesKey(ticket) === true ? probingKey(plain, health, ticket, clock) : plain;
   const { accountId } = call.caller;
   const spare = (): boolean => hasSpare(gateway, admitted, hostCall.candidate);
   const ends = (result: AttemptResult): Tried => {
@@ -161,6 +163,11 @@ function attempt(
     throw error;
   };
   return (peek.stream ? relayStreamed(terms) : relayBuffered(terms)).then(ends, fails);
+}
+
+/** Only the call that tries a rejected key is observed, so that others cost nothing. */
+function probingKey(terms: AttemptTerms, health: HostHealth, ticket: number, clock: Clock): AttemptTerms {
+  return { ...terms, send: (receiver) => terms.send(observeKeyProbe(receiver, health, ticket, clock)) };
 }
 
 /** Whether another host of the model could take over. Called only when a host is about to be ejected. */

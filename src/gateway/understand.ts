@@ -84,7 +84,7 @@ function admitRead(
   adjusts: boolean,
   firstModel: string | null,
 ): Admitted | Promise<Admitted> {
-  const { call, text, peek, record } = read;
+  const { call, text, peek, idempotency, chain, record } = read;
   record.requestedModel = firstModel ?? peek.model;
   record.stream = peek.stream;
   const modelName = call.deferred?.modelId ?? peek.model;
@@ -106,7 +106,18 @@ function admitRead(
   const admitted = ({ admission, ways }: Chosen<HostCall[]>): Admitted | Promise<Admitted> => {
     record.effectiveModel = admission.model.id;
     const ceilingNanousd = lower(readCeiling(call.headers), call.caller.key?.maxCostNanousd ?? null);
-    const byBytes = { ...read, admission, hostCalls: ways, prices, ceilingNanousd };
+    const byBytes = {
+      call,
+      text,
+      peek,
+      admission,
+      hostCalls: ways,
+      prices,
+      ceilingNanousd,
+      idempotency,
+      chain,
+      record,
+    };
     if (call.deferred != null || !holdsTooMuch(gateway, admission)) return byBytes;
     return withCount(gateway, byBytes).then((counted) => counted ?? byBytes);
   };
