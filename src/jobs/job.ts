@@ -13,6 +13,7 @@ import {
   type JobChunk,
   type JobStore,
   type NewJob,
+  NOT_STARTED,
   OUTCOME_UNKNOWN,
   type ReleaseOperation,
   type StartRefusal,
@@ -84,24 +85,7 @@ export async function submit(
 
 /** A job as it is stored when it was just accepted. */
 function acceptedJob(job: NewJob, reservedNanousd: bigint): Job {
-  return {
-    ...job,
-    reservedNanousd,
-    state: 'queued',
-    dueMs: job.notBeforeMs ?? job.createdMs,
-    claim: 0,
-    attempts: 0,
-    startedMs: null,
-    finishedMs: null,
-    resultExpiresMs: null,
-    contentGoneMs: null,
-    callId: null,
-    costNanousd: null,
-    httpStatus: null,
-    errorCode: null,
-    errorMessage: null,
-    result: null,
-  };
+  return { ...job, ...NOT_STARTED, reservedNanousd, state: 'queued', dueMs: job.notBeforeMs ?? job.createdMs };
 }
 
 type Taken = Exclude<ReserveResult, { kind: 'reserve_refused' }>;

@@ -101,6 +101,22 @@ export interface Job extends NewJob {
   readonly result: JobContent | null;
 }
 
+/** What a job has before its first start. */
+export const NOT_STARTED = {
+  claim: 0,
+  attempts: 0,
+  startedMs: null,
+  finishedMs: null,
+  resultExpiresMs: null,
+  contentGoneMs: null,
+  callId: null,
+  costNanousd: null,
+  httpStatus: null,
+  errorCode: null,
+  errorMessage: null,
+  result: null,
+} as const satisfies Partial<Job>;
+
 /** A queued job that has not run and is not due because of its `not_before` is shown as scheduled. */
 export function jobStatusOf({ state, attempts, notBeforeMs }: Job, nowMs: number): JobStatus {
   if (state === 'queued' && attempts === 0 && notBeforeMs !== null && notBeforeMs > nowMs) return 'scheduled';

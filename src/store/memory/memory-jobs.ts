@@ -1,5 +1,5 @@
 import { LIMITS } from '../../limits.ts';
-import { FINAL_JOB_STATES, type Job, type JobFilter, type JobStore, type NewJob } from '../jobs.ts';
+import { FINAL_JOB_STATES, type Job, type JobFilter, type JobStore, type NewJob, NOT_STARTED } from '../jobs.ts';
 import { byId, type MemoryJob, type MemoryRows } from './memory-rows.ts';
 
 /** Jobs as far as money depends on them. Tests of contents, cleaning up and webhooks use SQLite. */
@@ -217,23 +217,12 @@ class MemoryJobs implements MoneyOfJobs {
 function stagedJob(job: NewJob): MemoryJob {
   return {
     ...job,
+    ...NOT_STARTED,
     requestBytes: job.request.bytes,
     state: 'staged',
     dueMs: job.notBeforeMs ?? job.createdMs,
-    claim: 0,
-    attempts: 0,
     windowId: null,
     personWindowId: null,
-    startedMs: null,
-    finishedMs: null,
-    resultExpiresMs: null,
-    contentGoneMs: null,
-    callId: null,
-    costNanousd: null,
-    httpStatus: null,
-    errorCode: null,
-    errorMessage: null,
-    result: null,
   };
 }
 
