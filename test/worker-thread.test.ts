@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Config, loadConfig } from '../src/config/config.ts';
+import { readMasterKeys } from '../src/custody/master-keys.ts';
 import { systemClock } from '../src/kit/clock.ts';
 import { type Books, openBooks } from '../src/main/books.ts';
 import { packSecrets } from '../src/main/workers/pack-secrets.ts';
@@ -33,7 +34,8 @@ afterEach(async () => {
 
 function startWorker(settings: object): WorkerThread {
   const memory = sharedMemoryFor(2);
-  const shared = { worker: 1, workers: 2, memory, settings: packSecrets(settings), localAccountId: null };
+  const masterKeys = readMasterKeys(config.masterKey);
+  const shared = { worker: 1, workers: 2, memory, settings: packSecrets(settings), localAccountId: null, masterKeys };
   return new WorkerThread({
     terms: { ...shared, ticket: books.ticket() },
     clock: systemClock,

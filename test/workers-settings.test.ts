@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -21,12 +21,16 @@ let harness: Harness;
 let secret: string;
 let folder: string;
 let keyFile: string;
+/** A line for each time that the command for the master keys has run. */
+let runsFile: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tollgate-keys-'));
   keyFile = join(folder, 'master-keys');
   writeFileSync(keyFile, OLD_KEY, { mode: 0o600 });
-  const masterKey = { kind: 'file', path: keyFile, source: keyFile } as const;
+  runsFile = join(folder, 'runs');
+  const command = `echo run >> '${runsFile}' && cat '${keyFile}'`;
+  const masterKey = { kind: 'command', command, source: 'master_key_command' } as const;
   harness = await startHarness({ workers: 2, hosted: true, config: { masterKey } });
   secret = (await harness.mint()).secret;
 });
@@ -41,6 +45,12 @@ function call(headers: Record<string, string> = {}) {
     headers: { authorization: `Bearer ${secret}`, ...headers },
   });
 }
+
+test('the command for the master keys runs once for all workers, and what it prints is in no log, variable or argument', () => {
+  expect(readFileSync(runsFile, 'utf8')).toBe('run\n');
+  const visible = JSON.stringify([harness.log, process.env, process.argv, process.execArgv]);
+  expect(visible).not.toContain(OLD_KEY);
+});
 
 test('settings that one worker cannot take change none of them', async () => {
   const { running, config, sim } = harness;

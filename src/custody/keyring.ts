@@ -16,10 +16,10 @@ export class MasterKeyring {
   onKeys: ((keys: MasterKeys) => void) | null = null;
   #from: MasterKeySource;
 
-  /** Throws a MasterKeyError. */
-  constructor(from: MasterKeySource) {
+  /** Reads the keys from there unless they are given. Throws a MasterKeyError. */
+  constructor(from: MasterKeySource, keys?: MasterKeys) {
     this.#from = from;
-    this.sealer = new MasterSealer(readMasterKeys(from));
+    this.sealer = new MasterSealer(keys ?? readMasterKeys(from));
   }
 
   /** The variable, field or file that gave the keys. */

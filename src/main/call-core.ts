@@ -37,7 +37,7 @@ export function buildCallCore(parts: CallParts): CallCore {
   const { terms, books, inForce, egress, health, tracing, state } = parts;
   const { config, clock, log, world } = terms;
   const { ids, ledger } = books;
-  const entrusted = openCustody({ config, clock, books, world });
+  const entrusted = openCustody({ config, clock, books, world, masterKeys: parts.masterKeys });
   const countTokens = new TokenCounter(clock);
   const tokenFactors = learnFactors(books, clock, log);
   const shutdown = new Shutdown(state.calls);

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts';
+import type { MasterKeys } from '../custody/seal.ts';
 import type { ExchangeRecord } from '../gateway/exchange-record.ts';
 import type { PricedCatalog } from '../gateway/gateway.ts';
 import type { HostDirectory } from '../hosts/directory.ts';
@@ -27,6 +28,8 @@ export interface CallParts {
   readonly health: HostsHealth;
   readonly tracing: Tracing | null;
   readonly state: ThreadState;
+  /** As another worker has read them; absent: this one reads them. */
+  readonly masterKeys?: MasterKeys;
   /** Whether another worker has the metrics of the process. */
   readonly isPart: boolean;
   readonly otherWorkers?: MetricSources['otherWorkers'];

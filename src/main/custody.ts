@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { Custody } from '../custody/custody.ts';
 import { MasterKeyring } from '../custody/keyring.ts';
+import type { MasterKeys } from '../custody/seal.ts';
 import { GuardedEgress, type GuardTerms } from '../egress/guarded-egress.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { Books } from './books.ts';
@@ -12,6 +13,8 @@ export interface CustodyOptions {
   readonly config: Config;
   readonly clock: Clock;
   readonly books: Pick<Books, 'store' | 'ids'>;
+  /** Absent: they are read as the config says. */
+  readonly masterKeys?: MasterKeys | undefined;
   readonly world?: GuardedWorld | undefined;
 }
 
@@ -26,8 +29,8 @@ export interface Entrusted {
 }
 
 /** Throws a MasterKeyError if there is no master key. */
-export function openCustody({ config, clock, books, world = {} }: CustodyOptions): Entrusted {
-  const keyring = new MasterKeyring(config.masterKey);
+export function openCustody({ config, clock, books, masterKeys, world = {} }: CustodyOptions): Entrusted {
+  const keyring = new MasterKeyring(config.masterKey, masterKeys);
   const ownPorts = new Set<number>();
   const egress = new GuardedEgress({
     clock,

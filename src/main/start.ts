@@ -144,7 +144,8 @@ async function serveBooks(
   const gate: AuthGate = { directory, localAccountId, page: null };
   books.onReplaced(() => forgetCallers(terms, books, gate));
   cleanup.add(() => workers.end());
-  await workers.start(terms, { books, health, alerts: core.alerts.watch, localAccountId });
+  const masterKeys = keyring.sealer.keys;
+  await workers.start(terms, { books, health, alerts: core.alerts.watch, localAccountId, masterKeys });
   const jobs = jobsOf(terms, books, core, callsPerHost);
   // After the listeners have drained: what a job writes at its end comes before the store is closed.
   cleanup.add(() => jobs.idle());

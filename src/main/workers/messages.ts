@@ -24,6 +24,8 @@ export interface WorkerTerms {
   readonly memory: SharedMemory;
   /** `Settings`. */
   readonly settings: Packed;
+  /** Read once for all workers: a command would run once for each, and could print other keys the second time. */
+  readonly masterKeys: MasterKeys;
   /** Null if the ledger is in PostgreSQL, where each worker has a place of its own. */
   readonly ticket: WriterTicket | null;
   /** The account of callers without a key. */

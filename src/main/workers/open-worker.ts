@@ -93,7 +93,8 @@ async function serveCalls(parts: WorkerParts): Promise<OpenWorker> {
   cleanup.add(async () => tracing?.close());
   const payers = new PayerRelay(clock, (paid) => report({ kind: 'payers', payers: paid }));
   cleanup.add(() => payers.flush());
-  const shared = { isPart: true, state: threadState(terms.memory, terms.worker) };
+  const { masterKeys } = terms;
+  const shared = { isPart: true, state: threadState(terms.memory, terms.worker), masterKeys };
   const caches = new Caches();
   caches.add('changed_payers', 2 * LIMITS.alertChangesMax, () => payers.waiting);
   const call = { books, inForce, egress, health, tracing, caches, ...shared };

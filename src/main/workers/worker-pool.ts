@@ -17,6 +17,7 @@ export interface PoolTerms {
   readonly workers: number;
   readonly memory: SharedMemory;
   readonly localAccountId: bigint | null;
+  readonly masterKeys: MasterKeys;
   readonly health: Pick<HostsHealth, 'adopt'>;
   ticket(): WriterTicket | null;
   notePayers(payers: Payers): void;
@@ -29,12 +30,12 @@ export class WorkerPool {
   readonly #metrics: GatheredMetrics;
 
   private constructor(terms: PoolTerms) {
-    const { start, workers, memory, localAccountId } = terms;
+    const { start, workers, memory, localAccountId, masterKeys } = terms;
     this.#terms = terms;
     const settings = packSecrets({ config: start.config, hosts: start.hosts });
     this.#threads = Array.from({ length: workers - 1 }, (_, index) => {
       const worker = index + 1;
-      const shared = { worker, workers, memory, settings, localAccountId };
+      const shared = { worker, workers, memory, settings, localAccountId, masterKeys };
       return new WorkerThread({
         terms: { ...shared, ticket: terms.ticket() },
         clock: start.clock,

@@ -46,6 +46,7 @@ export class Workers implements OtherWorkers {
       workers: this.count,
       memory: this.#memory,
       localAccountId: parts.localAccountId,
+      masterKeys: parts.masterKeys,
       health: parts.health,
       ticket: () => parts.books.ticket(),
       notePayers: (payers) => notePayers(parts.alerts, payers),
@@ -90,6 +91,7 @@ export interface OtherWorkersParts {
   readonly health: Pick<HostsHealth, 'adopt'>;
   readonly alerts: Pick<AlertWatch, 'note'>;
   readonly localAccountId: bigint | null;
+  readonly masterKeys: MasterKeys;
 }
 
 function notePayers(watch: Pick<AlertWatch, 'note'>, { accounts, keys, hasLosses }: Payers): void {
