@@ -205,3 +205,21 @@ test('a change that is not answered says that it is not known whether it was mad
   await page.getByRole('alert').getByText('It is not known whether the change was made.').waitFor();
   await close();
 });
+
+test('a call that was running when the list was read is shown as it ends, in the list and in its receipt', async () => {
+  const { harness } = suite.demo;
+  const call = { model: 'sim-gpt', max_tokens: 8, messages: [{ role: 'user', content: 'Hello' }] };
+  const answering = harness.post({ ...call, sim: { gateHead: 'later' } });
+  await harness.sim.waitForGate('later', 1);
+  const { page, close } = await suite.open('/requests?live=1');
+  await page.getByRole('button', { name: 'Live', exact: true }).waitFor();
+  const row = page.getByRole('row', { name: /running/ });
+  await row.click();
+  const drawer = page.getByRole('dialog');
+  await drawer.getByText('Not settled yet').waitFor();
+  harness.sim.release('later');
+  await (await answering).text();
+  await drawer.getByText('Charged').waitFor();
+  await row.waitFor({ state: 'detached' });
+  await close();
+});

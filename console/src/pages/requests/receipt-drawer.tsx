@@ -11,6 +11,8 @@ import type { RequestRow } from './request-row.ts';
 import { useRefusalElsewhere } from './use-refusal-elsewhere.ts';
 
 const NOT_FOUND = 404;
+/** How often the receipt of a running call is read again. */
+const RUNNING_MS = 2_000;
 
 interface ReceiptDrawerProps {
   readonly requestId: string;
@@ -28,7 +30,11 @@ export function ReceiptDrawer({ requestId, kind, previous, next, onOpen, onClose
   const account = useAccountInput();
   const refusals = useApi('GET /refusals', { ...account, request: requestId }, { enabled: kind !== 'receipt' });
   const isAdmitted = kind === 'receipt' || (kind === null && refusals.data?.data.length === 0);
-  const receipt = useApi('GET /receipts/{receipt}', { receipt: requestId }, { staleMs: 0, enabled: isAdmitted });
+  const receipt = useApi(
+    'GET /receipts/{receipt}',
+    { receipt: requestId },
+    { staleMs: 0, enabled: isAdmitted, refetchMs: RUNNING_MS, refetchWhile: ({ status }) => status === 'open' },
+  );
   const elsewhere = useRefusalElsewhere(requestId, { enabled: receipt.error?.status === NOT_FOUND });
   const refusal = refusals.data?.data[0] ?? elsewhere.data ?? undefined;
   const isElsewhere = elsewhere.isLoading || elsewhere.data != null;

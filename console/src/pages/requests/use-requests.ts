@@ -5,7 +5,7 @@ import { followReceipts } from '../../api/feed.ts';
 import type { Receipt } from '../../api/generated/routes.ts';
 import { useRows } from '../../api/queries.ts';
 import { useAccountInput } from '../../shell/viewer.tsx';
-import { chainPlaceOf } from './chain.ts';
+import { withLiveTail } from './live-tail.ts';
 import { listsFor, outcomeInput, type RequestFilters } from './request-filters.ts';
 import { LIVE_ROWS_MAX, mergeRows, newestOf, type RequestRow, receiptRow, refusalRow } from './request-row.ts';
 
@@ -43,9 +43,7 @@ export function useRequests(filters: RequestFilters): Requests {
   );
   useLiveRefusals(isLive && showsRefusals);
   const live = useLiveTail(isLive && showsReceipts, { ...account, key }, receipts.again);
-  const receiptRows = showsReceipts
-    ? [...live.receipts.filter((each) => isWanted(each, filters)), ...receipts.rows]
-    : [];
+  const receiptRows = showsReceipts ? withLiveTail(receipts.rows, live.receipts, filters) : [];
   const refusalRows = showsRefusals ? refusals.rows : [];
   const lists = [
     { rows: receiptRows.map(receiptRow), hasMore: showsReceipts && receipts.hasMore },
@@ -68,14 +66,6 @@ export function useRequests(filters: RequestFilters): Requests {
       refusals.again();
     },
   };
-}
-
-/** The feed knows account and key only, so the other filters are applied here. */
-function isWanted(receipt: Receipt, { model, host, chain, outcome }: RequestFilters): boolean {
-  if (model !== undefined && receipt.effective_model !== model) return false;
-  if (host !== undefined && receipt.host !== host) return false;
-  if (chain !== undefined && chainPlaceOf(receipt)?.id !== chain) return false;
-  return outcome === 'any' || receipt.ended === outcome;
 }
 
 interface LiveTail {
