@@ -1,7 +1,7 @@
-import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, realpathSync, statfsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { WorkersRefused, workersFor } from '../config/workers.ts';
 import { inspectMasterKeys, isOwnFileMissing, MasterKeyError } from '../custody/master-keys.ts';
@@ -67,7 +67,8 @@ async function checkMissingKey(operator: Operator, { masterKey }: Config): Promi
   if (!isOwnFileMissing(masterKey)) return null;
   if (operator.server !== null) {
     const { source } = (await operator.run('seal.status', {})).result;
-    if (source !== masterKey.source) return ok('master key', `${source}, as the running gateway has it`);
+    if (realName(source) !== realName(masterKey.path))
+      return ok('master key', `${source}, as the running gateway has it`);
     const detail = `${masterKey.path} is missing; the running gateway still has its keys`;
     return failure('master key', detail, 'run "tollgate seal rotate", which writes it again, before the gateway stops');
   }
@@ -78,6 +79,15 @@ async function checkMissingKey(operator: Operator, { masterKey }: Config): Promi
   } catch (error) {
     const { message } = asFailure(error);
     return message === notYet ? null : failure('master key', message, 'see docs/custody.md');
+  }
+}
+
+/** The same for all names of a file that may be missing: its folder may have other names, through links. */
+function realName(path: string): string {
+  try {
+    return join(realpathSync(dirname(path)), basename(path));
+  } catch {
+    return path;
   }
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -25,13 +25,13 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const flags = () => ({ data: join(folder, 'data'), port: '0', sim: false, localHosts: false });
-const config = (env: Environment = {}) =>
-  loadConfig({ argvFlags: flags(), env: { HOME: folder, ...env }, cwd: folder });
+const flags = (data = 'data') => ({ data: join(folder, data), port: '0', sim: false, localHosts: false });
+const config = (env: Environment = {}, data?: string) =>
+  loadConfig({ argvFlags: flags(data), env: { HOME: folder, ...env }, cwd: folder });
 
-async function start(env: Environment = {}): Promise<Running> {
+async function start(env: Environment = {}, data?: string): Promise<Running> {
   running = await startGateway({
-    config: config(env),
+    config: config(env, data),
     hosts: [],
     clock: systemClock,
     log: createLog({ level: 'silent', destination: { write: () => undefined } }),
@@ -125,6 +125,17 @@ describe('a key file that is gone, while the ledger holds secrets that it encryp
     expect(await masterKeyFinding()).toMatchObject({
       status: 'failure',
       detail: expect.stringContaining('set TOLLGATE_MASTER_KEY, TOLLGATE_MASTER_KEY_FILE or'),
+    });
+  });
+
+  test('is reported by doctor although the running gateway has its data folder under another name', async () => {
+    mkdirSync(join(folder, 'data'), { mode: 0o700 });
+    symlinkSync('data', join(folder, 'link'));
+    await start({}, 'link');
+    rmSync(keyFile);
+    expect(await masterKeyFinding()).toMatchObject({
+      status: 'failure',
+      detail: `${keyFile} is missing; the running gateway still has its keys`,
     });
   });
 
