@@ -4,7 +4,7 @@ import { ConfigReloads } from './config-reloads.ts';
 import type { Settings } from './workers/messages.ts';
 
 function settingsNamed(name: string): Settings {
-  return { name, config: { file: null } } as unknown as Settings;
+  return { name, config: { file: null, hosted: false } } as unknown as Settings;
 }
 
 test('the config that was read last stays in effect, however long an earlier one takes to be read', async () => {
@@ -14,6 +14,7 @@ test('the config that was read last stays in effect, however long an earlier one
   const localHosts = [new Promise<void>((resolve) => (foundHosts = resolve)), Promise.resolve()];
   const reloads = new ConfigReloads({
     file: null,
+    hosted: false,
     read: async () => {
       const read = configs.shift()!;
       await localHosts.shift();
@@ -39,6 +40,7 @@ test('an invalid config is logged, and the next one is used', async () => {
   let reads = 0;
   const reloads = new ConfigReloads({
     file: null,
+    hosted: false,
     read: async () => {
       if (reads++ === 0) throw new Error('no such file');
       return settingsNamed('valid');
@@ -63,6 +65,7 @@ test('a reload is in the audit with what was in effect before and after, and one
   let [reads, models] = [0, 3];
   const reloads = new ConfigReloads({
     file: null,
+    hosted: false,
     read: async () => {
       if (reads++ === 0) throw new Error('no such file');
       return settingsNamed('valid');
@@ -84,7 +87,8 @@ test('a config file that is gone is refused, because without it prices and hosts
   const files = [null, '/etc/tollgate.config.json', null];
   const reloads = new ConfigReloads({
     file: null,
-    read: async () => ({ config: { file: files.shift() } }) as unknown as Settings,
+    hosted: false,
+    read: async () => ({ config: { file: files.shift(), hosted: false } }) as unknown as Settings,
     use: async ({ config }) => void used.push(config.file),
     changesForRestart: () => [],
     describe: () => ({}),
@@ -95,3 +99,30 @@ test('a config file that is gone is refused, because without it prices and hosts
   expect(used).toEqual([null, '/etc/tollgate.config.json']);
   expect(lines).toEqual([expect.stringContaining('"/etc/tollgate.config.json: is gone; put it back, or ')]);
 });
+
+test.each([
+  [false, true, 'serve in hosted mode', 'set it back to false'],
+  [true, false, 'serve in local mode', 'set it back to true'],
+])(
+  'a change of the mode from hosted %s to %s is refused as a whole, with the remedy, and nothing is audited',
+  async (hosted, read, restart, back) => {
+    const lines: string[] = [];
+    const used: Settings[] = [];
+    const audited: object[] = [];
+    const reloads = new ConfigReloads({
+      file: null,
+      hosted,
+      read: async () => ({ config: { file: '/etc/tollgate.config.json', hosted: read } }) as unknown as Settings,
+      use: async (settings) => void used.push(settings),
+      changesForRestart: () => ['hosted'],
+      describe: () => ({}),
+      audit: async (...change) => void audited.push(...change),
+      log: createLog({ level: 'info', destination: { write: (line) => void lines.push(line) } }),
+    });
+    await reloads.reload();
+    expect([used, audited]).toEqual([[], []]);
+    const problem = `/etc/tollgate.config.json: hosted: cannot change in a running gateway; restart it to ${restart}, or ${back}`;
+    expect(lines).toEqual([expect.stringContaining(`"problems":["${problem}"]`)]);
+    expect(lines[0]).toContain('Reloading the config failed; the old one stays in effect.');
+  },
+);

@@ -1,10 +1,12 @@
-import { ConfigError, describeProblem } from '../config/config.ts';
+import { type Config, ConfigError, describeProblem } from '../config/config.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import type { Settings } from './workers/messages.ts';
 
 export interface ConfigReloadTerms {
   /** The config file that was read at the start; null if there was none. */
   readonly file: string | null;
+  /** The mode of the gateway since its start. */
+  readonly hosted: boolean;
   /** Reads the config file and the environment, and looks for local hosts. */
   read(): Promise<Settings>;
   use(settings: Settings): Promise<void>;
@@ -38,11 +40,12 @@ export class ConfigReloads {
   }
 
   async #reload(): Promise<void> {
-    const { read, use, changesForRestart, describe, log } = this.#terms;
+    const { hosted, read, use, changesForRestart, describe, log } = this.#terms;
     const before = describe();
     try {
       const settings = await read();
       refuseLostFile(this.#file, settings.config.file);
+      refuseOtherMode(hosted, settings.config);
       await use(settings);
       this.#file = settings.config.file;
       log.info(describe(), 'Config reloaded.');
@@ -69,4 +72,12 @@ function refuseLostFile(before: string | null, now: string | null): void {
   if (before === null || now !== null) return;
   const message = 'is gone; put it back, or write {} into it to use the defaults';
   throw new ConfigError([{ source: before, path: '', message }]);
+}
+
+/** The mode also chooses hosts and the source of the master keys, so that a reload would apply a part of it. */
+function refuseOtherMode(before: boolean, { hosted, file }: Pick<Config, 'hosted' | 'file'>): void {
+  if (hosted === before) return;
+  const mode = hosted ? 'hosted' : 'local';
+  const message = `cannot change in a running gateway; restart it to serve in ${mode} mode, or set it back to ${before}`;
+  throw new ConfigError([{ source: file ?? '', path: 'hosted', message }]);
 }

@@ -119,6 +119,7 @@ function withAddresses(hosts: readonly ConfiguredHost[], simulator: Simulator | 
 function reloadsOf(terms: ServeTerms, running: Running, simulator: Simulator | null, log: RootLog): ConfigReloads {
   return new ConfigReloads({
     file: terms.config.file,
+    hosted: terms.config.hosted,
     read: async () => {
       const config = await withLocalHosts(terms.reloadConfig(), terms.clock, log);
       return { config, hosts: withAddresses(config.hosts, simulator) };
