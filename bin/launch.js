@@ -1,6 +1,12 @@
 import { existsSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { isAbsolute, join } from 'node:path';
+import { rememberHangups } from './early-hangups.js';
+
+const argv = process.argv.slice(2);
+// Without a command, or with a flag in its place, the gateway is started. Any other command ends on SIGHUP.
+const [command = 'serve'] = argv;
+const hangups = command === 'serve' || command.startsWith('-') ? rememberHangups() : null;
 
 // Reading the same source again costs half of the start, so Node keeps what it made of it. Not where Node would, in a
 // folder that everybody may write to: who writes there decides what runs here.
@@ -11,7 +17,7 @@ if (caches !== null) enableCompileCache(join(caches, 'tollgate'));
 const compiled = new URL('../dist/main/main.js', import.meta.url);
 const source = new URL('../src/main/main.ts', import.meta.url);
 const { main } = await import((existsSync(compiled) ? compiled : source).href);
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await main(argv, hangups);
 
 /** As the XDG base directory specification says, which also has a relative path ignored. */
 function cachesFolder() {

@@ -24,6 +24,26 @@ function addMain(path: string, says: string): void {
   );
 }
 
+/** A main that is told to reload while it is loaded, and says whether it knows that when it runs. */
+function addReloadedMain(): void {
+  mkdirSync(join(folder, 'dist/main'), { recursive: true });
+  writeFileSync(
+    join(folder, 'dist/main/main.js'),
+    `import { once } from 'node:events';
+    const isHandled = process.listenerCount('SIGHUP') > 0;
+    const signalled = isHandled ? once(process, 'SIGHUP') : null;
+    // A process that only waits for a signal ends.
+    const waiting = setInterval(() => {}, 1_000);
+    process.kill(process.pid, 'SIGHUP');
+    export async function main(argv, hangups) {
+      await signalled;
+      clearInterval(waiting);
+      process.stdout.write('reload ' + hangups.take());
+      return 7;
+    }`,
+  );
+}
+
 function launch(args: readonly string[], version?: string): { code: number | null; out: string; err: string } {
   const disguise = `Object.defineProperty(process,'version',{value:'${version}'})`;
   const flags = version === undefined ? [] : ['--import', `data:text/javascript,${disguise}`];
@@ -48,6 +68,21 @@ describe('a Node that is new enough', () => {
   test.each(['v22.19.0', 'v23.0.0', 'v24.0.0'])('%s is', (version) => {
     addMain('dist/main/main.js', 'compiled');
     expect(launch([], version).code).toBe(7);
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('SIGHUP while the code is loaded', () => {
+  test.each([[[]], [['serve']], [['--port', '0']]])(
+    'does not end a gateway, started with %j, which is told of it',
+    (args) => {
+      addReloadedMain();
+      expect(launch(args)).toMatchObject({ code: 7, out: 'reload true' });
+    },
+  );
+
+  test('ends any other command', () => {
+    addReloadedMain();
+    expect(launch(['keys', 'list'])).toMatchObject({ code: null, out: '' });
   });
 });
 

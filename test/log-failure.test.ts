@@ -1,6 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -72,6 +73,26 @@ test('a log on a full device loses lines, counts them, and the gateway serves on
 });
 
 describe.skipIf(!existsSync(SCRIPT))('on a terminal', () => {
+  test('that is gone while it starts, the gateway ends, and does not take it for a reload', async () => {
+    const config = join(folder, 'pipe');
+    execFileSync('mkfifo', [config]);
+    const command = `exec ${process.execPath} ${BIN} ${ARGS.join(' ')} --config pipe`;
+    child = spawn(SCRIPT, ['-qfc', command, join(folder, 'screen')], {
+      cwd: folder,
+      env: environment(),
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    // Opening a pipe waits for the other side, so it is open when the gateway reads its config.
+    const pipe = await open(config, 'w');
+    const pid = gatewayPid(child.pid!);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await pipe.writeFile('{}').catch(() => undefined);
+    await pipe.close();
+    await until(() => !isAlive(pid), 'the gateway ended');
+    expect(existsSync(join(folder, 'data'))).toBe(false);
+  });
+
   test('that is gone, the gateway drains and ends, and its folder is free again', async () => {
     const output = join(folder, 'screen');
     const command = `exec ${process.execPath} ${BIN} ${ARGS.join(' ')}`;

@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
@@ -158,6 +159,26 @@ test.skipIf(isWindows)(
     expect(await ended).toEqual([0, null]);
   },
   60_000,
+);
+
+test.skipIf(isWindows)(
+  'a gateway that is told to reload while its code is loaded and its config is read does so once it runs',
+  async () => {
+    // Opening a pipe waits for the other side, so it is open when the gateway reads its config.
+    const config = join(folder, 'pipe');
+    execFileSync('mkfifo', [config]);
+    start([process.execPath, BIN, 'serve', '--config', config], folder);
+    const ended = everyProcessEnds().then(() => expect.unreachable('The gateway has ended.'));
+    const isRead = async (): Promise<void> => {
+      const pipe = await Promise.race([open(config, 'w'), ended]);
+      child.kill('SIGHUP');
+      await pipe.writeFile('{}');
+      await pipe.close();
+    };
+    await isRead();
+    await isRead();
+  },
+  20_000,
 );
 
 test.skipIf(isWindows)(

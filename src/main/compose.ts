@@ -13,6 +13,7 @@ import { callLimits } from './call-limits.ts';
 import { withLocalHosts } from './local-hosts.ts';
 import { catalogFor } from './prices.ts';
 import type { ServeTerms } from './serve.ts';
+import type { EarlyHangups } from './signals.ts';
 
 /** What a start leaves in a data folder, also if it is interrupted. A folder without all of them may be anybody's. */
 const LEDGER_FILES = ['tollgate.sqlite', 'tollgate.mark', 'replacement.sqlite', 'replacement.json', 'holder.json'];
@@ -24,17 +25,20 @@ export interface ComposeTerms {
   readonly clock: Clock;
   /** Whether a server stops when its parent process ends. */
   readonly followsParent?: boolean;
+  /** Null if nobody listened for SIGHUP before this code was loaded. */
+  readonly hangups?: EarlyHangups | null;
 }
 
 /** Everything that commands need, built from the real store, network and clock. */
-export function compose({ program, terminal, cwd, clock, followsParent = false }: ComposeTerms): Composition {
+export function compose({ program, terminal, cwd, clock, ...terms }: ComposeTerms): Composition {
+  const { followsParent = false, hangups = null } = terms;
   return {
     // The server's packages are loaded on demand, because other commands start faster without them.
     serve: async (config, options) => {
       // The simulator is a process of its own, which starts while the server's code is loaded.
       const simulator = await startingSimulator(config);
       const { serve } = await import('./serve.ts');
-      return serve({ ...options, config, program, clock, terminal, followsParent, simulator });
+      return serve({ ...options, config, program, clock, terminal, followsParent, hangups, simulator });
     },
     openServices: (config) => openServices(config, clock, terminal),
     hasLedger,

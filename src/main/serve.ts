@@ -16,7 +16,7 @@ import { consoleLink } from './console-link.ts';
 import { keepYoungObjectsYoung } from './heap.ts';
 import { withLocalHosts } from './local-hosts.ts';
 import { changesForRestart } from './restart-settings.ts';
-import { stopSignal } from './signals.ts';
+import { type EarlyHangups, stopSignal } from './signals.ts';
 import type { Simulator } from './simulator.ts';
 import { type Running, startGateway } from './start.ts';
 import { describeStartFailure } from './start-failure.ts';
@@ -29,6 +29,7 @@ export interface ServeTerms {
   readonly clock: Clock;
   readonly terminal: Composition['terminal'];
   readonly followsParent: boolean;
+  readonly hangups: EarlyHangups | null;
   /** Being started; null if no simulated model is offered. */
   readonly simulator: { readonly starting: Promise<Simulator> } | null;
   /** Reads the config file and the environment again. */

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ManualClock } from '../kit/clock.ts';
 import { stopSignal } from './signals.ts';
@@ -51,6 +52,28 @@ test('any other gateway outlives its parent', () => {
   void stopSignal({ clock, followsParent: false, reload: () => {} });
   clock.advance(10_000);
   expect(parent).not.toHaveBeenCalled();
+});
+
+test('a SIGHUP from before this code was loaded reloads, and the launcher handles no later one', () => {
+  const reload = vi.fn();
+  const take = vi.fn(() => true);
+  void stopSignal({ clock, followsParent: false, hangups: { terminalFds: [], take }, reload });
+  expect([take, reload].map(({ mock }) => mock.calls.length)).toEqual([1, 1]);
+});
+
+test('SIGHUP stops if a terminal from before this code was loaded is gone', async () => {
+  const reload = vi.fn();
+  const file = openSync(import.meta.filename, 'r');
+  const stopped = stopSignal({
+    clock,
+    followsParent: false,
+    hangups: { terminalFds: [file], take: () => false },
+    reload,
+  });
+  send('SIGHUP');
+  expect(await stopped).toBe(129);
+  expect(reload).not.toHaveBeenCalled();
+  closeSync(file);
 });
 
 test('SIGHUP reloads, unless the terminal is gone', () => {

@@ -2,10 +2,19 @@ import { constants } from 'node:os';
 import { isatty } from 'node:tty';
 import type { Clock } from '../kit/clock.ts';
 
+/** SIGHUP before the code of the gateway was loaded, as the launcher has seen it. */
+export interface EarlyHangups {
+  /** The standard streams that were a terminal when the process began. */
+  readonly terminalFds: readonly number[];
+  /** Ends the launcher's own handling of it; true if a reload was asked for. */
+  take(): boolean;
+}
+
 export interface SignalTerms {
   readonly clock: Clock;
   /** Whether to stop when the parent process ends, which is the effect of a signal that was sent to npm. */
   readonly followsParent: boolean;
+  readonly hangups?: EarlyHangups | null;
   reload(): void;
 }
 
@@ -19,8 +28,8 @@ const PARENT_CHECK_MS = 250;
  * it was started on is gone. Any other SIGHUP reloads. A later SIGTERM or SIGINT ends the process at once. Resolves to the
  * exit code of a process that has nothing to drain yet.
  */
-export function stopSignal({ clock, followsParent, reload }: SignalTerms): Promise<number> {
-  const terminalFds = STANDARD_FDS.filter((fd) => isatty(fd));
+export function stopSignal({ clock, followsParent, hangups, reload }: SignalTerms): Promise<number> {
+  const terminalFds = hangups?.terminalFds ?? STANDARD_FDS.filter((fd) => isatty(fd));
   const isTerminalGone = (): boolean => terminalFds.length > 0 && !terminalFds.some((fd) => isatty(fd));
   // Writing to a terminal that is gone fails; an unhandled failure would end the process before it has drained.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
@@ -36,6 +45,7 @@ export function stopSignal({ clock, followsParent, reload }: SignalTerms): Promi
     process.on('SIGTERM', stop);
     process.on('SIGINT', stop);
     process.on('SIGHUP', () => (isTerminalGone() ? stop('SIGHUP') : reload()));
+    if (hangups?.take()) reload();
     if (followsParent) whenParentEnds(clock, () => stop('SIGTERM'));
   });
 }
