@@ -16,6 +16,8 @@ export interface PromptVisitor {
   image(path: string): void;
   /** This many tools, offered in the middle of the prompt. */
   tools(count: number): void;
+  /** A tool that the vendor defines; the most tokens that its prompt takes. */
+  vendorTool(tokens: number): void;
   /** A document whose pages only the host can count. */
   document(path: string, size: DocumentSize): void;
   /** A `cache_control` or a similar member: the host will write what comes before it to a cache. */
@@ -68,7 +70,6 @@ export class PromptMeasure implements PromptVisitor {
     this.firstDocument ??= path;
   }
 
-  /** A tool that the vendor defines; the most tokens that its prompt takes. */
   vendorTool(tokens: number): void {
     this.#vendorToolTokens += tokens;
   }
@@ -158,6 +159,8 @@ export class TextCollector implements PromptVisitor, PromptTexts {
   image(): void {}
 
   tools(): void {}
+
+  vendorTool(): void {}
 
   document(): void {}
 

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../limits.ts';
 import { isAbsent, isObject } from '../fields/members.ts';
-import type { PromptMeasure } from '../fields/prompt-visitor.ts';
+import type { PromptVisitor } from '../fields/prompt-visitor.ts';
 import { mustBe, unsupported } from '../fields/request-errors.ts';
 
 /**
@@ -24,20 +24,20 @@ export function isVendorDefined(type: unknown): boolean {
 }
 
 /** Checks that the caller runs all tools. */
-export function checkTools(tools: readonly unknown[], measure: Pick<PromptMeasure, 'vendorTool'>): void {
-  for (let index = 0; index < tools.length; index++) {
-    const tool = tools[index];
-    const path = `tools[${index}]`;
-    if (!isObject(tool)) throw mustBe(path, 'an object');
-    const clientRun = findClientRun(tool.type);
-    if (clientRun !== undefined) {
-      measure.vendorTool(clientRun.tokens);
-      continue;
-    }
-    if (!isAbsent(tool.type) && tool.type !== 'custom') throw refusedTool(tool.type, `${path}.type`);
-    if (typeof tool.name !== 'string' || tool.name === '') throw mustBe(`${path}.name`, 'a string');
-    if (!isObject(tool.input_schema)) throw mustBe(`${path}.input_schema`, 'a JSON schema');
+export function checkTools(tools: readonly unknown[], visitor: Pick<PromptVisitor, 'vendorTool'>): void {
+  for (let index = 0; index < tools.length; index++) checkTool(tools[index], `tools[${index}]`, visitor);
+}
+
+export function checkTool(tool: unknown, path: string, visitor: Pick<PromptVisitor, 'vendorTool'>): void {
+  if (!isObject(tool)) throw mustBe(path, 'an object');
+  const clientRun = findClientRun(tool.type);
+  if (clientRun !== undefined) {
+    visitor.vendorTool(clientRun.tokens);
+    return;
   }
+  if (!isAbsent(tool.type) && tool.type !== 'custom') throw refusedTool(tool.type, `${path}.type`);
+  if (typeof tool.name !== 'string' || tool.name === '') throw mustBe(`${path}.name`, 'a string');
+  if (!isObject(tool.input_schema)) throw mustBe(`${path}.input_schema`, 'a JSON schema');
 }
 
 function refusedTool(type: unknown, path: string) {

@@ -63,6 +63,14 @@ test('fields without a value that are not counted stay here', () => {
   expect(Object.keys(sent)).toEqual(['messages', 'model']);
 });
 
+test('context management that keeps all thinking is counted with, and without edits it stays here', () => {
+  const keeping = { ...PROMPT, context_management: { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] } };
+  const sent = (body: object) => JSON.parse(countTokens.spliceRequest(textOf(body), 'claude-harbour', {}).toString());
+  expect(refusalOf(() => peek(keeping))).toBeNull();
+  expect(sent(keeping)).toEqual({ ...keeping, model: 'claude-harbour' });
+  expect(sent({ ...PROMPT, context_management: {} })).toEqual({ ...PROMPT, model: 'claude-harbour' });
+});
+
 test('another vendor’s reasoning is not sent to be counted, as it is not sent with a call', () => {
   const signature = wrapForeign({ vendor: 'somebody', form: 'encrypted', data: 'x' });
   const turn = (...thinking: object[]) => ({

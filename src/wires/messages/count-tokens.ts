@@ -6,7 +6,7 @@ import { PromptMeasure } from '../fields/prompt-visitor.ts';
 import type { Peek } from '../peek.ts';
 import { HostAnswerBroken, type PromptCounter } from '../wire.ts';
 import { checkTools } from './check-tools.ts';
-import { checkFields } from './fields.ts';
+import { checkFields, isEmptyAsk } from './fields.ts';
 import { visitPrompt } from './measure.ts';
 import { needsOf, readBody, readModel } from './peek.ts';
 import { readThinking } from './read-thinking.ts';
@@ -16,7 +16,7 @@ import { readHostHeaders } from './vendor-headers.ts';
 /** The fields of a prompt. All others are refused here, as the vendor does. */
 const COUNTED = new Set([
   ...['model', 'messages', 'system', 'tools', 'tool_choice', 'thinking', 'output_config', 'output_format'],
-  ...['cache_control', 'speed'],
+  ...['cache_control', 'context_management', 'speed'],
 ]);
 
 function peek(text: JsonText, headers: IncomingHttpHeaders): Pick<Peek, 'model' | 'needs' | 'hostHeaders'> {
@@ -42,7 +42,9 @@ function spliceRequest(text: JsonText, hostModel: string): Buffer {
   const body = text.value as Members;
   const edit = text.edit();
   // Only those without a value are left, and hosts refuse them by name all the same.
-  for (const name of Object.keys(body)) if (!COUNTED.has(name)) edit.remove([name]);
+  for (const name of Object.keys(body)) {
+    if (!COUNTED.has(name) || isEmptyAsk(name, body[name])) edit.remove([name]);
+  }
   if (body.model !== hostModel) edit.set(['model'], JSON.stringify(hostModel));
   removeForeignReasoning(body, edit);
   return edit.apply();

@@ -21,6 +21,8 @@ import {
   refuseUnlessHarmless,
 } from '../fields/refused-fields.ts';
 import { unsupported } from '../fields/request-errors.ts';
+import { isEmpty } from '../fields/without-effect.ts';
+import { keepsPrompt, namesNoEdits } from './context-management.ts';
 import { COMMON_REASONING_FIELDS } from './read-thinking.ts';
 
 const strings: FieldCheck = {
@@ -79,6 +81,7 @@ const REFUSED_FIELDS: Refusals = {
   modalities: OTHER_PRICES.modalities!,
   container: { remedy: 'code execution is not supported; run the code yourself and send the result' },
   mcp_servers: { remedy: 'MCP servers are not called from here; call the server yourself and send its tools' },
+  context_management: { remedy: NO_REWRITING, harmless: keepsPrompt },
   compaction: { remedy: NO_REWRITING },
   thread: { remedy: NOTHING_STORED },
   fallback_credit_token: { remedy: ONE_MODEL },
@@ -116,8 +119,9 @@ function checkKnown(name: string, value: unknown): void {
   throw unsupported(name, `\`${name}\` other than ${named} has no price here; leave it out.`);
 }
 
-/** An empty word asks for nothing here, but hosts refuse it. */
+/** Values that ask for nothing here, but that hosts refuse. */
 export function isEmptyAsk(name: string, value: unknown): boolean {
+  if (name === 'context_management') return isEmpty(value) || namesNoEdits(value);
   return value === '' && Object.hasOwn(PRICED_VALUES, name);
 }
 
@@ -125,5 +129,6 @@ export function isEmptyAsk(name: string, value: unknown): boolean {
 export function isWithheld(name: string, forwards: readonly string[]): boolean {
   if (LABEL_FIELDS.includes(name)) return !forwards.includes(name);
   if (GATEWAY_FIELDS.includes(name)) return true;
+  if (name === 'context_management') return false;
   return Object.hasOwn(REFUSED_FIELDS, name) && !Object.hasOwn(KNOWN_FIELDS, name);
 }

@@ -3,6 +3,7 @@ import { documentSize } from '../fields/inline-file.ts';
 import { isAbsent, isObject, type Members } from '../fields/members.ts';
 import { type PromptVisitor, visitRest } from '../fields/prompt-visitor.ts';
 import { missing, mustBe, unsupported } from '../fields/request-errors.ts';
+import { visitRepeatedTools, visitToolAddition, visitToolReference, visitToolRemoval } from './tool-changes.ts';
 
 const ROLES = ['user', 'assistant', 'system'];
 
@@ -11,6 +12,7 @@ export function visitPrompt(body: Members, visitor: PromptVisitor): void {
   if (!isAbsent(body.system)) visitContent(body.system, 'system', TEXT_ONLY, visitor);
   const messages = readMessages(body);
   for (let index = 0; index < messages.length; index++) visitMessage(messages[index], `messages[${index}]`, visitor);
+  visitRepeatedTools(body.tools, messages, visitor);
 }
 
 export function readMessages(body: Members): readonly unknown[] {
@@ -149,14 +151,17 @@ function readImageAddress(source: Members, path: string): void {
 
 const TEXT_ONLY: BlockTable = { text: visitText };
 const IN_DOCUMENTS: BlockTable = { text: visitText, image: visitImage };
-const IN_TOOL_RESULTS: BlockTable = { ...IN_DOCUMENTS, document: visitDocument, search_result: visitSearchResult };
+const SHOWN: BlockTable = { ...IN_DOCUMENTS, document: visitDocument, search_result: visitSearchResult };
+const IN_TOOL_RESULTS: BlockTable = { ...SHOWN, tool_reference: visitToolReference };
 /** Every block type that has a price; others are refused by name. */
 const IN_MESSAGES: BlockTable = {
-  ...IN_TOOL_RESULTS,
+  ...SHOWN,
   tool_use: visitToolUse,
   tool_result: visitToolResult,
   thinking: visitThinking,
   redacted_thinking: visitRedactedThinking,
+  tool_addition: visitToolAddition,
+  tool_removal: visitToolRemoval,
 };
 
 /** Members that are already measured, or that no model reads. */

@@ -39,7 +39,7 @@ export function peek(text: JsonText, headers: IncomingHttpHeaders): Peek {
     defaultOutputLimit: outputLimit.tokens,
     answers: 1,
     needs: needsOf(body, measure),
-    size: measure.size(messageCount(body), countTools(body)),
+    size: measure.size(messageCount(body), countTools(body) + measure.addedTools),
     cacheWrites: measure.cacheWrites,
     labels: readLabels(body),
     reasoning,
@@ -98,9 +98,10 @@ function countTools({ tools, output_config: config, output_format: format, respo
 }
 
 /** The first need refuses models that cannot be called on this wire; its error names `model`. */
-export function needsOf(body: Members, { firstImage, firstDocument }: PromptMeasure): CapabilityNeed[] {
+export function needsOf(body: Members, { firstImage, firstDocument, addedTools }: PromptMeasure): CapabilityNeed[] {
   const needs: CapabilityNeed[] = [{ capability: 'messages', param: 'model' }];
-  if (Array.isArray(body.tools) && body.tools.length > 0) needs.push({ capability: 'tools', param: 'tools' });
+  if ((Array.isArray(body.tools) && body.tools.length > 0) || addedTools > 0)
+    needs.push({ capability: 'tools', param: 'tools' });
   if (firstImage !== null) needs.push({ capability: 'images', param: firstImage });
   if (firstDocument !== null) needs.push({ capability: 'documents', param: firstDocument });
   const reasons = reasoningParam(body);

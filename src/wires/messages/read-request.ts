@@ -50,11 +50,14 @@ export function readRequest(text: JsonText, peek: Peek, adjustments = refusing(F
 
 export const FIELD_NAMES = { stop: 'stop_sequences' };
 
-/** Fields that are read above, or that only this gateway reads; a top-level cache mark is only a hint. */
+/**
+ * Fields that are read above, or that only this gateway reads. A top-level cache mark is only a hint, and context management
+ * that was let through removes nothing.
+ */
 const CARRIED = new Set([
   ...['model', 'messages', 'system', 'max_tokens', 'stream', 'tools', 'tool_choice', 'stop_sequences'],
   ...['temperature', 'top_p', 'top_k', 'thinking', 'output_config', 'output_format', 'cache_control'],
-  ...['service_tier', 'speed', 'inference_geo', 'response_format', ...LABEL_FIELDS],
+  ...['service_tier', 'speed', 'inference_geo', 'response_format', 'context_management', ...LABEL_FIELDS],
 ]);
 
 function dropUntranslatable(body: Members, adjustments: Adjustments): void {

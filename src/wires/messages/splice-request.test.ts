@@ -52,6 +52,14 @@ test('fields of other gateways that ask for nothing are not sent on, the vendorâ
   });
 });
 
+test('context management that keeps all thinking is sent on, and without edits it is not', () => {
+  const keeping = { ...PLAIN, context_management: { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] } };
+  expect(JSON.parse(written(keeping))).toEqual(keeping);
+  for (const nothing of [null, {}, { edits: null }, { edits: [] }]) {
+    expect(JSON.parse(written({ ...PLAIN, context_management: nothing }))).toEqual(PLAIN);
+  }
+});
+
 test('another vendorâ€™s reasoning, from an earlier turn, never leaves; the rest of the turn does', () => {
   const signature = wrapForeign({ vendor: 'somebody', form: 'encrypted', data: 'x', id: 'rs_1' });
   const own = { type: 'thinking', thinking: 'mine', signature: 'EqQB' };

@@ -17,6 +17,11 @@ export function readVersion(headers: IncomingHttpHeaders): MessagesVersion {
   return known ?? reject(`anthropic-version: "${version}" is not a valid version`);
 }
 
+export function hasBeta(headers: IncomingHttpHeaders, prefix: string): boolean {
+  const betas = String(headers['anthropic-beta'] ?? '').split(',');
+  return betas.some((beta) => beta.trim().startsWith(prefix));
+}
+
 /** As on the other wires, headers that a gateway must not forward. */
 const VENDOR_HEADERS = {
   'anthropic-organization-id': '00000000-0000-4000-8000-000000000000',

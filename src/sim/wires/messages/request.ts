@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type Fields, isAbsent, isFields } from '../../fields.ts';
 import type { AnswerFormat, Prompt, PromptMessage, PromptTool, ToolChoice } from '../../prompt.ts';
 import { reject } from './errors.ts';
-import { type MessagesVersion, readVersion } from './headers.ts';
+import { hasBeta, type MessagesVersion, readVersion } from './headers.ts';
 import { isAdaptiveOnly, readThinking, type Thinking } from './thinking.ts';
 import { Transcript } from './transcript.ts';
 import { checkThoughtsCameBack, checkToolTurns } from './turn-order.ts';
@@ -26,6 +26,7 @@ export function readCountedPrompt(body: Fields, headers: IncomingHttpHeaders): T
 
 function readRequest(body: Fields, headers: IncomingHttpHeaders, outputTokensMax: number): MessagesRequest {
   const version = readVersion(headers);
+  checkContextManagement(body.context_management, headers);
   const model = readModel(body.model);
   const transcript = new Transcript();
   const tools = readTools(body.tools, transcript);
@@ -37,7 +38,8 @@ function readRequest(body: Fields, headers: IncomingHttpHeaders, outputTokensMax
   }
   const format = readFormat(body, transcript);
   const system = readSystem(body.system, transcript);
-  const turns = readTurns(body.messages, { transcript, model, version });
+  const systemTurns = version !== '2023-06-01' || hasBeta(headers, 'mid-conversation-');
+  const turns = readTurns(body.messages, { transcript, model, version, systemTurns, tools });
   checkTurns(turns, model, thinking);
   // At the top level it marks the last block.
   transcript.mark(body, 'cache_control');
@@ -54,6 +56,13 @@ function readRequest(body: Fields, headers: IncomingHttpHeaders, outputTokensMax
     format,
   };
   return { prompt, transcript, thinking, stream: readStream(body.stream) };
+}
+
+/** Only a beta knows the field. */
+function checkContextManagement(asked: unknown, headers: IncomingHttpHeaders): void {
+  if (asked !== undefined && !hasBeta(headers, 'context-management-')) {
+    reject('context_management: Extra inputs are not permitted');
+  }
 }
 
 function readModel(model: unknown): string {
@@ -102,7 +111,8 @@ function readTool(tool: unknown, path: string, transcript: Transcript): PromptTo
   if (typeof name !== 'string' || name === '') return reject(`${path}.custom.name: Field required`);
   if (!isFields(schema)) return reject(`${path}.custom.input_schema: Field required`);
   const definition = JSON.stringify(declared);
-  transcript.addTool(definition);
+  // The model reads a deferred tool where a message refers to it.
+  if (declared.defer_loading !== true) transcript.addTool(definition);
   transcript.mark(tool, path);
   return { name, definition, schema: { type: 'object', ...schema } };
 }

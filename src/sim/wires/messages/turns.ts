@@ -1,5 +1,5 @@
 import { type Fields, isAbsent, isFields } from '../../fields.ts';
-import type { PromptMessage, PromptToolCall } from '../../prompt.ts';
+import type { PromptMessage, PromptTool, PromptToolCall } from '../../prompt.ts';
 import { reject } from './errors.ts';
 import type { MessagesVersion } from './headers.ts';
 import { checkThinkingBlock } from './thinking.ts';
@@ -30,6 +30,9 @@ interface Terms {
   readonly transcript: Transcript;
   readonly model: string;
   readonly version: MessagesVersion;
+  /** Whether messages may have the role "system". */
+  readonly systemTurns: boolean;
+  readonly tools: readonly PromptTool[];
 }
 
 export function readTurns(messages: unknown, terms: Terms): Turn[] {
@@ -41,7 +44,7 @@ export function readTurns(messages: unknown, terms: Terms): Turn[] {
 
 function readTurn(message: unknown, path: string, terms: Terms): Turn {
   if (!isFields(message)) return reject(`${path}: Input should be a valid dictionary`);
-  const role = readRole(message.role, path, terms.version);
+  const role = readRole(message.role, path, terms.systemTurns);
   const turn: OpenTurn = { path, role, types: [], text: '', images: [], calls: [], results: [] };
   for (const [index, block] of blocksOf(message.content, path).entries()) {
     readBlock(block, `${path}.content.${index}`, turn, terms);
@@ -49,10 +52,10 @@ function readTurn(message: unknown, path: string, terms: Terms): Turn {
   return turn;
 }
 
-function readRole(role: unknown, path: string, version: MessagesVersion): Turn['role'] {
+function readRole(role: unknown, path: string, systemTurns: boolean): Turn['role'] {
   if (role === 'user' || role === 'assistant') return role;
   if (role !== 'system') return reject(`${path}.role: Input should be 'user' or 'assistant'`);
-  if (version !== '2023-06-01') return role;
+  if (systemTurns) return role;
   return reject(
     'messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter, ' +
       'not "system" as an input message role.',
@@ -75,6 +78,9 @@ const READERS: Record<string, BlockReader> = {
   tool_result: readToolResult,
   thinking: readThought,
   redacted_thinking: readThought,
+  tool_reference: readToolReference,
+  tool_addition: readToolChange,
+  tool_removal: readToolChange,
 };
 
 function readBlock(block: unknown, path: string, turn: OpenTurn, terms: Terms): void {
@@ -161,6 +167,20 @@ function readToolResult(block: Fields, path: string, turn: OpenTurn, terms: Term
 
 function resultBlocks(content: unknown, path: string): unknown[] {
   return isAbsent(content) || content === '' ? [] : blocksOf(content, `${path}.tool_result`);
+}
+
+/** The whole definition stands in this place. */
+function readToolReference({ tool_name: name }: Fields, path: string, _: OpenTurn, { transcript, tools }: Terms): void {
+  const found = tools.find((tool) => tool.name === name);
+  if (found === undefined) reject(`${path}: Tool reference '${String(name)}' not found in available tools`);
+  transcript.addTool(found.definition);
+}
+
+function readToolChange({ type, tool }: Fields, path: string, turn: OpenTurn, terms: Terms): void {
+  const { type: kind, name, definition } = isFields(tool) ? tool : {};
+  if (kind === 'tool_definition' && type === 'tool_addition') terms.transcript.addTool(JSON.stringify(definition));
+  else if (kind !== 'tool_reference') reject(`${path}.tool: Input tag '${String(kind)}' is not expected`);
+  else if (type === 'tool_addition') readToolReference({ tool_name: name }, path, turn, terms);
 }
 
 /** Reasoning of earlier turns is checked and then dropped, so it costs nothing. */
