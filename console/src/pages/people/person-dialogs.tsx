@@ -61,7 +61,7 @@ function wordsFor(action: Exclude<PersonAction, 'rename'>, name: string): Words 
     reset: {
       title: `New password for ${name}`,
       button: 'Make the link',
-      text: 'Makes a link with which they set a new password. Their sessions, single sign-on and the management keys they minted end now.',
+      text: 'Makes a link with which they set a new password. Once it is used, their sessions, single sign-on and the management keys they minted end. Until then nothing ends: to end their sessions now, sign them out everywhere.',
       done: 'The link was created.',
     },
     promote: {
