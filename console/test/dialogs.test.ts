@@ -1,4 +1,4 @@
-import { test } from 'vitest';
+import { expect, test } from 'vitest';
 import { hostedSuite } from './hosted-suite.ts';
 
 const suite = hostedSuite();
@@ -15,4 +15,23 @@ test('the dialog for a new password says that sessions end when its link is used
   await member.reload();
   await member.getByRole('heading', { level: 1, name: 'Models' }).waitFor();
   await Promise.all([page, member].map((each) => each.context().close()));
+});
+
+test('a key is not minted while its date is only partly typed, because it would never expire', async () => {
+  const page = await openAs('owner', '/keys?dialog=mint');
+  await page.getByLabel('Name').fill('until-the-end-of-the-year');
+  await page.getByLabel('Expires after').focus();
+  await page.keyboard.type('1231');
+  await page.getByRole('button', { name: 'Mint key' }).click();
+  await page.getByRole('alert').getByText('A date is not complete.').waitFor();
+  expect(await page.locator('[data-secret]').count()).toBe(0);
+  const year = new Date().getUTCFullYear() + 1;
+  await page.getByLabel('Expires after').fill(`${year}-12-31`);
+  const sent = page.waitForRequest((request) => request.method() === 'POST');
+  await page.getByRole('button', { name: 'Mint key' }).click();
+  expect(JSON.parse((await sent).postData()!)).toMatchObject({
+    expires_at: Date.parse(`${year}-12-31T23:59:59Z`) / 1000,
+  });
+  await page.locator('[data-secret]').waitFor();
+  await page.context().close();
 });

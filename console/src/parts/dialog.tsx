@@ -86,15 +86,19 @@ export function FormDialog(props: FormDialogProps): ReactNode {
   const { title, action, dismissal = 'Cancel', tone = 'primary', busy, error, disabled = false } = props;
   const { children, onSubmit, onClose } = props;
   const stay = useStayWhile(busy);
-  const submit = (event: FormEvent): void => {
+  const [isUnfinished, setUnfinished] = useState(false);
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
-    if (!disabled && !busy) onSubmit();
+    const unfinished = unfinishedField(event.currentTarget);
+    setUnfinished(unfinished !== undefined);
+    if (unfinished !== undefined) unfinished.focus();
+    else if (!disabled && !busy) onSubmit();
   };
   return (
     <Dialog title={title} onClose={onClose} {...(busy ? { onAttempt: stay.onAttempt } : {})}>
       <form onSubmit={submit} noValidate className="flex flex-col gap-4">
         {children}
-        <FormError error={error} />
+        <FormError error={isUnfinished ? UNFINISHED : error} />
         {stay.wasAttempted ? (
           <p role="status" className="rounded-control bg-warning-soft px-3 py-2 text-warning">
             This is being sent. Wait for the answer, which is shown here.
@@ -110,6 +114,15 @@ export function FormDialog(props: FormDialogProps): ReactNode {
         </div>
       </form>
     </Dialog>
+  );
+}
+
+const UNFINISHED = 'A date is not complete. Enter all of it, or clear the field.';
+
+/** The browser says that a field is empty in which only the day and the month are typed: the key would never expire. */
+function unfinishedField({ elements }: HTMLFormElement): HTMLInputElement | undefined {
+  return [...elements].find(
+    (each): each is HTMLInputElement => 'validity' in each && (each as HTMLInputElement).validity.badInput,
   );
 }
 
