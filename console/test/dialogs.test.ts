@@ -1,8 +1,14 @@
 import { expect, test } from 'vitest';
+import { formatId } from '../../src/kit/ids.ts';
 import { hostedSuite } from './hosted-suite.ts';
 
 const suite = hostedSuite();
 const { openAs } = suite;
+
+async function mintedKey(): Promise<string> {
+  const { harness, accountId } = suite.world;
+  return formatId('key_', (await harness.mintFor(accountId)).keyId);
+}
 
 test('the dialog for a new password says that sessions end when its link is used, and they do not end before', async () => {
   const page = await openAs('operator', '/people');
@@ -33,5 +39,16 @@ test('a key is not minted while its date is only partly typed, because it would 
     expires_at: Date.parse(`${year}-12-31T23:59:59Z`) / 1000,
   });
   await page.locator('[data-secret]').waitFor();
+  await page.context().close();
+});
+
+test('changing the models of a key names those that no model has, as minting does', async () => {
+  const page = await openAs('owner', `/keys?open=${await mintedKey()}`);
+  await page.getByRole('button', { name: 'Change' }).click();
+  await page.getByLabel('Models').fill('sim-gpt sim-gtp');
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  await page.getByText('No model has these names now: sim-gtp.').waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
+  await page.getByRole('dialog').getByText('sim-gpt, sim-gtp').waitFor();
   await page.context().close();
 });

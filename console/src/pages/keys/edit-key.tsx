@@ -3,11 +3,12 @@ import type { ApiError } from '../../api/client.ts';
 import type { ShownKey } from '../../api/generated/routes.ts';
 import { useApi, useChange } from '../../api/queries.ts';
 import { Button } from '../../parts/button.tsx';
-import { FormDialog } from '../../parts/dialog.tsx';
+import { Dialog, FormDialog } from '../../parts/dialog.tsx';
 import { FormError } from '../../parts/error-panel.tsx';
 import { useNotices } from '../../parts/notices.tsx';
 import { changesOf, draftOf, faultsOf } from './key-draft.ts';
 import { KeyFields } from './key-fields.tsx';
+import { UnknownModels } from './unknown-models.tsx';
 
 const CHANGED_MEANWHILE = 412;
 
@@ -20,15 +21,28 @@ export function EditKeyDialog({ shownKey, onClose }: { readonly shownKey: ShownK
   const faults = faultsOf(draft);
   const changes = changesOf(draftOf(base), draft);
   const isConflict = update.error?.status === CHANGED_MEANWHILE;
+  const [unknown, setUnknown] = useState<readonly string[]>([]);
   const save = (): void =>
     update.mutate(
       { input: { key: base.id, ...changes }, version: base.version },
       {
-        onSuccess: ({ name }) => {
+        onSuccess: ({ name, unknown_models }) => {
           tell(`“${name}” was changed.`);
-          onClose();
+          if (changes.models == null || unknown_models.length === 0) onClose();
+          else setUnknown(unknown_models);
         },
       },
+    );
+  if (unknown.length > 0)
+    return (
+      <Dialog title={`“${base.name}” was changed`} onClose={onClose}>
+        <div className="flex flex-col gap-4">
+          <UnknownModels names={unknown} />
+          <Button className="self-end" onClick={onClose}>
+            Close
+          </Button>
+        </div>
+      </Dialog>
     );
   return (
     <FormDialog

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { OnceDialog } from '../../parts/once-dialog.tsx';
 import { useGatewayUrl, useTrialModel } from '../../snippets/gateway.ts';
 import { SnippetTabs } from '../../snippets/snippet-tabs.tsx';
+import { UnknownModels } from './unknown-models.tsx';
 
 interface SecretDialogProps {
   readonly title: string;
@@ -15,14 +16,9 @@ interface SecretDialogProps {
 export function SecretDialog({ title, secret, minted, note, onClose }: SecretDialogProps): ReactNode {
   const url = useGatewayUrl();
   const model = useTrialModel();
-  const unknown = minted.unknown_models ?? [];
   const more = (
     <>
-      {unknown.length === 0 ? null : (
-        <p className="rounded-control bg-warning-soft px-3 py-2 text-warning">
-          No model has these names now: {unknown.join(', ')}. They are kept, because a model may be added later.
-        </p>
-      )}
+      <UnknownModels names={minted.unknown_models ?? []} />
       <SnippetTabs url={url} model={model?.id ?? 'MODEL'} secret={secret} />
     </>
   );
