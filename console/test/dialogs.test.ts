@@ -1,9 +1,17 @@
-import { expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { formatId } from '../../src/kit/ids.ts';
 import { hostedSuite } from './hosted-suite.ts';
 
 const suite = hostedSuite();
 const { openAs } = suite;
+
+/** The text or label of what has the focus; the page itself has none. */
+function focused(page: Page): Promise<unknown> {
+  return page.evaluate(
+    `document.activeElement === document.body ? null : document.activeElement.ariaLabel ?? document.activeElement.id + document.activeElement.role`,
+  );
+}
 
 async function mintedKey(): Promise<string> {
   const { harness, accountId } = suite.world;
@@ -51,4 +59,29 @@ test('changing the models of a key names those that no model has, as minting doe
   await page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click();
   await page.getByRole('dialog').getByText('sim-gpt, sim-gtp').waitFor();
   await page.context().close();
+});
+
+describe('after a dialog the keyboard is', () => {
+  test('on the button of the menu that the dialog came from', async () => {
+    const page = await openAs('operator', '/accounts');
+    await page.getByRole('button', { name: /^Actions for/ }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('menuitem', { name: 'Rename' }).press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await expect.poll(() => focused(page)).toMatch(/^Actions for/);
+    await page.context().close();
+  });
+
+  test('in the drawer if the button that opened the dialog is gone', async () => {
+    const page = await openAs('owner', `/keys?open=${await mintedKey()}`);
+    await page.getByRole('button', { name: 'Disable' }).press('Enter');
+    await page.getByRole('button', { name: 'Disable key' }).press('Enter');
+    await page.getByRole('button', { name: 'Enable' }).waitFor();
+    await expect.poll(() => focused(page)).toContain('dialog');
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.context().close();
+  });
 });
