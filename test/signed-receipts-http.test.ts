@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ReceiptKeys, verifyReceipt } from '../packages/client/src/verify.ts';
 import { EXIT } from '../src/cli/exit-codes.ts';
@@ -9,8 +11,10 @@ import { type Clock, systemClock } from '../src/kit/clock.ts';
 import { compose } from '../src/main/compose.ts';
 import { databaseFile } from '../src/store/sqlite/database.ts';
 import type { CliRun } from './cli-fixture.ts';
+import { blocksOf } from './doc-blocks.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
 
+const run = promisify(execFile);
 const HELLO = { model: 'sim-gpt', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 20 };
 const KEY_SET = '/.well-known/tollgate-receipt-keys.json';
 
@@ -196,6 +200,22 @@ describe('the command line', () => {
     expect(JSON.parse(verified.out).kid).toBe(keys[2]!.kid);
     const { data } = JSON.parse((await tollgate('audit', 'list', '--json')).out);
     expect(data[0]).toMatchObject({ action: 'receipt_key.rotate', subject: keys[2]!.kid });
+  });
+
+  test('OpenSSL verifies an indented file with a proof as the page says, whichever key of the set has signed it', async () => {
+    await tollgate('receipts', 'rotate-key');
+    writeFileSync(join(harness.folder, 'keys.json'), await (await harness.get(KEY_SET)).text());
+    const commands = blocksOf('docs/signed-receipts.md').find(({ text }) => text.includes('openssl pkeyutl'))!.text;
+    const verify = async (document: unknown): Promise<string> => {
+      writeFileSync(join(harness.folder, 'receipt.json'), JSON.stringify(document, null, 2));
+      const { stdout } = await run('bash', ['-c', `set -euo pipefail\n${commands}`], { cwd: harness.folder });
+      return stdout;
+    };
+    const document = (await (await signed('&proof=true')).json()) as { payload: string };
+    const [verdict, payload = ''] = (await verify(document)).split('\n');
+    expect([verdict, JSON.parse(payload)]).toMatchObject(['Signature Verified Successfully', { receipt: { id } }]);
+    const changed = Buffer.from(payload.replace(id, 'req_1')).toString('base64url');
+    await expect(verify({ ...document, payload: changed })).rejects.toThrow();
   });
 
   test.each([
