@@ -177,6 +177,8 @@ describe('a usage report', () => {
     [`group_by=label:${'x'.repeat(257)}`, 'group_by'],
     ['metrics=money', 'metrics'],
     ['since=2027-01-01&until=2026-01-01', 'since'],
+    ['since=2026-01-01T00:30:00Z&until=2026-01-01T00:10:00Z', 'since'],
+    ['since=2026-01-01T00:30:00Z&until=2026-01-01T00:30:00Z', 'since'],
     ['colour=red', 'colour'],
   ])('refuses %s to callers, and names the parameter', async (query, param) => {
     const response = await harness.get(`/v1/usage?${query}`, bearer(owned));

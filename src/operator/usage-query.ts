@@ -63,7 +63,7 @@ export interface ReadUsage {
 export function readUsageQuery(asked: AskedUsage, clock: Clock): ReadUsage {
   const untilMs = startOf(HOUR_MS, (asked.untilMs ?? clock.nowMs()) + HOUR_MS - 1);
   const sinceMs = startOf(HOUR_MS, asked.sinceMs ?? untilMs - DAYS_DEFAULT * DAY_MS);
-  if (sinceMs >= untilMs) throw new InvalidUsageQuery('since', 'must be before until');
+  if (sinceMs >= untilMs || isReversed(asked)) throw new InvalidUsageQuery('since', 'must be before until');
   const groupBy = readWords(asked.groupBy);
   const metrics = readMetrics(asked.metrics);
   const query: UsageQuery = {
@@ -76,6 +76,11 @@ export function readUsageQuery(asked: AskedUsage, clock: Clock): ReadUsage {
     times: metrics.has('first_byte') || metrics.has('duration'),
   };
   return { query, groupBy, metrics };
+}
+
+/** Rounding makes a full hour of two times within one, whichever comes first. */
+function isReversed({ sinceMs, untilMs }: AskedUsage): boolean {
+  return sinceMs !== null && untilMs !== null && sinceMs >= untilMs;
 }
 
 function readWords(text: string): string[] {
