@@ -129,6 +129,22 @@ describe('an export', () => {
   });
 });
 
+test('an export with a limit goes on where a search stopped before it found that number', async () => {
+  const { store } = harness.running.books;
+  const list = store.listAccountReceipts;
+  const limits: number[] = [];
+  // As if a search looked at one receipt only.
+  store.listAccountReceipts = (filter, page) => {
+    limits.push(page.limit);
+    return list.call(store, filter, { ...page, examineMax: 1 });
+  };
+  const rows = async (limit: number): Promise<number> =>
+    (await (await read(`/receipts?format=jsonl&chain=cmd&limit=${limit}`, 'operator')).text()).split('\n').length - 1;
+  expect([await rows(5), await rows(1)]).toEqual([1, 1]);
+  expect(limits.slice(0, 2)).toEqual([5, 5]);
+  store.listAccountReceipts = list;
+});
+
 describe('the system', () => {
   const post = (path: string, body: object): Promise<Response> =>
     fetch(`${harness.url}/manage/v1${path}`, {

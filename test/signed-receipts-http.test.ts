@@ -204,7 +204,7 @@ describe('the command line', () => {
 
   test('OpenSSL verifies an indented file with a proof as the page says, whichever key of the set has signed it', async () => {
     await tollgate('receipts', 'rotate-key');
-    writeFileSync(join(harness.folder, 'keys.json'), await (await harness.get(KEY_SET)).text());
+    writeFileSync(join(harness.folder, 'keys.json'), (await tollgate('receipts', 'keys', '--json')).out);
     const commands = blocksOf('docs/signed-receipts.md').find(({ text }) => text.includes('openssl pkeyutl'))!.text;
     const verify = async (document: unknown): Promise<string> => {
       writeFileSync(join(harness.folder, 'receipt.json'), JSON.stringify(document, null, 2));

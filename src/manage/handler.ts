@@ -236,13 +236,15 @@ export class ManageHandler {
     { run, check }: { run(input: Record<string, unknown>): Promise<object>; check(): Promise<void> },
   ): Promise<ExportAnswer> {
     const end = this.#exports.take(actor);
-    const isBounded = input.limit !== undefined;
     const isPaged = 'limit' in inputSchema(inputSchemaOf(route)).properties;
+    let left = typeof input.limit === 'number' ? input.limit : Number.POSITIVE_INFINITY;
+    // A search may find fewer rows than were asked for although more follow.
     const read = async (given: Record<string, unknown>): Promise<RowPage> => {
       const page = (await run(given)) as RowPage;
-      return isPaged && !isBounded ? page : { ...page, next: null };
+      left -= page.data.length;
+      return isPaged && left > 0 ? page : { ...page, next: null };
     };
-    const asked = isPaged && !isBounded ? { ...input, limit: LIMITS.managementExportPageRows } : input;
+    const asked = isPaged ? { limit: LIMITS.managementExportPageRows, ...input } : input;
     try {
       const list: ListExport = {
         format,
@@ -255,7 +257,7 @@ export class ManageHandler {
         first: await read(asked),
         more: async (after) => {
           await check();
-          return read({ ...asked, after });
+          return read({ ...asked, limit: Math.min(left, LIMITS.managementExportPageRows), after });
         },
       };
       return { list, end };
