@@ -129,6 +129,45 @@ describe('a tool call without an id gets one', () => {
   });
 });
 
+describe('a tool call of a messages host without arguments', () => {
+  const call = (index: number): Parameters<typeof message> => [
+    {
+      type: 'content_block_start',
+      index,
+      content_block: { type: 'tool_use', id: `t${index}`, name: 'find', input: {} },
+    },
+    { type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json: '' } },
+    { type: 'content_block_stop', index },
+  ];
+  const frames = (stop_reason: string): string =>
+    message(
+      { type: 'message_start', message: {} },
+      ...call(0),
+      ...call(1),
+      { type: 'message_delta', delta: { stop_reason } },
+      { type: 'message_stop' },
+    );
+  const fragments = (text: string): string[] => [...text.matchAll(/"arguments":"([^"]*)"/g)].map(([, words]) => words!);
+
+  test('has an empty object in a chat stream, before the next call begins', () => {
+    expect(fragments(streamed('messages', 'chat', frames('tool_use')).text)).toEqual(['', '{}', '', '{}']);
+  });
+
+  test('is not completed if the limit may have cut it off', () => {
+    expect(fragments(streamed('messages', 'chat', frames('max_tokens')).text)).toEqual(['', '{}', '']);
+  });
+
+  test('and one of a responses host have it in a whole chat response', () => {
+    const block = { type: 'tool_use', id: 't1', name: 'find', input: '' };
+    const item = { type: 'function_call', call_id: 'c1', name: 'find', arguments: '' };
+    const wholes = [
+      buffered('messages', 'chat', { content: [block], stop_reason: 'tool_use' }),
+      buffered('responses', 'chat', { status: 'completed', output: [item] }),
+    ];
+    for (const whole of wholes) expect(fragments(whole.write(BILL).toString())).toEqual(['{}']);
+  });
+});
+
 test('arguments that a messages host puts as text into the head of a block are kept', () => {
   const block = { type: 'tool_use', id: 't1', name: 'find', input: '{"a":1}' };
   expect(streamed('messages', 'chat', onlyBlock(block)).text).toContain('"arguments":"{\\"a\\":1}"');

@@ -57,10 +57,16 @@ function mendMessage(choice: AnswerChoice, { requestId, hideReasoning }: RelayTe
     const prefix = choice.index === 0 ? '' : `${choice.index}_`;
     const id = typeof call.id === 'string' && call.id !== '' ? call.id : `call_${requestId}_${prefix}${position}`;
     changed = completeCall(call, id) || changed;
+    if (choice.finish_reason !== 'length') changed = fillArguments(call) || changed;
   });
   const hasCalls = calls.length > 0;
   const reason = mendFinishReason(choice.finish_reason, hasCalls) ?? (hasCalls ? 'tool_calls' : 'stop');
   return reason === choice.finish_reason ? changed : put(choice, 'finish_reason', reason);
+}
+
+/** Clients parse the arguments, and an empty string is not JSON. */
+function fillArguments({ function: called }: Members): boolean {
+  return isObject(called) && called.arguments === '' && put(called, 'arguments', '{}');
 }
 
 const TRACES: readonly string[] = ['reasoning', 'reasoning_content'];

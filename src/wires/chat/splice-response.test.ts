@@ -118,10 +118,20 @@ describe('an answer is put right', () => {
         tool_calls: [
           { id: 'call_req_1_0', type: 'function', function: { name: 'open', arguments: '{"lane":1}' } },
           CALL,
-          { id: 'call_req_1_2', type: 'function', function: { name: 'close', arguments: '' } },
+          { id: 'call_req_1_2', type: 'function', function: { name: 'close', arguments: '{}' } },
         ],
       },
     });
+  });
+
+  test('where a tool call has no arguments, unless the limit may have cut them off', () => {
+    const calls = [{ ...CALL, function: { name: 'open', arguments: '' } }];
+    const argumentsAt = (finish: string): unknown => {
+      const whole = answer([{ index: 0, message: { role: 'assistant', tool_calls: calls }, finish_reason: finish }]);
+      return JSON.parse(read(JSON.stringify(whole)).write(BILL).toString()).choices[0].message.tool_calls[0].function;
+    };
+    expect(argumentsAt('tool_calls')).toEqual({ name: 'open', arguments: '{}' });
+    expect(argumentsAt('length')).toEqual({ name: 'open', arguments: '' });
   });
 
   test('where its content is in parts', () => {

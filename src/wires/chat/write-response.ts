@@ -1,4 +1,4 @@
-import type { AnswerBlock, CanonicalAnswer } from '../../canonical/events.ts';
+import type { AnswerBlock, CanonicalAnswer, FinishReason } from '../../canonical/events.ts';
 import { stringifyJson } from '../../json/stringify.ts';
 import type { Bill } from '../bill.ts';
 import type { Members } from '../fields/members.ts';
@@ -29,7 +29,7 @@ function messageOf({ blocks, finish }: CanonicalAnswer): Members {
       .join('');
   const refusal = textOf('refusal');
   const text = textOf('text');
-  const calls = blocks.flatMap(callOf);
+  const calls = blocks.flatMap((block) => callOf(block, finish.reason));
   const isWithheld = finish.reason === 'content_filter';
   return {
     role: 'assistant',
@@ -60,7 +60,9 @@ function detailsOf({ text, opaque }: AnswerBlock, index: number): Members[] {
   return opaque.form === 'signature' ? [{ ...words[0], ...seal }] : [...words, seal];
 }
 
-function callOf({ head, text }: AnswerBlock): Members[] {
+/** Clients parse the arguments, and an empty string is not JSON; but what the output limit cut off is not completed. */
+function callOf({ head, text }: AnswerBlock, reason: FinishReason): Members[] {
   if (head.kind !== 'tool-call') return [];
-  return [{ id: head.id, type: 'function', function: { name: head.name, arguments: text } }];
+  const written = text === '' && reason !== 'length' ? '{}' : text;
+  return [{ id: head.id, type: 'function', function: { name: head.name, arguments: written } }];
 }

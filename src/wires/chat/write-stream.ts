@@ -1,4 +1,4 @@
-import type { BlockHead, CanonicalEvent } from '../../canonical/events.ts';
+import type { BlockHead, CanonicalEvent, FinishReason } from '../../canonical/events.ts';
 import type { Bill } from '../bill.ts';
 import type { StreamWriter, WriteTerms } from '../hub.ts';
 import { writePromptUsage } from '../usage/prompt-usage.ts';
@@ -12,6 +12,8 @@ class ChatStreamWriter implements StreamWriter {
   #isOpening = false;
   #block: BlockHead['kind'] = 'text';
   #calls = 0;
+  /** The last call has no arguments so far. */
+  #isCallEmpty = false;
   #traces = 0;
 
   constructor(terms: WriteTerms) {
@@ -25,7 +27,7 @@ class ChatStreamWriter implements StreamWriter {
         this.#isOpening = true;
         return '';
       case 'block-start':
-        return this.#open('""') + this.#begin(event.block);
+        return this.#open('""') + this.#fillCall() + this.#begin(event.block);
       case 'block-delta':
         return this.#chunk(this.#deltaText(event.text));
       case 'block-end':
@@ -33,7 +35,7 @@ class ChatStreamWriter implements StreamWriter {
           ? ''
           : this.#chunk(JSON.stringify({ reasoning_details: [opaqueDetail(event.opaque, this.#traces - 1)] }));
       case 'finish':
-        return this.#open(event.reason === 'content_filter' ? 'null' : '""') + this.#chunk('{}', event.reason);
+        return this.#finish(event.reason);
       default:
         return '';
     }
@@ -52,6 +54,19 @@ class ChatStreamWriter implements StreamWriter {
     return this.#chunk(`{"role":"assistant","content":${content},"refusal":null}`);
   }
 
+  #finish(reason: FinishReason): string {
+    // The output limit may have cut off the arguments, and then they are not completed.
+    const filled = reason === 'length' ? '' : this.#fillCall();
+    return this.#open(reason === 'content_filter' ? 'null' : '""') + filled + this.#chunk('{}', reason);
+  }
+
+  /** Clients parse the arguments, and an empty string is not JSON. */
+  #fillCall(): string {
+    if (!this.#isCallEmpty) return '';
+    this.#isCallEmpty = false;
+    return this.#chunk(this.#argumentsText('"{}"'));
+  }
+
   #headText(createdS: number): string {
     const { catalogModel, requestId } = this.#terms;
     return `data: {"id":"chatcmpl-${requestId}","object":"chat.completion.chunk","created":${createdS},"model":${JSON.stringify(catalogModel)},`;
@@ -66,6 +81,7 @@ class ChatStreamWriter implements StreamWriter {
     if (block.kind === 'reasoning') this.#traces++;
     if (block.kind !== 'tool-call') return '';
     const { id, name } = block;
+    this.#isCallEmpty = true;
     const call = { index: this.#calls++, id, type: 'function', function: { name, arguments: '' } };
     return this.#chunk(JSON.stringify({ tool_calls: [call] }));
   }
@@ -80,8 +96,13 @@ class ChatStreamWriter implements StreamWriter {
       case 'reasoning':
         return `{"reasoning":${quoted},"reasoning_content":${quoted},"reasoning_details":[${JSON.stringify(textDetail(text, this.#traces - 1))}]}`;
       case 'tool-call':
-        return `{"tool_calls":[{"index":${this.#calls - 1},"function":{"arguments":${quoted}}}]}`;
+        this.#isCallEmpty = false;
+        return this.#argumentsText(quoted);
     }
+  }
+
+  #argumentsText(quoted: string): string {
+    return `{"tool_calls":[{"index":${this.#calls - 1},"function":{"arguments":${quoted}}}]}`;
   }
 }
 
