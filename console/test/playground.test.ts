@@ -33,7 +33,7 @@ describe('the playground', () => {
     await close();
   });
 
-  test('attaches an image once, and says if one cannot be read', async () => {
+  test('attaches an image once, sends it without a text too, and says if one cannot be read', async () => {
     const { page, complaints, close } = await suite.open(`/playground?account=${suite.demo.account}&model=sim-claude`);
     const image = { name: 'dot.gif', mimeType: 'image/gif', buffer: Buffer.from(DOT_GIF, 'base64') };
     const input = page.getByLabel('Images');
@@ -41,6 +41,8 @@ describe('the playground', () => {
     await input.setInputFiles(image);
     await page.getByRole('button', { name: 'Remove the image' }).waitFor();
     expect(await page.getByAltText('To be sent').count()).toBe(1);
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('button', { name: /^\$0\.\d+/ }).waitFor();
     // As if the file was deleted after it was chosen.
     await page.evaluate('FileReader.prototype.readAsDataURL = function () { this.onerror(); }');
     await input.setInputFiles(image);
@@ -64,6 +66,12 @@ describe('the playground', () => {
       'sim-gpt',
       'sim-gpt-mini',
     ]);
+    const total = data.reduce((sum: bigint, each: { cost_nanousd: number }) => sum + BigInt(each.cost_nanousd), 0n);
+    const spent = page.locator('[data-cost]').first();
+    await expect.poll(() => spent.getAttribute('data-cost')).toBe(String(total));
+    await page.getByLabel('Compare with').selectOption('none');
+    await expect.poll(() => page.getByRole('article').count()).toBe(1);
+    expect(await spent.getAttribute('data-cost')).toBe(String(total));
     await page.getByRole('button', { name: 'Code' }).click();
     expect(await page.getByRole('dialog').locator('pre').textContent()).toContain('Name three rivers.');
     expect(complaints).toEqual([]);

@@ -1,10 +1,11 @@
-import type { Entry, Piece, Wire } from './wire.ts';
+import { type Entry, type Piece, textPartOf, type Wire } from './wire.ts';
 
 interface Chunk {
   readonly error?: { readonly message?: string };
   readonly choices?: readonly {
     readonly delta?: {
       readonly content?: string | null;
+      readonly refusal?: string | null;
       readonly reasoning_content?: string | null;
       readonly reasoning?: string | null;
       readonly tool_calls?: readonly {
@@ -34,6 +35,7 @@ export const chatWire: Wire = {
     return choices.flatMap(({ delta = {} }): Piece[] => [
       ...text('reasoning', delta.reasoning_content ?? delta.reasoning),
       ...text('text', delta.content),
+      ...text('text', delta.refusal),
       ...(delta.tool_calls ?? []).map(({ id, function: call }) => ({
         type: 'tool' as const,
         ...(id === undefined ? {} : { id }),
@@ -65,7 +67,7 @@ function messagesOf(entry: Entry): readonly object[] {
     ];
   if (entry.images.length === 0) return [{ role: 'user', content: entry.text }];
   const images = entry.images.map((url) => ({ type: 'image_url', image_url: { url } }));
-  return [{ role: 'user', content: [{ type: 'text', text: entry.text }, ...images] }];
+  return [{ role: 'user', content: [...textPartOf(entry, 'text'), ...images] }];
 }
 
 function text(type: 'text' | 'reasoning', value: string | null | undefined): Piece[] {

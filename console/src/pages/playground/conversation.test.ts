@@ -6,7 +6,7 @@ const TURN: Turn = {
   ...{ text: '', state: 'done', error: null, requestId: null, hasReceipt: true },
 };
 
-test.each(['stopped', 'failed'] as const)('a turn that was %s before any text is not sent again', (state) => {
+test.each(['stopped', 'failed', 'done'] as const)('a turn that was %s without any text is not sent again', (state) => {
   expect(entriesOf({ ...TURN, state })).toEqual([]);
 });
 

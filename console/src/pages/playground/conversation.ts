@@ -73,10 +73,10 @@ function newTurn(id: number, asked: Turn['asked'], model: string): Turn {
   };
 }
 
-/** What later requests contain of a turn. One that ended before any text is left out: hosts refuse an empty answer of the model. */
+/** What later requests contain of a turn. One without an answer is left out: hosts refuse an empty message of the model. */
 export function entriesOf({ asked, text, toolCalls, state }: Turn): readonly Entry[] {
   const isEmpty = text === '' && (state === 'failed' || toolCalls.length === 0);
-  if (state !== 'done' && isEmpty) return [];
+  if (isEmpty) return [];
   return [asked, { role: 'assistant', text, toolCalls }];
 }
 

@@ -1,4 +1,4 @@
-import { type Entry, type Piece, splitDataUrl, type Wire } from './wire.ts';
+import { type Entry, type Piece, splitDataUrl, textPartOf, type Wire } from './wire.ts';
 
 interface MessagesEvent {
   readonly type?: string;
@@ -62,7 +62,7 @@ function messageOf(entry: Entry): object {
     const { mediaType, base64 } = splitDataUrl(url);
     return { type: 'image', source: { type: 'base64', media_type: mediaType, data: base64 } };
   });
-  return { role: 'user', content: [...images, { type: 'text', text: entry.text }] };
+  return { role: 'user', content: [...images, ...textPartOf(entry, 'text')] };
 }
 
 /** This route takes the input of a call as an object. A model may have written something else. */

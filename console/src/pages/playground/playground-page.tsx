@@ -104,7 +104,7 @@ function Playground({ models, keys, needsKey }: PlaygroundProps): ReactNode {
       actions={
         <>
           <span className="text-muted">
-            Spent here <RunningCost turns={sides.flatMap(({ conversation }) => conversation.turns)} />
+            Spent here <RunningCost turns={[...one.turns, ...other.turns]} />
           </span>
           <Button onClick={() => setShowsCode(true)} disabled={isFaulty}>
             Code

@@ -1,4 +1,4 @@
-import type { Entry, Piece, Wire } from './wire.ts';
+import { type Entry, type Piece, textPartOf, type Wire } from './wire.ts';
 
 interface ResponsesEvent {
   readonly type?: string;
@@ -30,7 +30,8 @@ export const responsesWire: Wire = {
           message: message ?? response?.error?.message ?? 'The stream ended before the answer was complete.',
         },
       ];
-    if (type === 'response.output_text.delta') return [{ type: 'text', text: delta }];
+    if (type === 'response.output_text.delta' || type === 'response.refusal.delta')
+      return [{ type: 'text', text: delta }];
     if (type === 'response.reasoning_summary_text.delta' || type === 'response.reasoning_text.delta')
       return [{ type: 'reasoning', text: delta }];
     if (type === 'response.output_item.added' && item?.type === 'function_call')
@@ -49,5 +50,5 @@ function itemsOf(entry: Entry): readonly object[] {
     ];
   if (entry.images.length === 0) return [{ role: 'user', content: entry.text }];
   const images = entry.images.map((url) => ({ type: 'input_image', image_url: url }));
-  return [{ role: 'user', content: [{ type: 'input_text', text: entry.text }, ...images] }];
+  return [{ role: 'user', content: [...textPartOf(entry, 'input_text'), ...images] }];
 }

@@ -44,6 +44,11 @@ export interface Wire {
 
 export type WireName = 'chat' | 'messages' | 'responses';
 
+/** The text beside images. Hosts refuse an empty one. */
+export function textPartOf({ text }: Pick<Entry, 'text'>, type: string): readonly { type: string; text: string }[] {
+  return text.trim() === '' ? [] : [{ type, text }];
+}
+
 /** The parts of `data:image/png;base64,…`. */
 export function splitDataUrl(url: string): { readonly mediaType: string; readonly base64: string } {
   const [, mediaType = 'image/png', base64 = ''] = /^data:([^;,]+);base64,(.*)$/s.exec(url) ?? [];

@@ -70,6 +70,23 @@ test('reads texts, tool calls and errors of each stream', () => {
   ]);
 });
 
+test('shows a refusal of the model as its answer', () => {
+  const refused = [{ type: 'text', text: 'No.' }];
+  expect(chatWire.read({ choices: [{ delta: { content: null, refusal: 'No.' } }] })).toEqual(refused);
+  expect(responsesWire.read({ type: 'response.refusal.delta', delta: 'No.' })).toEqual(refused);
+});
+
+test.each([chatWire, messagesWire, responsesWire])(
+  'sends an image without a text as the image alone: $name',
+  (wire) => {
+    const image: Entry = { role: 'user', text: '', images: ['data:image/png;base64,AAAA'] };
+    const { messages, input } = wire.body(terms, [image]) as Record<string, { content: unknown }[]>;
+    expect((messages ?? input)!.at(-1)!.content).toEqual([
+      expect.objectContaining({ type: expect.stringContaining('image') }),
+    ]);
+  },
+);
+
 test('takes tools in the format of either vendor, and says what is missing', () => {
   expect(parseTools('[{"type":"function","function":{"name":"a","parameters":{}}}]')).toEqual([
     { name: 'a', parameters: {} },
