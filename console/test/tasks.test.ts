@@ -213,17 +213,21 @@ describe('requests', () => {
       last = answer.headers.get('x-gateway-request-id')!;
       await answer.text();
     }
+    await suite.demo.manage.post(`/receipts/${last}/refund`, { amount_nanousd: 7 });
     const digitsOf = (text: string | null): bigint => BigInt(text!.replaceAll(/[^\d]/g, ''));
     const { page, complaints, close } = await suite.open(`/requests?account=${suite.demo.account}&open=${last}`);
     const table = page.getByRole('table', { name: 'Calls of the chain' });
-    await table.getByRole('row', { name: /3 calls/ }).waitFor();
-    expect(await table.getByRole('row').count()).toBe(4);
-    expect(digitsOf(await table.locator('tr:last-child td').textContent())).toBe(costNanousd);
+    const sum = table.getByRole('row', { name: /3 calls/ });
+    await sum.waitFor();
+    expect(await table.getByRole('row').count()).toBe(5);
+    expect(digitsOf(await sum.locator('td').textContent())).toBe(costNanousd);
+    expect(await table.locator('tr:last-child').textContent()).toBe('Refunded−$0.000000007');
     await page.getByRole('link', { name: 'ticket-41' }).click();
     await expect.poll(() => page.locator('[data-row]').count()).toBe(3);
-    expect(digitsOf(await page.getByText('3 calls:').locator('xpath=following-sibling::*').textContent())).toBe(
+    expect(digitsOf(await page.getByText('3 calls:').locator('xpath=following-sibling::*[1]').textContent())).toBe(
       costNanousd,
     );
+    await page.getByText('· $0.000000007 refunded').waitFor();
     expect(complaints).toEqual([]);
     await close();
   });

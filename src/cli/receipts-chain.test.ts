@@ -28,6 +28,13 @@ test('lists the calls of a chain with what they cost together', async () => {
   expect(err).toContain('2 calls, $0.00032235 in total.');
 });
 
+test('says how much of the cost of a chain was refunded', async () => {
+  const { data } = await cli.json(['receipts', 'list', '--chain', 'order-17']);
+  await cli.run(['receipts', 'refund', (data as { id: string }[])[0]!.id, '--nanousd', '22350']);
+  const { err } = await cli.run(['receipts', 'list', '--chain', 'order-17']);
+  expect(err).toContain('2 calls, $0.00032235 in total, of which $0.00002235 was refunded.');
+});
+
 test('says that the cost of a chain is not complete while one of its calls runs', async () => {
   const { err } = await cli.run(['receipts', 'list', '--chain', 'order-18']);
   expect(err).toContain('1 call, $0.00 so far; 1 still running.');

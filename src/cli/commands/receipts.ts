@@ -88,11 +88,16 @@ const listCommand: CommandSpec = {
 };
 
 function describeSum(receipts: readonly OperatorReceiptView[]): string {
-  const costs = receipts.flatMap(({ cost_nanousd }) => (cost_nanousd === null ? [] : [BigInt(cost_nanousd)]));
-  const running = receipts.length - costs.length;
-  const sum = usd(costs.reduce((total, cost) => total + cost, 0n));
+  const sumOf = (amounts: readonly (bigint | null)[]): bigint =>
+    amounts.reduce<bigint>((total, amount) => total + BigInt(amount ?? 0), 0n);
+  const running = receipts.filter(({ cost_nanousd }) => cost_nanousd === null).length;
+  const sum = usd(sumOf(receipts.map(({ cost_nanousd }) => cost_nanousd)));
+  const refunded = sumOf(receipts.map(({ refunded_nanousd }) => refunded_nanousd));
+  const back = refunded === 0n ? '' : `, of which ${usd(refunded)} was refunded`;
   const calls = counted(receipts.length, 'call');
-  return running === 0 ? `${calls}, ${sum} in total.` : `${calls}, ${sum} so far; ${running} still running.`;
+  return running === 0
+    ? `${calls}, ${sum} in total${back}.`
+    : `${calls}, ${sum} so far${back}; ${running} still running.`;
 }
 
 export const receiptsCommands: CommandGroup = {

@@ -48,7 +48,7 @@ interface MemberTableProps {
 }
 
 function MemberTable({ open, receipts, hasMore }: MemberTableProps): ReactNode {
-  const { costNanousd, running } = sumOfChain(receipts);
+  const { costNanousd, refundedNanousd, running } = sumOfChain(receipts);
   return (
     <table
       aria-label="Calls of the chain"
@@ -85,6 +85,14 @@ function MemberTable({ open, receipts, hasMore }: MemberTableProps): ReactNode {
           </th>
           <td className="rounded-br-panel py-2 pr-3 text-right">{formatExact(costNanousd)}</td>
         </tr>
+        {refundedNanousd === 0n ? null : (
+          <tr>
+            <th scope="row" colSpan={3} className="py-2 pl-3 text-left font-normal">
+              Refunded
+            </th>
+            <td className="py-2 pr-3 text-right">−{formatExact(refundedNanousd)}</td>
+          </tr>
+        )}
       </tbody>
     </table>
   );
@@ -93,11 +101,12 @@ function MemberTable({ open, receipts, hasMore }: MemberTableProps): ReactNode {
 /** What the listed calls of a chain cost together. */
 export function ChainSummary({ requests }: { readonly requests: Pick<Requests, 'rows' | 'hasMore'> }): ReactNode {
   const receipts = requests.rows.flatMap((row) => (row.kind === 'receipt' ? [row.receipt] : []));
-  const { costNanousd, running } = sumOfChain(receipts);
+  const { costNanousd, refundedNanousd, running } = sumOfChain(receipts);
   return (
     <p className="spacing-page py-2">
       <span className="text-muted">{sumLabel(receipts.length, running, requests.hasMore)}: </span>
       <span className="font-semibold">{formatExact(costNanousd)}</span>
+      {refundedNanousd === 0n ? null : <span className="text-muted"> · {formatExact(refundedNanousd)} refunded</span>}
     </p>
   );
 }
