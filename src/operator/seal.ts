@@ -9,6 +9,7 @@ import { receiptKeyPlace } from '../signing/receipt-keys.ts';
 import type { Directory } from '../store/directory.ts';
 import type { Store } from '../store/store.ts';
 import { secretPlace } from '../webhooks/secret-box.ts';
+import { type ActingServices, auditRow } from './actor.ts';
 import { OperatorError } from './error.ts';
 
 /** Where encrypted rows are. */
@@ -71,15 +72,24 @@ export interface SealStatusView {
   readonly unreadable_keys: readonly UnreadableView[];
 }
 
-/** Rotates one page. The first page reads the master keys again, so that a changed file needs no restart. */
+type RotationServices = SealServices &
+  ActingServices & { readonly store: { readonly directory: Pick<Directory, 'writeAudit'> } };
+
+/**
+ * Rotates one page. The first page reads the master keys again, so that a changed file needs no restart, and writes the
+ * rotation to the audit before anything is re-encrypted.
+ */
 export async function rotateSeals(
-  services: SealServices,
+  services: RotationServices,
   input: z.output<typeof sealRotation>,
 ): Promise<SealRotationView> {
+  let keysBefore: readonly string[] = [];
   const keyring = await masterKeysOf(services, true, (keys) => {
+    keysBefore = keys.sealer.keyIds;
     if (input.after === null) keys.reload();
     if (input.new_key) keys.addKey();
   });
+  if (input.after === null || input.new_key) await auditRotation(services, keysBefore, keyring, input.new_key);
   const after = input.after === null ? null : BigInt(input.after);
   const { examined, rewrapped, upToDate, changedMeanwhile, unreadable, next } = await rotatePage(
     sealedRows(services.store),
@@ -97,6 +107,18 @@ export async function rotateSeals(
     unreadable,
     next: next === null ? null : String(next),
   };
+}
+
+/** Names the master keys by their ids, the one that encrypts first. */
+async function auditRotation(
+  services: RotationServices,
+  keysBefore: readonly string[],
+  { sealer }: MasterKeyring,
+  isNewKey: boolean,
+): Promise<void> {
+  const after = { keys: sealer.keyIds, new_key: isNewKey };
+  const change = { action: 'seal.rotate', subject: sealer.keyId, before: { keys: keysBefore }, after };
+  await services.store.directory.writeAudit(auditRow(services, change));
 }
 
 export async function showSeals(services: SealServices): Promise<SealStatusView> {

@@ -23,6 +23,7 @@ type MoneyOfPeople = Pick<
   | 'receiptKeysAfter'
   | 'openConditions'
   | 'raiseAlert'
+  | 'writeAudit'
 >;
 
 export function memoryDirectory(rows: MemoryRows): Directory {
@@ -62,6 +63,8 @@ class MemoryDirectory implements MoneyOfPeople {
   openConditions: Directory['openConditions'] = async () => [];
 
   raiseAlert: Directory['raiseAlert'] = async () => 'raised';
+
+  writeAudit: Directory['writeAudit'] = async () => {};
 
   renameAccount: Directory['renameAccount'] = async (id, name, expectedVersion) => {
     const account = this.#rows.accounts.get(id);

@@ -42,6 +42,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'provider_key.verify': 'Verified a provider key',
   'receipt.refund': 'Refunded a call',
   'receipt_key.rotate': 'Made a new key for receipts',
+  'seal.rotate': 'Rotated the master keys',
   'session.begin': 'Signed in',
   'session.end': 'Signed out',
   'store.archive': 'Archived receipts',
