@@ -98,6 +98,7 @@ export class CliFixture {
       lookForHosts: async (config) => config,
       examineKeys: async () => this.keyFindings,
       download: async () => ({ refused: 'nothing is downloaded here' }),
+      sendThroughProxy: () => Promise.reject(new Error('no proxy is asked here')),
       catalogFor: (config) => catalogFor(config, config.hosts),
       program: this.program,
       terminal: { writeOut: (text) => void out.push(text), writeErr: (text) => void err.push(text) },

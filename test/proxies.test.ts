@@ -10,9 +10,11 @@ import { createInterface } from 'node:readline';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { describeHosts } from '../src/cli/describe-hosts.ts';
+import { runCli } from '../src/cli/run.ts';
 import { type Config, type Environment, loadConfig } from '../src/config/config.ts';
 import { findLocalHosts } from '../src/hosts/find-local.ts';
 import { systemClock } from '../src/kit/clock.ts';
+import { compose } from '../src/main/compose.ts';
 import { certify } from './egress/certificate.ts';
 import { type Harness, startHarness } from './harness.ts';
 import { until } from './until.ts';
@@ -27,6 +29,11 @@ const FRAMES = [
 ];
 const MODELS = JSON.stringify({ data: [{ id: 'llama', object: 'model', owned_by: 'library' }] });
 
+/** The bodies of all requests that have arrived. */
+const uploads: string[] = [];
+
+const GROUP = JSON.stringify({ object: 'job_group', id: 'grp_1', counts: { total: 1 } });
+
 const answer: RequestListener = (incoming, outgoing) => {
   incoming.setEncoding('utf8');
   let body = '';
@@ -34,7 +41,9 @@ const answer: RequestListener = (incoming, outgoing) => {
     body += text;
   });
   incoming.on('end', () => {
-    if (incoming.method === 'GET') outgoing.setHeader('content-type', 'application/json').end(MODELS);
+    uploads.push(body);
+    if (incoming.url?.includes('/jobs/groups')) outgoing.end(GROUP);
+    else if (incoming.method === 'GET') outgoing.setHeader('content-type', 'application/json').end(MODELS);
     else if (!body.includes('"stream":true')) outgoing.setHeader('content-type', 'application/json').end(ANSWER);
     else {
       outgoing.setHeader('content-type', 'text/event-stream');
@@ -236,5 +245,60 @@ describe('a proxy that is down', () => {
     expect(logText()).toContain(`Through the proxy http://127.0.0.1:${gone.port}: connect ECONNREFUSED`);
     expect(logText()).not.toMatch(/hidden/);
     expect(await harness!.newestReceipt()).toMatchObject({ costNanousd: 0n, lossReason: null });
+  });
+});
+
+describe('a command that calls a gateway on another machine', () => {
+  async function command(
+    args: readonly string[],
+    env: Environment,
+  ): Promise<{ code: number; out: string; err: string }> {
+    const out: string[] = [];
+    const err: string[] = [];
+    const terminal = {
+      writeOut: (text: string) => void out.push(text),
+      writeErr: (text: string) => void err.push(text),
+    };
+    const composition = compose({ program: 'tollgate', terminal, cwd: folder, clock: systemClock });
+    const all = { HOME: folder, TOLLGATE_API_KEY: 'tg_live_x', TOLLGATE_DATA: folder, ...env };
+    const code = await runCli(args, all, composition);
+    return { code, out: out.join(''), err: err.join('') };
+  }
+
+  const at = (entry: Entry): string => entry.base_url.replace(/\/v1$/, '');
+  const show = (entry: Entry): string[] => ['jobs', 'show', 'job_1', '--json', '--url', at(entry)];
+
+  it.each([
+    ['http', http, () => `GET http://model.example:${portOf(plain)}`],
+    ['https', https, () => `CONNECT model.example:${portOf(secure)}`],
+  ])('goes through the proxy of the environment, over %s', async (_scheme, entry, request) => {
+    const { code, out } = await command(show(entry()), { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url });
+    expect([code, out.trim()]).toEqual([0, MODELS]);
+    expect(proxy.requests).toEqual([request()]);
+  });
+
+  it('sends a file through it as a whole', async () => {
+    const file = `${JSON.stringify({ custom_id: 'x'.repeat(300_000) })}\n`;
+    writeFileSync(join(folder, 'batch.jsonl'), file);
+    const { code, out } = await command(['jobs', 'submit', 'batch.jsonl', '--json', '--url', at(https())], {
+      https_proxy: proxy.url,
+    });
+    expect([code, out.trim()]).toEqual([0, GROUP]);
+    expect([uploads.at(-1)?.length, uploads.at(-1) === file]).toEqual([file.length, true]);
+    expect(proxy.requests).toEqual([`CONNECT model.example:${portOf(secure)}`]);
+  });
+
+  it('goes directly where NO_PROXY says so', async () => {
+    const { code } = await command(show(near()), { HTTP_PROXY: proxy.url, NO_PROXY: '0.0.0.0' });
+    expect([code, proxy.requests]).toEqual([0, []]);
+  });
+
+  it('names a proxy that refuses it, without the password', async () => {
+    const url = `http://someone:secretly@127.0.0.1:${locked.port}`;
+    for (const entry of [http(), https()]) {
+      const { code, err } = await command(show(entry), { HTTP_PROXY: url, HTTPS_PROXY: url });
+      expect([code, err]).toEqual([3, expect.stringContaining(`Through the proxy http://127.0.0.1:${locked.port}: `)]);
+      expect(err).not.toContain('secretly');
+    }
   });
 });

@@ -1,5 +1,6 @@
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Config } from '../config/config.ts';
+import type { HostProxy } from '../config/proxies.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { VerifyProgress } from '../ledger/ledger.ts';
 import type { OperatorServices } from '../operator/operator.ts';
@@ -12,6 +13,7 @@ import type {
   RestoreView,
 } from '../operator/store.ts';
 import type { Finding } from './finding.ts';
+import type { GatewayRequest, GatewayResponse } from './gateway-client.ts';
 
 /** The process that has locked a data folder, as it described itself. */
 export interface Holder {
@@ -62,6 +64,8 @@ export interface Composition {
   examineKeys(hosts: Config['hosts']): Promise<Finding[]>;
   /** The bytes behind an operator's URL, or why there are none. */
   download(url: URL): Promise<Buffer | Refused>;
+  /** Sends a request to a gateway on another machine through a proxy. */
+  sendThroughProxy(proxy: HostProxy, request: GatewayRequest): Promise<GatewayResponse>;
   /** The models that a server with this config would serve. */
   catalogFor(config: Config): Catalog;
   /** How the user started this program, like `npx tollgate`. */

@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestOptions } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { tryParseJson } from '../json/json.ts';
@@ -23,19 +23,38 @@ export interface Upload {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+export interface GatewayRequest {
+  readonly target: URL;
+  readonly method: Method;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readable | null;
+  /** How long nothing may arrive. */
+  readonly silenceMs: number;
+}
+
+export interface GatewayResponse extends AsyncIterable<Buffer> {
+  readonly statusCode?: number | undefined;
+  readonly headers: IncomingHttpHeaders;
+}
+
+export type SendRequest = (request: GatewayRequest) => Promise<GatewayResponse>;
+type Method = 'GET' | 'POST' | 'DELETE';
+
 /** No answer, or an incomplete one, came back. */
 export class GatewayLost extends CliFailure {}
 
 /** Calls a gateway as any caller does, with a key. */
 export class GatewayClient {
   readonly #address: GatewayAddress;
+  readonly #sendRequest: SendRequest;
 
-  constructor(address: GatewayAddress) {
+  constructor(address: GatewayAddress, sendProxied: SendRequest | null = null) {
     this.#address = address;
+    this.#sendRequest = sendProxied ?? sendDirectly;
   }
 
   /** The text of a JSON answer. Throws what the gateway refused. */
-  async text(method: 'GET' | 'POST' | 'DELETE', path: string): Promise<string> {
+  async text(method: Method, path: string): Promise<string> {
     return this.#readText(await this.#send(method, path, null));
   }
 
@@ -48,7 +67,7 @@ export class GatewayClient {
     const response = await this.#send('GET', path, null);
     if (response.statusCode !== 200) throw refused(response, await this.#collect(response));
     try {
-      for await (const piece of response) yield piece as Buffer;
+      yield* response;
     } catch (error) {
       throw this.#lost(error as Error);
     }
@@ -66,32 +85,28 @@ export class GatewayClient {
     };
   }
 
-  #send(method: string, path: string, upload: Upload | null): Promise<IncomingMessage> {
+  async #send(method: Method, path: string, upload: Upload | null): Promise<GatewayResponse> {
     const { url, key } = this.#address;
-    const target = new URL(`${url}/v1${path}`);
-    const options: RequestOptions = {
+    const request = {
+      target: new URL(`${url}/v1${path}`),
       method,
-      timeout: LIMITS.jobClientSilenceMs,
       headers: {
         ...(key !== null && { authorization: `Bearer ${key}` }),
         ...(upload === null
-          ? { 'content-length': 0 }
-          : { 'content-type': upload.type, 'content-length': upload.bytes, ...upload.headers }),
+          ? { 'content-length': '0' }
+          : { 'content-type': upload.type, 'content-length': String(upload.bytes), ...upload.headers }),
       },
+      body: upload?.body ?? null,
+      silenceMs: LIMITS.jobClientSilenceMs,
     };
-    return new Promise((resolve, reject) => {
-      const isSecure = target.protocol === 'https:';
-      const send = isSecure ? process.getBuiltinModule('node:https').request : requestPlain;
-      const call = send(target, options, resolve);
-      call.on('timeout', () => call.destroy(new Error('no answer')));
-      call.on('error', (error) => reject(this.#lost(error)));
-      if (upload === null) call.end();
-      // A refusal may come before the whole file was sent; then the answer counts, not the failed upload.
-      else pipeline(upload.body, call).catch((error: Error) => reject(this.#lost(error)));
-    });
+    try {
+      return await this.#sendRequest(request);
+    } catch (error) {
+      throw this.#lost(error as Error);
+    }
   }
 
-  async #readText(response: IncomingMessage): Promise<string> {
+  async #readText(response: GatewayResponse): Promise<string> {
     const body = await this.#collect(response);
     const status = response.statusCode ?? 0;
     if (status >= 200 && status < 300) return body.toString();
@@ -99,7 +114,7 @@ export class GatewayClient {
   }
 
   /** An answer that breaks off is lost, like one that never came. */
-  async #collect(response: IncomingMessage): Promise<Buffer> {
+  async #collect(response: GatewayResponse): Promise<Buffer> {
     try {
       return await collect(response);
     } catch (error) {
@@ -114,19 +129,32 @@ export class GatewayClient {
   }
 }
 
-async function collect(response: IncomingMessage): Promise<Buffer> {
+function sendDirectly({ target, body, silenceMs, ...head }: GatewayRequest): Promise<GatewayResponse> {
+  return new Promise((resolve, reject) => {
+    const isSecure = target.protocol === 'https:';
+    const send = isSecure ? process.getBuiltinModule('node:https').request : requestPlain;
+    const call = send(target, { ...head, timeout: silenceMs }, resolve);
+    call.on('timeout', () => call.destroy(new Error('no answer')));
+    call.on('error', reject);
+    if (body === null) call.end();
+    // A refusal may come before the whole file was sent; then the answer counts, not the failed upload.
+    else pipeline(body, call).catch(reject);
+  });
+}
+
+async function collect(response: GatewayResponse): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let bytes = 0;
   for await (const piece of response) {
-    bytes += (piece as Buffer).length;
+    bytes += piece.length;
     if (bytes > LIMITS.operatorAnswerBytesMax)
       throw new CliFailure(EXIT.no, 'The answer of the gateway is too large. Ask for less, for example with --limit.');
-    pieces.push(piece as Buffer);
+    pieces.push(piece);
   }
   return Buffer.concat(pieces);
 }
 
-function refused({ statusCode }: IncomingMessage, body: Buffer): CliFailure {
+function refused({ statusCode }: GatewayResponse, body: Buffer): CliFailure {
   const { error } = (tryParseJson(body.toString()) ?? {}) as { error?: { message?: string; code?: string } };
   if (typeof error?.message !== 'string')
     return new CliFailure(EXIT.no, `The server answered with status ${statusCode}; is it a Tollgate gateway?`);

@@ -4,8 +4,10 @@ import type { Environment } from '../hosts/read-key.ts';
 import { isLoopback } from '../hosts/schema.ts';
 import { Secret } from '../kit/secret.ts';
 import { readNoProxy } from './no-proxy.ts';
-import type { ConfigProblem } from './problems.ts';
+import { ConfigError, type ConfigProblem } from './problems.ts';
 import type { ConfigFile } from './schema.ts';
+
+export type { HostProxy } from '../hosts/proxy.ts';
 
 /** The same hosts, each with the proxy it is reached through: its own `proxy`, else the one of the environment. */
 export function withProxies(
@@ -18,7 +20,9 @@ export function withProxies(
   return hosts.map((host) => {
     const at = entries.findIndex(({ name }) => name === host.row.name);
     const own = entries[at]?.proxy;
-    const proxy = own === undefined ? proxyOfEnvironment(host) : ownProxy(own, `hosts[${at}].proxy`);
+    const url = host.row.simulated ? null : URL.parse(host.row.baseUrl);
+    const ofEnvironment = url === null ? null : proxyOfEnvironment(url);
+    const proxy = own === undefined ? ofEnvironment : ownProxy(own, `hosts[${at}].proxy`);
     return proxy === null ? host : { ...host, proxy };
   });
 }
@@ -29,7 +33,15 @@ function ownProxy(own: string | false, source: string): HostProxy | null {
   return url === null ? null : proxyAt(url, source);
 }
 
-type ProxyOf = (host: ConfiguredHost) => HostProxy | null;
+/** The proxy of the environment through which a URL is reached; null if it is reached directly. Throws a ConfigError. */
+export function proxyFor(url: URL, env: Environment): HostProxy | null {
+  const problems: ConfigProblem[] = [];
+  const proxy = readEnvironment(env, problems)(url);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return proxy;
+}
+
+type ProxyOf = (url: URL) => HostProxy | null;
 
 function readEnvironment(env: Environment, problems: ConfigProblem[]): ProxyOf {
   const proxies: Record<string, HostProxy | null> = {
@@ -37,10 +49,9 @@ function readEnvironment(env: Environment, problems: ConfigProblem[]): ProxyOf {
     'http:': readVariable('http_proxy', env, problems),
   };
   const isExcluded = readNoProxy(firstSet('no_proxy', env)?.text ?? '');
-  return ({ row }) => {
-    const url = row.simulated ? null : URL.parse(row.baseUrl);
+  return (url) => {
     // A proxy cannot reach this machine's own loopback addresses.
-    if (url === null || isLoopback(url.hostname) || isExcluded(url)) return null;
+    if (isLoopback(url.hostname) || isExcluded(url)) return null;
     return proxies[url.protocol] ?? null;
   };
 }

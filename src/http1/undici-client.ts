@@ -4,16 +4,8 @@ import { LIMITS } from '../limits.ts';
 import type { AnswerReceiver, OutgoingRequest, RequestControl, Sender } from './client.ts';
 import { type Connector, type KeptConnection, trackConnections } from './kept-connection.ts';
 import { undici } from './load-undici.ts';
-import { proxyAgent } from './proxy-agent.ts';
+import { type ClientProxy, proxyAgent, throughProxy } from './proxy-agent.ts';
 import { type OriginPool, type OriginRequest, UndiciOrigin } from './undici-origin.ts';
-
-/** A proxy for every request of a client. */
-export interface ClientProxy {
-  /** It may hold a user and a password. */
-  readonly url: string;
-  /** The same without them, for messages. */
-  readonly name: string;
-}
 
 export interface UndiciClientTerms {
   /** Opens connections; undici's own connector by default. */
@@ -306,11 +298,6 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, OriginRequest, Req
 
 function handOver(exchange: UpstreamExchange): void {
   exchange.handOver();
-}
-
-function throughProxy(error: Error, proxyName: string): Error {
-  const { code } = error as NodeJS.ErrnoException;
-  return Object.assign(new Error(`Through the proxy ${proxyName}: ${error.message}`), { code });
 }
 
 function cancelled(): Error {

@@ -56,6 +56,8 @@ export function compose({ program, terminal, cwd, clock, ...terms }: ComposeTerm
     lookForHosts: (config) => withLocalHosts(config, clock, null),
     examineKeys: async (hosts) => (await import('./examine-keys.ts')).examineKeys(hosts, clock),
     download: async (url) => (await import('./download.ts')).download(url),
+    sendThroughProxy: async ({ url, name }, request) =>
+      (await import('../http1/request-through-proxy.ts')).requestThroughProxy({ url: url.reveal(), name }, request),
     catalogFor: (config) => catalogFor(config, config.hosts),
     program,
     terminal,

@@ -19,6 +19,7 @@ const UNDICI_HOMES = [
   'src/http1/download.ts',
   'src/http1/kept-connection.ts',
   'src/http1/proxy-agent.ts',
+  'src/http1/request-through-proxy.ts',
   'src/http1/undici-client.ts',
 ];
 

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { accessSync, constants, createReadStream, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { Readable } from 'node:stream';
 import { GROUP_PREFIX, JOB_PREFIX } from '../../canonical/id-prefixes.ts';
 import { CALLER_KEY_VARIABLE } from '../../config/config.ts';
+import { proxyFor } from '../../config/proxies.ts';
 import { shellWord } from '../../kit/shell-words.ts';
 import { LIMITS } from '../../limits.ts';
 import { JOB_STATUSES, type JobGroupView, type JobView } from '../../operator/job-view.ts';
@@ -10,7 +12,7 @@ import type { ListView } from '../../operator/view.ts';
 import type { CommandGroup, CommandSpec, Options } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { usageFailure } from '../failure.ts';
-import { GatewayClient, GatewayLost } from '../gateway-client.ts';
+import { GatewayClient, GatewayLost, type SendRequest } from '../gateway-client.ts';
 import { findGateway } from '../gateway-url.ts';
 import { readOperatorJson } from '../operator-json.ts';
 import { PAGE_OPTIONS, sayMore } from '../paging.ts';
@@ -208,12 +210,9 @@ async function sendFile(session: Session, client: GatewayClient, file: string, t
   try {
     for (let attempt = 1; ; attempt++) {
       try {
-        const body = createReadStream(path);
-        let sent = 0;
-        body.on('data', (piece) => {
-          sent += piece.length;
+        const tell = (sent: number): void =>
           line.tell(`sending ${file}`, Math.ceil(sent / 1024), Math.ceil(bytes / 1024), 'KB');
-        });
+        const body = Readable.from(countedPieces(createReadStream(path), tell));
         return await client.upload(`/jobs/groups?${terms.query}`, { body, bytes, type: 'application/jsonl', headers });
       } catch (error) {
         if (!(error instanceof GatewayLost) || attempt >= LIMITS.jobUploadAttemptsMax) throw error;
@@ -222,6 +221,16 @@ async function sendFile(session: Session, client: GatewayClient, file: string, t
     }
   } finally {
     line.end();
+  }
+}
+
+/** Read only when somebody takes the pieces: a listener for them would lose those that come while a proxy is asked. */
+async function* countedPieces(file: AsyncIterable<Buffer>, tell: (sent: number) => void): AsyncGenerator<Buffer> {
+  let sent = 0;
+  for await (const piece of file) {
+    sent += piece.length;
+    tell(sent);
+    yield piece;
   }
 }
 
@@ -252,7 +261,14 @@ async function openClient(session: Session, options: Options): Promise<GatewayCl
     throw usageFailure(
       `The variable ${variable} is not set. Put a gateway key into it, or name another with --key-env.`,
     );
-  return new GatewayClient({ url, key: key === '' ? null : key, isNamed: options.url !== undefined });
+  const isNamed = options.url !== undefined;
+  return new GatewayClient({ url, key: key === '' ? null : key, isNamed }, isNamed ? proxiedSend(session, url) : null);
+}
+
+/** Null if the gateway is reached directly, like the one on this machine. */
+function proxiedSend({ composition, env }: Session, url: string): SendRequest | null {
+  const proxy = proxyFor(new URL(url), env);
+  return proxy === null ? null : (request) => composition.sendThroughProxy(proxy, request);
 }
 
 function readId(typed: string): string {
