@@ -7,5 +7,10 @@ export const DISK_VARIABLE = 'TOLLGATE_TEST_DISK';
 
 /** A new temporary folder on a disk, for what is about disks or `kill -9`: in memory, an fsync would take no time. */
 export function diskFolder(prefix: string): string {
-  return mkdtempSync(join(process.env[DISK_VARIABLE] ?? tmpdir(), prefix));
+  return mkdtempSync(join(diskTemporary(), prefix));
+}
+
+/** The folder for temporary files on a disk: what one run of the tests keeps in memory is gone in the next. */
+export function diskTemporary(): string {
+  return process.env[DISK_VARIABLE] ?? tmpdir();
 }

@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { PYTHON_PACKAGES, pythonWithPackages } from '../campaigns/clients/python-packages.ts';
+import { INSTALLED_PYTHON, PYTHON_PACKAGES, pythonWithPackages } from '../campaigns/clients/python-packages.ts';
+import { DISK_VARIABLE } from '../campaigns/disk-folder.ts';
 import { blocksToRun, PAGES_WITH_CODE } from './doc-blocks.ts';
 import { type Harness, startHarness } from './harness.ts';
 
@@ -45,6 +47,11 @@ test.skipIf(python === null).each(PAGES)(
     }
   },
 );
+
+test('the packages are looked for on the disk, where one run after another finds them', () => {
+  const disk = process.env[DISK_VARIABLE] ?? tmpdir();
+  expect(INSTALLED_PYTHON.slice(0, disk.length + 1)).toBe(join(disk, '/'));
+});
 
 test('the page names the versions that are run', () => {
   const page = readFileSync(resolve(import.meta.dirname, '..', 'docs', 'clients', 'python.md'), 'utf8');

@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { diskTemporary } from '../disk-folder.ts';
 
 /** What docs/clients/python.md is about; each page block is run with these. */
 export const PYTHON_PACKAGES: Readonly<Record<string, string>> = { openai: '3.49.0', anthropic: '2.8.0' };
 
-const FOLDER = join(tmpdir(), 'tollgate-clients', 'python');
-const INSTALLED_PYTHON = join(FOLDER, 'bin', 'python');
+const FOLDER = join(diskTemporary(), 'tollgate-clients', 'python');
+export const INSTALLED_PYTHON = join(FOLDER, 'bin', 'python');
 
 /** The Python that has the packages: the one that `npm run clients:python` installed, or the machine's own; null if neither has them. */
 export function pythonWithPackages(): string | null {
