@@ -9,6 +9,8 @@ export interface Column<Each> {
   readonly wideOnly?: boolean;
   /** Left out on small laptops too. */
   readonly roomyOnly?: boolean;
+  /** Only on large screens. */
+  readonly largeOnly?: boolean;
   readonly className?: string;
   cell(row: Each): ReactNode;
 }
@@ -142,20 +144,36 @@ function SkeletonRows<Each>({ columns, bleed = false, skeletonRows = 6 }: TableP
   ));
 }
 
+type Placed = Pick<Column<never>, 'align' | 'wideOnly' | 'roomyOnly' | 'largeOnly' | 'className'>;
+
+/** From which width on a column is shown: an index of the rows below. */
+function widthOf({ wideOnly, roomyOnly, largeOnly }: Placed): number {
+  return largeOnly === true ? 3 : roomyOnly === true ? 2 : wideOnly === true ? 1 : 0;
+}
+
+const SHOWN = ['', 'hidden wide:table-cell', 'hidden roomy:table-cell', 'hidden large:table-cell'];
+/** Whole names, because the style sheet is made from the names that stand in the sources. */
+const ENDS = [
+  { inner: 'pr-2', panel: 'pr-4', page: 'pr-4' },
+  { inner: 'wide:pr-2', panel: 'wide:pr-4', page: 'wide:pr-7' },
+  { inner: 'roomy:pr-2', panel: 'roomy:pr-4', page: 'roomy:pr-7' },
+  { inner: 'large:pr-2', panel: 'large:pr-4', page: 'large:pr-7' },
+] as const;
+
 /** The padding of the first and last cell lines the table up with the title of its page or panel. */
-export function cellClass(
-  columns: readonly Pick<Column<never>, 'align' | 'wideOnly' | 'roomyOnly' | 'className'>[],
-  at: number,
-  bleed: boolean,
-): string {
-  const { align, wideOnly, roomyOnly, className = '' } = columns[at]!;
+export function cellClass(columns: readonly Placed[], at: number, bleed: boolean): string {
+  const column = columns[at]!;
   // Text after a number would otherwise begin where the number ends.
-  const isAfterNumber = align !== 'right' && columns[at - 1]?.align === 'right';
+  const isAfterNumber = column.align !== 'right' && columns[at - 1]?.align === 'right';
   const start = isAfterNumber ? 'pl-2 wide:pl-8' : at > 0 ? 'pl-2' : bleed ? 'pl-4 wide:pl-7' : 'pl-4';
-  const isLastNarrow = columns.findLastIndex((column) => column.wideOnly !== true && column.roomyOnly !== true) === at;
-  const edge = bleed ? 'pr-4 wide:pr-7' : 'pr-4';
-  const end = at === columns.length - 1 ? edge : isLastNarrow ? 'pr-4 wide:pr-2' : 'pr-2';
-  const side = align === 'right' ? 'text-right' : 'text-left';
-  const width = roomyOnly === true ? 'hidden roomy:table-cell' : wideOnly === true ? 'hidden wide:table-cell' : '';
-  return `${start} ${end} ${side} ${width} ${className}`;
+  const side = column.align === 'right' ? 'text-right' : 'text-left';
+  return [start, ...endsOf(columns, at, bleed), side, SHOWN[widthOf(column)], column.className ?? ''].join(' ');
+}
+
+/** Another column is the last one in narrow windows than in wide ones. */
+function endsOf(columns: readonly Placed[], at: number, bleed: boolean): readonly string[] {
+  return ENDS.map(({ inner, panel, page }, width) => {
+    const isLast = columns.findLastIndex((column) => widthOf(column) <= width) === at;
+    return isLast ? (bleed ? page : panel) : inner;
+  });
 }

@@ -95,7 +95,7 @@ function columnsFor(onEdit: ((editing: Editing) => void) | null): readonly Colum
         <PageLink
           to="/"
           search={{ account: id }}
-          className="block max-w-28 truncate wide:max-w-56 font-medium hover:underline"
+          className="block max-w-28 truncate font-medium wide:max-w-44 roomy:max-w-56 hover:underline"
         >
           {name}
         </PageLink>

@@ -150,23 +150,34 @@ function useColumns(): readonly Column<AuditEntry>[] {
       id: 'subject',
       head: 'What',
       wideOnly: true,
-      cell: ({ subject }) => <span className="block max-w-56 truncate font-mono text-small">{subject}</span>,
+      cell: ({ subject }) => (
+        <span className="block max-w-44 truncate large:max-w-56 font-mono text-small">{subject}</span>
+      ),
     },
     {
       id: 'changed',
       head: 'Changed',
-      wideOnly: true,
+      roomyOnly: true,
       className: 'text-muted',
-      cell: (entry) => <span className="block max-w-72 truncate">{changedMembers(entry).join(', ')}</span>,
+      cell: (entry) => (
+        <span className="block max-w-32 truncate large:max-w-60">{changedMembers(entry).join(', ')}</span>
+      ),
     },
     ...(account === null
-      ? [{ id: 'account', head: 'Account', wideOnly: true, cell: (entry: AuditEntry) => nameOf(entry.account) }]
+      ? [
+          {
+            id: 'account',
+            head: 'Account',
+            roomyOnly: true,
+            cell: (entry: AuditEntry) => <span className="block max-w-32 truncate">{nameOf(entry.account)}</span>,
+          },
+        ]
       : []),
     {
       id: 'address',
       head: 'Address',
       align: 'right',
-      wideOnly: true,
+      largeOnly: true,
       cell: ({ address }) => <span className="font-mono text-small text-muted">{address ?? '–'}</span>,
     },
   ];
@@ -183,10 +194,10 @@ const KINDS: Readonly<Record<AuditEntry['actor']['kind'], string | null>> = {
 export function Actor({ entry }: { readonly entry: AuditEntry }): ReactNode {
   const kind = KINDS[entry.actor.kind];
   return (
-    <span className="flex max-w-28 min-w-0 items-center gap-2 wide:max-w-64">
+    <span className="flex max-w-28 min-w-0 items-center gap-2 wide:max-w-40 roomy:max-w-64">
       <span className="truncate">{entry.actor.name}</span>
       {kind === null || kind === entry.actor.name ? null : (
-        <span className="hidden wide:inline">
+        <span className="hidden roomy:inline">
           <Chip>{kind}</Chip>
         </span>
       )}

@@ -109,7 +109,11 @@ function useHostFigures(range: Range): HostFigures {
 function columnsWith(figures: HostFigures): readonly Column<Host>[] {
   const { usage } = figures;
   return [
-    { id: 'host', head: 'Host', cell: ({ id }) => <span className="font-medium">{id}</span> },
+    {
+      id: 'host',
+      head: 'Host',
+      cell: ({ id }) => <span className="block max-w-28 truncate font-medium roomy:max-w-56">{id}</span>,
+    },
     { id: 'state', head: 'State', cell: ({ state }) => <HostStateChip state={state} /> },
     {
       id: 'paid',
@@ -141,7 +145,7 @@ function columnsWith(figures: HostFigures): readonly Column<Host>[] {
       id: 'slow',
       head: 'First byte, 95 %',
       align: 'right',
-      wideOnly: true,
+      roomyOnly: true,
       cell: ({ id }) => formatDuration(usage.get(id)?.first_byte_p95_ms ?? null),
     },
     { id: 'models', head: 'Models', align: 'right', wideOnly: true, cell: ({ models }) => formatCount(models.length) },

@@ -111,7 +111,7 @@ const COLUMNS: readonly Column<Job>[] = [
     id: 'job',
     head: 'Job',
     cell: ({ id, custom_id }) => (
-      <span className="block max-w-36 truncate font-mono text-small wide:max-w-56">{custom_id ?? id}</span>
+      <span className="block max-w-36 truncate font-mono text-small roomy:max-w-56">{custom_id ?? id}</span>
     ),
   },
   { id: 'status', head: 'Status', cell: (job) => <JobStatus job={job} /> },
@@ -129,7 +129,7 @@ const COLUMNS: readonly Column<Job>[] = [
     id: 'expires',
     head: 'Expires',
     align: 'right',
-    wideOnly: true,
+    roomyOnly: true,
     cell: (job) => <Ago at={hasEnded(job) ? null : secondsOf(job.expires_at)} />,
   },
   createdColumn,

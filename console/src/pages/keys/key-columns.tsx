@@ -32,7 +32,7 @@ const SPENDING: readonly Column<ShownKey>[] = [
     head: 'Key',
     cell: ({ name, hint }) => (
       <span className="flex min-w-0 flex-col gap-x-2 large:flex-row large:items-baseline">
-        <span title={name} className="max-w-28 truncate font-medium wide:max-w-44">
+        <span title={name} className="max-w-28 truncate font-medium wide:max-w-36">
           {name}
         </span>
         <KeyHint hint={hint} />
@@ -91,7 +91,7 @@ function useOwnerColumn(): Column<ShownKey> | null {
       head: 'Account',
       roomyOnly: true,
       cell: (key) => (
-        <span className="block max-w-44 truncate">
+        <span className="block max-w-28 truncate">
           {accounts.find(({ id }) => id === key.account)?.name ?? key.account}
         </span>
       ),
@@ -102,7 +102,7 @@ function useOwnerColumn(): Column<ShownKey> | null {
     head: 'Belongs to',
     roomyOnly: true,
     cell: ({ person }) => (
-      <span className="block max-w-44 truncate">
+      <span className="block max-w-28 truncate">
         {person === null ? <span className="text-muted">nobody</span> : memberOf(person)}
       </span>
     ),

@@ -64,7 +64,9 @@ function useColumns(onRevoke: (key: ManagementKey) => void): readonly Column<Man
       head: 'Name',
       cell: ({ name, hint }) => (
         <span className="flex min-w-0 flex-wrap items-baseline gap-x-2">
-          <span className="max-w-48 truncate font-medium">{name}</span>
+          <span title={name} className="max-w-24 truncate font-medium wide:max-w-40 roomy:max-w-48">
+            {name}
+          </span>
           <KeyHint hint={hint} />
         </span>
       ),
@@ -74,12 +76,16 @@ function useColumns(onRevoke: (key: ManagementKey) => void): readonly Column<Man
       id: 'role',
       head: 'May do what',
       wideOnly: true,
-      cell: (key) => roleText(key, accounts.find(({ id }) => id === key.account)?.name ?? key.account),
+      cell: (key) => (
+        <span className="block max-w-40 truncate roomy:max-w-64">
+          {roleText(key, accounts.find(({ id }) => id === key.account)?.name ?? key.account)}
+        </span>
+      ),
     },
     {
       id: 'minted',
       head: 'Minted by',
-      wideOnly: true,
+      roomyOnly: true,
       cell: ({ minted_by }) => (
         <span className="block max-w-48 truncate text-muted">
           {minted_by === null ? 'the command line' : nameOf(minted_by)}

@@ -157,8 +157,8 @@ function useColumns(hostStates: HostStates): readonly Column<Model>[] {
       head: 'Model',
       cell: ({ id, name }) => (
         <span className="flex min-w-0 flex-col wide:flex-row wide:items-baseline wide:gap-2">
-          <span className="max-w-36 truncate font-medium wide:max-w-56">{name}</span>
-          <span className="max-w-36 truncate font-mono text-small text-muted wide:max-w-56">{id}</span>
+          <span className="max-w-36 truncate font-medium wide:max-w-40 roomy:max-w-56">{name}</span>
+          <span className="max-w-36 truncate font-mono text-small text-muted wide:max-w-32 roomy:max-w-56">{id}</span>
         </span>
       ),
     },
@@ -178,12 +178,13 @@ function useColumns(hostStates: HostStates): readonly Column<Model>[] {
       id: 'tiers',
       head: 'Tiers',
       align: 'right',
-      wideOnly: true,
+      roomyOnly: true,
+      className: 'whitespace-nowrap',
       cell: ({ pricing }) => (
         <Tiers above={(pricing.tiers ?? []).map(({ above_input_tokens }) => above_input_tokens)} />
       ),
     },
-    { id: 'vendor', head: 'From', wideOnly: true, className: 'text-muted', cell: ({ owned_by }) => owned_by },
+    { id: 'vendor', head: 'From', roomyOnly: true, className: 'text-muted', cell: ({ owned_by }) => owned_by },
     ...(isOperator ? [hosts] : []),
   ];
 }

@@ -71,8 +71,8 @@ const COLUMNS: readonly Column<Person>[] = [
     head: 'Person',
     cell: ({ name, email }) => (
       <span className="flex min-w-0 flex-col wide:flex-row wide:items-baseline wide:gap-2">
-        <span className="max-w-44 truncate font-medium wide:max-w-56">{name}</span>
-        <span className="max-w-44 truncate text-muted wide:max-w-64">{email}</span>
+        <span className="max-w-44 truncate font-medium wide:max-w-40 roomy:max-w-56">{name}</span>
+        <span className="max-w-44 truncate text-muted wide:max-w-52 roomy:max-w-64">{email}</span>
       </span>
     ),
   },

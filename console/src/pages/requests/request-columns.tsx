@@ -31,7 +31,7 @@ function columnsOf(nameOf: (key: string) => string, isOperator: boolean): readon
       id: 'model',
       head: 'Model',
       cell: (row) => (
-        <span className="block max-w-28 truncate wide:max-w-64">
+        <span className="block max-w-28 truncate wide:max-w-40 large:max-w-64">
           {row.kind === 'receipt' ? row.receipt.effective_model : (row.refusal.model ?? '–')}
         </span>
       ),
@@ -42,7 +42,7 @@ function columnsOf(nameOf: (key: string) => string, isOperator: boolean): readon
       wideOnly: true,
       cell: (row) => {
         const key = keyOf(row);
-        return <span className="block max-w-48 truncate">{key === null ? '–' : nameOf(key)}</span>;
+        return <span className="block max-w-32 truncate large:max-w-48">{key === null ? '–' : nameOf(key)}</span>;
       },
     },
     {
@@ -56,7 +56,7 @@ function columnsOf(nameOf: (key: string) => string, isOperator: boolean): readon
       id: 'first',
       head: 'First byte',
       align: 'right',
-      wideOnly: true,
+      roomyOnly: true,
       cell: (row) => formatDuration(row.kind === 'receipt' ? row.receipt.first_byte_ms : null),
     },
     {
@@ -70,7 +70,7 @@ function columnsOf(nameOf: (key: string) => string, isOperator: boolean): readon
     {
       id: 'route',
       head: 'Route',
-      wideOnly: true,
+      largeOnly: true,
       className: 'text-muted',
       cell: (row) => <Route path={row.kind === 'receipt' ? row.receipt.route : row.refusal.route} />,
     },
@@ -84,8 +84,10 @@ function Route({ path }: { readonly path: string }): ReactNode {
 const hostColumn: Column<RequestRow> = {
   id: 'host',
   head: 'Host',
-  wideOnly: true,
-  cell: (row) => (row.kind === 'receipt' ? (row.receipt.host ?? '–') : '–'),
+  roomyOnly: true,
+  cell: (row) => (
+    <span className="block max-w-28 truncate">{row.kind === 'receipt' ? (row.receipt.host ?? '–') : '–'}</span>
+  ),
 };
 
 function Outcome({ row }: { readonly row: RequestRow }): ReactNode {
@@ -99,6 +101,8 @@ function tokenColumns(): readonly Column<RequestRow>[] {
     head,
     align: 'right',
     wideOnly: true,
+    // On small laptops there is room for what a call read and wrote in all.
+    roomyOnly: ['cached', 'reasoning'].includes(id),
     cell: (row) => {
       const usage = row.kind === 'receipt' ? row.receipt.usage : null;
       return usage === null ? <span className="text-muted">–</span> : formatCount(read(usage));

@@ -71,20 +71,30 @@ export function WebhookState({ webhook }: { readonly webhook: Webhook }): ReactN
 }
 
 const COLUMNS: readonly Column<Webhook>[] = [
-  { id: 'name', head: 'Name', cell: ({ name }) => <span className="font-medium">{name}</span> },
+  {
+    id: 'name',
+    head: 'Name',
+    cell: ({ name }) => (
+      <span title={name} className="block max-w-36 truncate font-medium roomy:max-w-56">
+        {name}
+      </span>
+    ),
+  },
   { id: 'state', head: 'State', cell: (webhook) => <WebhookState webhook={webhook} /> },
   {
     id: 'url',
     head: 'URL',
     wideOnly: true,
-    cell: ({ url }) => <span className="block max-w-96 truncate font-mono text-small">{url}</span>,
+    cell: ({ url }) => (
+      <span className="block max-w-48 truncate font-mono roomy:max-w-72 large:max-w-96 text-small">{url}</span>
+    ),
   },
   {
     id: 'events',
     head: 'Events',
     wideOnly: true,
     cell: ({ events }) => (
-      <span className="block max-w-48 truncate">{events === null ? 'all' : events.join(', ')}</span>
+      <span className="block max-w-32 truncate roomy:max-w-48">{events === null ? 'all' : events.join(', ')}</span>
     ),
   },
   { id: 'pending', head: 'Waiting', align: 'right', wideOnly: true, cell: ({ pending }) => formatCount(pending) },
