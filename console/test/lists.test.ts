@@ -17,6 +17,15 @@ async function exported(page: Page, format: string): Promise<string> {
   return readFileSync(await download.path(), 'utf8');
 }
 
+test('the name of a row of Usage leads to requests with the filters of the report', async () => {
+  const { account, keys } = suite.demo;
+  const { page, close } = await suite.open(`/usage?account=${account}&by=model&key=${keys[0]!.id}`);
+  await page.getByRole('table', { name: 'Usage by model' }).getByRole('link').first().click();
+  await page.getByRole('heading', { name: 'Requests' }).waitFor();
+  expect(new URL(page.url()).searchParams.get('key')).toBe(keys[0]!.id);
+  await close();
+});
+
 describe('a filter', () => {
   test('shows what the address says after Back, also while it has the focus', async () => {
     const { page, close } = await suite.open(`/keys?account=${suite.demo.account}&q=bot`);

@@ -16,6 +16,16 @@ afterAll(async () => {
   await harness.stop();
 });
 
+test('the plot of the spending says that its days are those in UTC, wherever the browser is', async () => {
+  const call = { model: 'sim-gpt', max_tokens: 8, messages: [{ role: 'user', content: 'Hello' }] };
+  await (await harness.post(call)).text();
+  const { token } = new ManageClient(harness);
+  const options = { timezoneId: 'Asia/Kolkata' };
+  const { page, close } = await visit(browser, `${harness.url}/console`, { token, options });
+  await page.getByText('Spend by day (UTC)').waitFor();
+  await close();
+});
+
 test('a key expires on the day that was chosen, although it is already the next one where the browser is', async () => {
   const year = new Date().getUTCFullYear() + 1;
   const { token } = new ManageClient(harness);

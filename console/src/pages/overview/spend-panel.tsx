@@ -42,7 +42,7 @@ export function SpendPanel({ range }: { readonly range: Range }): ReactNode {
   const isEmpty = plot !== null && plot.series.length === 0;
   return (
     <Panel
-      title={range.bucket === 'hour' ? 'Spend by hour' : 'Spend by day'}
+      title={`Spend by ${range.bucket} (UTC)`}
       actions={<Segmented label="Stack by" value={by} choices={choices} onChange={(value) => change({ by: value })} />}
     >
       <div className="px-4 pb-4">

@@ -68,6 +68,7 @@ export default function UsagePage(): ReactNode {
             {table.error === null ? (
               <UsageTable
                 group={group}
+                filter={filter}
                 groupLabel={groupLabel}
                 rows={table.data?.data ?? []}
                 totals={table.data?.totals}

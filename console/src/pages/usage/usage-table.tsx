@@ -8,7 +8,7 @@ import { type Column, cellClass, Table } from '../../parts/table.tsx';
 import { formatDuration } from '../../parts/time-format.ts';
 import { useMemberNames } from '../../shell/member-names.ts';
 import { PageLink } from '../../shell/page-link.tsx';
-import { type Group, inputTokens, nameOf } from './usage-query.ts';
+import { type Group, inputTokens, nameOf, type UsageView } from './usage-query.ts';
 
 type Totals = Output<'GET /usage'>['totals'];
 /** What a row and the totals both have. */
@@ -55,6 +55,8 @@ const FIGURES: readonly Figure[] = [
 
 interface UsageTableProps {
   readonly group: Group;
+  /** What the report is filtered by. */
+  readonly filter: UsageView['filter'];
   readonly groupLabel: string;
   readonly rows: readonly UsageRow[];
   readonly totals: Totals | undefined;
@@ -63,9 +65,10 @@ interface UsageTableProps {
 }
 
 /** The same as the plot in figures, the most expensive first, with the totals of the whole report. */
-export function UsageTable({ group, groupLabel, rows, totals, isPending, isStale }: UsageTableProps): ReactNode {
+export function UsageTable(props: UsageTableProps): ReactNode {
+  const { group, filter, groupLabel, rows, totals, isPending, isStale } = props;
   const columns: readonly Column<UsageRow>[] = [
-    { id: 'name', head: groupLabel, cell: (row) => <GroupName row={row} group={group} /> },
+    { id: 'name', head: groupLabel, cell: (row) => <GroupName row={row} group={group} filter={filter} /> },
     ...FIGURES.map(({ show, ...figure }): Column<UsageRow> => ({ ...figure, align: 'right', cell: show })),
   ];
   return (
@@ -107,12 +110,16 @@ function TotalRow({
 const LISTED: readonly Group[] = ['key', 'model', 'host', 'chain'];
 
 /** Where there is a list of the calls behind a row, its name leads there. */
-function GroupName({ row, group }: { readonly row: UsageRow; readonly group: Group }): ReactNode {
+function GroupName({
+  row,
+  group,
+  filter,
+}: { readonly row: UsageRow } & Pick<UsageTableProps, 'group' | 'filter'>): ReactNode {
   const { name, label } = nameOf(row, group, useMemberNames());
   const shown = <span className="block max-w-72 truncate">{label}</span>;
   if (!LISTED.includes(group) || name === '') return shown;
   return (
-    <PageLink to="/requests" search={{ [group]: name }} className="hover:underline">
+    <PageLink to="/requests" search={{ ...filter, [group]: name }} className="hover:underline">
       {shown}
     </PageLink>
   );
