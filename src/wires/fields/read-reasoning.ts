@@ -78,6 +78,7 @@ export function translateReasoning(
   const isOff = disablesThinking(body) || (isObject(thinking) && thinking.type === 'disabled');
   if (!isOff && !hasNoEffect('thinking', thinking)) adjustments.dropUnknown('thinking', thinking);
   if (reasoning === null) return isOff ? { effort: 'none', budgetTokens: null } : null;
+  adjustments.rename('reasoning', reasoning.param);
   if (isOff && asksToReason(reasoning)) {
     const field = disablesThinking(body) ? 'enable_thinking' : 'thinking';
     adjustments.refuse(field, 'it contradicts the other reasoning fields');

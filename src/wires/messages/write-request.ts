@@ -13,14 +13,15 @@ import { isText, type Members } from '../fields/members.ts';
 import { mustBe } from '../fields/request-errors.ts';
 import { FORMAT_DESCRIPTION } from '../fields/response-format.ts';
 import type { HubRequestTerms } from '../hub.ts';
+import { lacksThoughts } from './missing-thoughts.ts';
 import { strictSchema } from './strict-schema.ts';
 import { writeBlock } from './write-blocks.ts';
-import { type Thinking, writeThinking } from './write-thinking.ts';
+import { SAYS_NOTHING, type Thinking, writeThinking } from './write-thinking.ts';
 
 /** Writes a request of the common language for a host of this wire. */
 export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
-  const thinking = writeThinking(request.reasoning, terms);
   const adjustments = terms.adjustments ?? refusing();
+  const thinking = possibleThinking(request, terms, adjustments);
   const { system, messages } = writeMessages(request.messages, adjustments);
   if (request.verbosity !== null) adjustments.drop('verbosity');
   noteLeftOut(request, adjustments);
@@ -37,6 +38,14 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
   return Buffer.from(
     `${fields.slice(0, -1)}${system.length === 0 ? '' : `,"system":[${system.join(',')}]`},${prompt}}`,
   );
+}
+
+/** Without thinking, a conversation whose reasoning did not come back can at least go on. */
+function possibleThinking(request: CanonicalRequest, terms: HubRequestTerms, adjustments: Adjustments): Thinking {
+  const asked = writeThinking(request.reasoning, terms);
+  if (asked.thinking?.type !== 'enabled' || !lacksThoughts(request.messages)) return asked;
+  adjustments.note('reasoning');
+  return SAYS_NOTHING;
 }
 
 /** What this wire lacks and nobody would want a refusal for. */

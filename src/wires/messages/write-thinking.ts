@@ -10,7 +10,7 @@ export interface Thinking {
   readonly effort: string | null;
 }
 
-const SAYS_NOTHING: Thinking = { thinking: null, effort: null };
+export const SAYS_NOTHING: Thinking = { thinking: null, effort: null };
 const OFF: Thinking = { thinking: { type: 'disabled' }, effort: null };
 
 /** The smallest budget that hosts of this wire accept. */
