@@ -52,7 +52,9 @@ function scannerVerbs(database: DatabaseSync) {
     listKeys: (accountId: bigint | null, page: Page) => keys.list(accountId, page),
     spendingOf: (...terms: SpendingTerms) => spendingOf(database, ...terms),
     listReceipts: (filter: ReceiptFilter, page: Page) => receipts.list(filter, page),
-    listAccountReceipts: (filter: AccountReceiptFilter, page: ReceiptPage) => receipts.listOfAccount(filter, page),
+    // Calls that begin between its statements would move the end of the page, and the next one would repeat receipts.
+    listAccountReceipts: (filter: AccountReceiptFilter, page: ReceiptPage) =>
+      atOneMoment(database, () => receipts.listOfAccount(filter, page)),
     openCalls: (limit: number) => runProgram(database, openCalls(limit)),
     endedCalls: (fromId: bigint, sinceMs: number, limit: number) =>
       runProgram(database, endedCalls(fromId, sinceMs, limit)),
