@@ -11,7 +11,7 @@ import { type OperatorServices, runVerb } from '../src/operator/operator.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
 import { submitJobs } from './job-caller.ts';
 import { malformedRequests, managedState, sendMalformed } from './malformed-requests.ts';
-import { enrol, openSession, PUBLIC_URL } from './people.ts';
+import { enrol, openSession, PUBLIC_URL, storeMembersManagementKey } from './people.ts';
 
 /** Everybody who may send requests to the management API. */
 const PRINCIPALS = [
@@ -91,8 +91,9 @@ beforeAll(async () => {
   const other = await harness.mint();
   account = formatId(ACCOUNT_PREFIX, caller.accountId);
   const otherAccount = formatId(ACCOUNT_PREFIX, other.accountId);
-  for (const role of ['viewer', 'member', 'owner'] as const)
+  for (const role of ['viewer', 'owner'] as const)
     secrets.set(role, (await mintManagementKey({ account, role })).secret);
+  secrets.set('member', await storeMembersManagementKey(harness.running.books, caller.accountId));
   secrets.set('owner of another account', (await mintManagementKey({ account: otherAccount, role: 'owner' })).secret);
   secrets.set('operator', (await mintManagementKey({})).secret);
   secrets.set('read-only operator', (await mintManagementKey({ read_only: true })).secret);

@@ -1,3 +1,4 @@
+import { mintManagementSecret } from '../src/accounts/keys.ts';
 import { newSessionSecret, SESSION_COOKIE } from '../src/accounts/sessions.ts';
 import { systemClock } from '../src/kit/clock.ts';
 import type { Books } from '../src/main/books.ts';
@@ -48,4 +49,14 @@ export function cookieOf(response: Response): string {
   const [line] = response.headers.getSetCookie().filter((each) => each.startsWith(`${SESSION_COOKIE}=`));
   if (line === undefined) throw new Error('The response sets no session.');
   return line.split(';')[0]!;
+}
+
+/** The secret of a management key with the role of a member, as earlier versions minted it. */
+export async function storeMembersManagementKey(place: Place, accountId: bigint): Promise<string> {
+  const { secret, ...shown } = mintManagementSecret();
+  const terms = { name: 'old', mintedBy: null, accountId, role: 'member', isReadOnly: false } as const;
+  const createdMs = systemClock.nowMs();
+  const key = { id: place.ids.next(), ...shown, ...terms, createdMs, expiresMs: createdMs + 3_600_000 };
+  await place.store.directory.createManagementKey(key, audit(place));
+  return secret.reveal();
 }

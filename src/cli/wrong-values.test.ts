@@ -50,6 +50,11 @@ test.each<[what: string, args: string[], words: string]>([
     ['management-keys', 'mint', '--expires', 'never'],
     '--expires must be within 366 days, not "never". A management key always expires.',
   ],
+  [
+    'a management key with the role of a member',
+    ['management-keys', 'mint', '--account', 'ada', '--role', 'member'],
+    '--role must be one of owner, viewer, not "member".',
+  ],
   ['a catalog that is not there', ['catalog', 'check', 'none.json'], 'Cannot read none.json (ENOENT)'],
 ])('%s is a mistake of the command, which names the flag', async (_, args, words) => {
   const { code, out, err } = await cli.run(args);

@@ -12,5 +12,8 @@ export {
   StoreMisnamed,
 } from '../store/store.ts';
 
+/** The roles of a management key in an account. Not `member`, who has only what is their own: nothing belongs to a management key. */
+export const MANAGEMENT_KEY_ROLES = ['owner', 'viewer'] as const;
+
 /** Which alerts a list has: all, those whose condition holds, or those that nobody has acknowledged. */
 export const ALERT_STATUSES = ['all', 'open', 'unacknowledged'] as const;

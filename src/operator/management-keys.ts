@@ -4,8 +4,8 @@ import { mintManagementSecret } from '../accounts/keys.ts';
 import { MANAGEMENT_KEY_PREFIX } from '../canonical/id-prefixes.ts';
 import { parseId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
-import { ACCOUNT_ROLES } from '../store/people.ts';
 import { type ActingServices, auditRow } from './actor.ts';
+import { MANAGEMENT_KEY_ROLES } from './choices.ts';
 import { OperatorError } from './error.ts';
 import { idOrName, name, page, seconds } from './input.ts';
 import { accountNamed, afterId } from './lookup.ts';
@@ -19,7 +19,7 @@ const DAY_MS = 86_400_000;
 export const managementKeyMinting = z.strictObject({
   name: name.default('default'),
   account: idOrName.nullable().default(null),
-  role: z.enum(['operator', ...ACCOUNT_ROLES]).default('operator'),
+  role: z.enum(['operator', ...MANAGEMENT_KEY_ROLES]).default('operator'),
   read_only: z.boolean().default(false),
   expires_at: seconds,
 });

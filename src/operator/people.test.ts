@@ -250,6 +250,7 @@ describe('a management key', () => {
     [{ expires_at: NOW_MS / 1000 + 367 * 86_400 }, 'expires_at must be in the future, within 366 days.'],
     [{ expires_at: NOW_MS / 1000 + 60, account: 'ada' }, /name account and role together/],
     [{ expires_at: NOW_MS / 1000 + 60, role: 'owner' }, /name account and role together/],
+    [{ expires_at: NOW_MS / 1000 + 60, account: 'ada', role: 'member' }, /^role .*operator.*owner.*viewer/],
   ])('with %j is refused', async (input, message) => {
     await expect(run('managementkeys.mint', input as never)).rejects.toThrow(message);
   });

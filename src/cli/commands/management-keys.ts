@@ -1,11 +1,12 @@
 import { LIMITS } from '../../limits.ts';
+import { MANAGEMENT_KEY_ROLES } from '../../operator/choices.ts';
 import type { ManagementKeyView } from '../../operator/people-view.ts';
 import type { CommandGroup, CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { usageFailure } from '../failure.ts';
 import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
 import { formatRecord, formatTable } from '../table.ts';
-import { readExpiry, readRole, time, timeOr } from '../text-values.ts';
+import { readChoice, readExpiry, time, timeOr } from '../text-values.ts';
 
 const EXPIRY = { daysMax: LIMITS.managementKeyDaysMax, remedy: 'A management key always expires.' };
 
@@ -15,7 +16,7 @@ const mintCommand: CommandSpec = {
   options: [
     ['--name <text>', 'what the key is for'],
     ['--account <account>', 'the only account it may manage; without it, the whole gateway'],
-    ['--role <role>', 'what it may do in that account: owner, member or viewer'],
+    ['--role <role>', 'what it may do in that account: owner or viewer'],
     ['--read-only', 'let the key read, but change nothing'],
     [
       '--expires <when>',
@@ -28,7 +29,7 @@ const mintCommand: CommandSpec = {
   ],
   async run(session, _args, options) {
     const account = typeof options.account === 'string' ? options.account : null;
-    const role = readRole(options.role);
+    const role = typeof options.role === 'string' ? readChoice(options.role, '--role', MANAGEMENT_KEY_ROLES) : null;
     if ((account === null) !== (role === null))
       throw usageFailure('--account and --role belong together: name both, or neither.');
     const expires = typeof options.expires === 'string' ? options.expires : '90d';

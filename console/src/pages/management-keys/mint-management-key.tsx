@@ -6,7 +6,7 @@ import { Checkbox, Field, Select, TextInput } from '../../parts/field.tsx';
 import { OnceDialog } from '../../parts/once-dialog.tsx';
 import { useViewer } from '../../shell/viewer.tsx';
 
-type Role = ManagementKey['role'];
+type Role = Exclude<ManagementKey['role'], 'member'>;
 
 const DAY = 86_400;
 const DURATIONS = [
