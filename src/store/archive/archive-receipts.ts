@@ -90,7 +90,7 @@ class ArchiveRun {
     makeFolder(folder);
     const files = await this.#engine.directory.listArchiveFiles();
     const number = files.filter((file) => file.monthMs === monthMs).length + 1;
-    const writer = await ArchiveWriter.create(folder, monthMs, number);
+    const writer = await ArchiveWriter.create(folder, monthMs, number, first.firstId);
     try {
       await writer.addStarts(await this.#engine.starts(monthMs));
       let next: ArchiveSlice | null = first;

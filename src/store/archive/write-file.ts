@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
-import { type FileHandle, open, rename, rm, writeFile } from 'node:fs/promises';
+import { createHash, randomBytes } from 'node:crypto';
+import { type FileHandle, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -21,9 +21,9 @@ const zip = promisify(gzip);
 
 /** Writes an archive file under draft names; it gets its final names only after it was read back. */
 export class ArchiveWriter {
-  readonly #folder: string;
   readonly #monthMs: number;
   readonly #number: number;
+  readonly #path: string;
   readonly #data: FileHandle;
   readonly #hash = createHash('sha256');
   readonly #blocks: ArchiveBlock[] = [];
@@ -33,16 +33,24 @@ export class ArchiveWriter {
   #receipts = 0;
   #sums = { spent: 0n, held: 0n, loss: 0n };
 
-  private constructor(folder: string, monthMs: number, number: number, data: FileHandle) {
-    this.#folder = folder;
+  private constructor(monthMs: number, number: number, path: string, data: FileHandle) {
     this.#monthMs = monthMs;
     this.#number = number;
+    this.#path = path;
     this.#data = data;
   }
 
-  static async create(folder: string, monthMs: number, number: number): Promise<ArchiveWriter> {
-    const data = await open(draftPath(folder, monthMs, number), 'w', 0o600);
-    return new ArchiveWriter(folder, monthMs, number, data);
+  /**
+   * Two archivers never share a draft, even if one of them does not know yet that it has lost its lock. The drafts that
+   * others began for the same receipts are removed: one who still writes there finds no file to publish.
+   */
+  static async create(folder: string, monthMs: number, number: number, firstId: bigint): Promise<ArchiveWriter> {
+    const prefix = monthPrefix(monthMs, number);
+    // The first receipt tells the drafts of ledgers that share a folder apart.
+    const draft = `${prefix}-${firstId}.`;
+    await removeDrafts(folder, [draft, `${prefix}.`]);
+    const path = join(folder, `${draft}${randomBytes(8).toString('hex')}${DRAFT_SUFFIX}`);
+    return new ArchiveWriter(monthMs, number, path, await open(path, 'wx', 0o600));
   }
 
   get receipts(): number {
@@ -90,7 +98,7 @@ export class ArchiveWriter {
       sha256: hash,
       blocks: this.#blocks,
     });
-    const data = draftPath(this.#folder, this.#monthMs, this.#number);
+    const data = this.#path;
     const manifest = manifestDraft(data);
     await writeFile(manifest, text, { mode: 0o600, flush: true });
     const file = {
@@ -110,9 +118,8 @@ export class ArchiveWriter {
 
   async discard(): Promise<void> {
     await this.#data.close();
-    const data = draftPath(this.#folder, this.#monthMs, this.#number);
-    await rm(data, { force: true });
-    await rm(manifestDraft(data), { force: true });
+    await rm(this.#path, { force: true });
+    await rm(manifestDraft(this.#path), { force: true });
   }
 }
 
@@ -123,8 +130,13 @@ export interface ArchiveDraft {
   readonly manifest: string;
 }
 
-function draftPath(folder: string, monthMs: number, number: number): string {
-  return join(folder, `${monthPrefix(monthMs, number)}.part`);
+const DRAFT_SUFFIX = '.part';
+
+/** Never a file with its final name, whatever that begins with. */
+async function removeDrafts(folder: string, beginnings: readonly string[]): Promise<void> {
+  const isDraft = (name: string): boolean => name.endsWith(DRAFT_SUFFIX) || name.endsWith(manifestDraft(DRAFT_SUFFIX));
+  const names = (await readdir(folder)).filter((name) => beginnings.some((each) => name.startsWith(each)));
+  await Promise.all(names.filter(isDraft).map((name) => rm(join(folder, name), { force: true })));
 }
 
 function manifestDraft(data: string): string {
