@@ -35,6 +35,8 @@ export class CallerSlots {
   }
 
   #tooMany(which: string): ManageError {
-    return new ManageError(429, 'rate_limit_exceeded', `${which} run at once. Wait for one to end.`, 1_000);
+    return new ManageError(429, 'rate_limit_exceeded', `${which} run at once. Wait for one to end.`, {
+      retryMs: 1_000,
+    });
   }
 }

@@ -6,16 +6,26 @@ export class ManageError extends Error {
   override readonly name = 'ManageError';
   readonly status: number;
   readonly code: ManageErrorCode;
-  /** When it is worth trying again. */
-  readonly retryMs: number | null;
+  readonly details: ManageErrorDetails;
 
-  constructor(status: number, code: ManageErrorCode, message: string, retryMs: number | null = null) {
+  constructor(status: number, code: ManageErrorCode, message: string, details: Partial<ManageErrorDetails> = {}) {
     super(message);
-    this.retryMs = retryMs;
     this.status = status;
     this.code = code;
+    this.details = { ...NO_DETAILS, ...details };
   }
 }
+
+interface ManageErrorDetails {
+  /** The member at fault; null if there is not exactly one. */
+  readonly param: string | null;
+  /** When it is worth trying again. */
+  readonly retryMs: number | null;
+  /** The methods that the path has, if it lacks the one that was used. */
+  readonly allow: readonly string[];
+}
+
+const NO_DETAILS: ManageErrorDetails = { param: null, retryMs: null, allow: [] };
 
 type ManageErrorCode =
   | OperatorErrorCode
@@ -30,13 +40,14 @@ type ManageErrorCode =
   | 'invalid_request_body'
   | 'internal_error';
 
-export function envelopeOf({ status, code, message }: ManageError): object {
+export function envelopeOf({ status, code, message, details: { param } }: ManageError): object {
   const type = status >= 500 ? 'api_error' : 'invalid_request_error';
-  return { error: { message, type, param: null, code } };
+  return { error: { message, type, param, code } };
 }
 
-export function headersOf({ status, retryMs }: ManageError): Record<string, string> {
+export function headersOf({ status, details: { retryMs, allow } }: ManageError): Record<string, string> {
   return {
+    ...(allow.length > 0 && { allow: allow.join(', ') }),
     ...(status === 401 && { 'www-authenticate': 'Bearer' }),
     ...(retryMs !== null && { 'retry-after': String(Math.max(1, Math.ceil(retryMs / 1000))) }),
   };

@@ -325,16 +325,20 @@ function visibleTo({ isOperator }: Principal, { operatorMembers }: ManageRoute, 
 function unknownRoute(methods: readonly string[], method: string): ManageError {
   return methods.length === 0
     ? new ManageError(404, 'unknown_url', 'There is no such route of the management API.')
-    : new ManageError(405, 'method_not_allowed', `${method} is not allowed here. Use ${methods.join(' or ')}.`);
+    : new ManageError(405, 'method_not_allowed', `${method} is not allowed here. Use ${methods.join(' or ')}.`, {
+        allow: methods,
+      });
 }
 
 function asManageError(error: unknown): ManageError {
   if (error instanceof ManageError) return error;
-  if (error instanceof JsonError) return new ManageError(400, 'invalid_request_body', error.message);
+  if (error instanceof JsonError)
+    return new ManageError(400, 'invalid_request_body', error.message, { param: error.path || null });
   if (error instanceof StoreUnavailable) return new ManageError(503, 'unavailable', error.message);
-  if (error instanceof SignInError) return new ManageError(error.status, error.code, error.message, error.retryMs);
+  if (error instanceof SignInError)
+    return new ManageError(error.status, error.code, error.message, { retryMs: error.retryMs });
   if (!(error instanceof OperatorError))
     return new ManageError(500, 'internal_error', 'The request failed unexpectedly.');
   const retryMs = error.code === 'rate_limit_exceeded' ? 1_000 : null;
-  return new ManageError(error.status, error.code, error.message, retryMs);
+  return new ManageError(error.status, error.code, error.message, { retryMs, param: error.param });
 }

@@ -1,21 +1,19 @@
-import { isUtf8 } from 'node:buffer';
 import { isJsonType } from '../accounts/own-page.ts';
 import type { InboundRequest } from '../http1/server.ts';
 import { LIMITS } from '../limits.ts';
 import { ManageError } from './error.ts';
 
-/** The whole body as text; empty if there is none. */
-export async function readManageBody(request: InboundRequest): Promise<string> {
+/** The whole body; null if there is none. */
+export async function readManageBody(request: InboundRequest): Promise<Buffer | null> {
   const { headers } = request;
   const length = headers['content-length'];
   const isEmpty = length === undefined ? headers['transfer-encoding'] === undefined : Number(length) === 0;
-  if (isEmpty && headers['content-type'] === undefined) return '';
+  if (isEmpty && headers['content-type'] === undefined) return null;
   if (!isJsonType(request)) throw notJson();
   if (length !== undefined && Number(length) > LIMITS.plainBodyBytesMax) throw tooLarge();
   const bytes = request.takeWhole() ?? (await collect(request));
   if (bytes.length > LIMITS.plainBodyBytesMax) throw tooLarge();
-  if (!isUtf8(bytes)) throw new ManageError(400, 'invalid_request_body', 'The body is not valid UTF-8.');
-  return bytes.toString('utf8');
+  return bytes.length === 0 ? null : bytes;
 }
 
 export function notJson(): ManageError {

@@ -1,5 +1,6 @@
 import type { InboundRequest } from '../http1/server.ts';
-import { parseJson } from '../json/json.ts';
+import { scanJson } from '../json/json.ts';
+import { LIMITS } from '../limits.ts';
 import { ManageError } from './error.ts';
 import { readManageBody } from './request-body.ts';
 import type { FoundRoute, ManageRoute } from './routes.ts';
@@ -14,7 +15,7 @@ export async function readInput(
   const input: Record<string, unknown> = hasBody ? { ...(await readBody(request)) } : {};
   const put = (name: string, value: unknown): void => {
     if (Object.hasOwn(input, name) && input[name] !== value)
-      throw new ManageError(400, 'invalid_input', `${name} is given twice, with different values.`);
+      throw new ManageError(400, 'invalid_input', `${name} is given twice, with different values.`, { param: name });
     input[name] = value;
   };
   for (const [name, value] of query) put(name, queryValue(name, value));
@@ -24,9 +25,18 @@ export async function readInput(
   return input;
 }
 
+/** The size of the body already limits how much there can be in it. */
+const BODY_LIMITS = {
+  depthMax: LIMITS.jsonDepthMax,
+  nodesMax: LIMITS.plainBodyBytesMax,
+  keysMax: LIMITS.plainBodyBytesMax,
+  numberDigitsMax: LIMITS.jsonNumberDigitsMax,
+  keyBytesMax: LIMITS.jsonKeyBytesMax,
+} as const;
+
 async function readBody(request: InboundRequest): Promise<Record<string, unknown>> {
-  const text = await readManageBody(request);
-  const body = text === '' ? {} : parseJson(text);
+  const bytes = await readManageBody(request);
+  const body = bytes === null ? {} : scanJson(bytes, BODY_LIMITS).value;
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new ManageError(400, 'invalid_request_body', 'The body must be a JSON object.');
   return body as Record<string, unknown>;

@@ -10,7 +10,7 @@ import {
 import { formatId, idFloorAt, parseId } from '../kit/ids.ts';
 import type { Entry, ReservationEntry } from '../store/entries.ts';
 import { monthName } from '../store/month-tree.ts';
-import { OperatorError } from './error.ts';
+import { invalidMember } from './error.ts';
 import type { entryPage } from './input.ts';
 import { accountNamed } from './lookup.ts';
 import type { OperatorServices } from './services.ts';
@@ -120,5 +120,5 @@ function positionOf(text: string): bigint {
   }
   const month = /^month_(\d{4}-(?:0[1-9]|1[0-2]))$/.exec(text)?.[1];
   if (month !== undefined) return idFloorAt(Date.parse(`${month}-01T00:00Z`));
-  throw new OperatorError('invalid_input', 'after must be the id of an entry, as `next` gives it.');
+  throw invalidMember('after', 'must be the id of an entry, as `next` gives it.');
 }

@@ -15,16 +15,24 @@ export class OperatorError extends Error {
   override readonly name = 'OperatorError';
   readonly code: OperatorErrorCode;
   readonly hint: string | null;
+  /** The member of the input at fault; null if there is not exactly one. */
+  readonly param: string | null;
 
-  constructor(code: OperatorErrorCode, message: string, hint: string | null = null) {
+  constructor(code: OperatorErrorCode, message: string, hint: string | null = null, param: string | null = null) {
     super(message);
     this.code = code;
     this.hint = hint;
+    this.param = param;
   }
 
   get status(): number {
     return STATUSES[this.code];
   }
+}
+
+/** A member of the input is at fault; the rest of the sentence says what it must be. */
+export function invalidMember(member: string, rest: string): OperatorError {
+  return new OperatorError('invalid_input', `${member} ${rest}`, null, member);
 }
 
 /** The caller named the version of a row that has another one by now. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { OperatorError } from './error.ts';
+import { invalidMember, OperatorError } from './error.ts';
 import { seconds } from './input.ts';
 import type { OperatorServices } from './services.ts';
 
@@ -35,7 +35,7 @@ export async function reportHostLosses(
 ): Promise<HostLossesView> {
   const until = input.until ?? Math.ceil(clock.nowMs() / 1000);
   const since = input.since ?? until - DAY_S;
-  if (since >= until) throw new OperatorError('invalid_input', '`since` must be before `until`.');
+  if (since >= until) throw invalidMember('since', 'must be before until.');
   const found = await store.usage.hostLosses({ sinceMs: since * 1000, untilMs: until * 1000 });
   if (found === 'busy') throw new OperatorError('rate_limit_exceeded', 'Another report is running. Try again shortly.');
   const data = found.losses.map(({ host, reason, calls, lossNanousd }) => ({

@@ -7,7 +7,7 @@ import { LIMITS } from '../limits.ts';
 import { ACCOUNT_ROLES, type NewInvitation, type PersonCap } from '../store/people.ts';
 import { CAP_WINDOWS } from '../store/store.ts';
 import { auditRow } from './actor.ts';
-import { OperatorError } from './error.ts';
+import { invalidMember, OperatorError } from './error.ts';
 import { cap, idOrName, page } from './input.ts';
 import { accountNamed, afterId, personNamed } from './lookup.ts';
 import type { PeopleServices, personChoice } from './people.ts';
@@ -51,8 +51,7 @@ export async function invite(services: PeopleServices, input: z.output<typeof in
 
 function capOf({ account, spend_cap_nanousd: capNanousd, window }: z.output<typeof invitationInput>): PersonCap | null {
   if (capNanousd === null && window === undefined) return null;
-  if (capNanousd === null)
-    throw new OperatorError('invalid_input', 'window sets when a cap resets. Name spend_cap_nanousd too.');
+  if (capNanousd === null) throw invalidMember('window', 'sets when a cap resets. Name spend_cap_nanousd too.');
   if (account === null)
     throw new OperatorError('invalid_input', 'A cap is for one account. Name account and role too.');
   return { capNanousd, capWindow: window ?? 'lifetime' };

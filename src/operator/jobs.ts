@@ -5,7 +5,7 @@ import type { JobReader } from '../jobs/service.ts';
 import { formatId, parseId } from '../kit/ids.ts';
 import type { Job, JobGroup } from '../store/jobs.ts';
 import { auditRow } from './actor.ts';
-import { OperatorError } from './error.ts';
+import { invalidMember, OperatorError } from './error.ts';
 import { idOrName, page } from './input.ts';
 import { JOB_STATUSES, type JobGroupView, type JobView, jobGroupView, jobView } from './job-view.ts';
 import { accountNamed, afterId, keyIn, personIn } from './lookup.ts';
@@ -181,7 +181,7 @@ function ownerOf({ accountId, keyId, personId }: Pick<Job, 'accountId' | 'keyId'
 function readId(prefix: string, text: string, what: string): bigint {
   const id = parseId(prefix, text);
   if (id !== null) return id;
-  throw new OperatorError('invalid_input', `\`${what}\` must be an id like ${prefix}….`);
+  throw invalidMember(what, `must be an id, like ${prefix}….`);
 }
 
 async function asOperator<Result>(run: () => Promise<Result>): Promise<Result> {

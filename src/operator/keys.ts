@@ -9,7 +9,7 @@ import type { Person } from '../store/people.ts';
 import type { Account, KeyChange, KeyRow } from '../store/store.ts';
 import { accountIsClosed } from './account-states.ts';
 import { auditRow, differences } from './actor.ts';
-import { OperatorError, versionConflict } from './error.ts';
+import { invalidMember, OperatorError, versionConflict } from './error.ts';
 import type * as inputs from './input.ts';
 import { toMs } from './input.ts';
 import { keyChangeOf } from './key-change.ts';
@@ -151,12 +151,11 @@ async function changeWithinTerms(
 function refuseExpiry({ clock }: OperatorServices, expiresAt: number | null): void {
   if (expiresAt === null) return;
   const daysLeft = (expiresAt - clock.nowMs() / 1000) / DAY_S;
-  if (daysLeft <= 0)
-    throw new OperatorError('invalid_input', 'expires_at must be in the future; to stop a key, revoke it.');
+  if (daysLeft <= 0) throw invalidMember('expires_at', 'must be in the future; to stop a key, revoke it.');
   if (daysLeft > LIMITS.keyLifeDaysMax)
-    throw new OperatorError(
-      'invalid_input',
-      `expires_at must be within ${LIMITS.keyLifeDaysMax} days; for a key that never expires, leave it out or send null.`,
+    throw invalidMember(
+      'expires_at',
+      `must be within ${LIMITS.keyLifeDaysMax} days; for a key that never expires, leave it out or send null.`,
     );
 }
 
@@ -167,10 +166,8 @@ async function refuseWindowWithoutCap(services: OperatorServices, idText: string
 }
 
 function windowWithoutCap(): OperatorError {
-  return new OperatorError(
-    'invalid_input',
-    'A window sets when a spend cap resets, but this key has no cap. Set a cap too.',
-  );
+  const message = 'A window sets when a spend cap resets, but this key has no cap. Set a cap too.';
+  return new OperatorError('invalid_input', message, null, 'window');
 }
 
 /** The new secret is returned once. A caller that loses the response has to rotate again. */

@@ -5,7 +5,7 @@ import { parseId } from '../kit/ids.ts';
 import type { Person } from '../store/people.ts';
 import { ArchiveUnreadable } from '../store/receipt-archive.ts';
 import type { Account, KeyRow, Store } from '../store/store.ts';
-import { OperatorError } from './error.ts';
+import { invalidMember, OperatorError } from './error.ts';
 
 interface Books {
   readonly store: Store;
@@ -94,6 +94,6 @@ export function afterId(prefix: string, text: string | null): bigint | null {
 export function optionalId(prefix: string, text: string | null, member: string): bigint | null {
   if (text === null) return null;
   const id = parseId(prefix, text);
-  if (id === null) throw new OperatorError('invalid_input', `${member} must be an id, like ${prefix}….`);
+  if (id === null) throw invalidMember(member, `must be an id, like ${prefix}….`);
   return id;
 }

@@ -6,7 +6,7 @@ import { parseId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
 import { type ActingServices, auditRow } from './actor.ts';
 import { MANAGEMENT_KEY_ROLES } from './choices.ts';
-import { OperatorError } from './error.ts';
+import { invalidMember, OperatorError } from './error.ts';
 import { idOrName, name, page, seconds } from './input.ts';
 import { accountNamed, afterId } from './lookup.ts';
 import { type ManagementKeyView, managementKeyView } from './people-view.ts';
@@ -41,10 +41,7 @@ export async function mintManagementKey(
   const nowMs = clock.nowMs();
   const expiresMs = input.expires_at * 1000;
   if (expiresMs <= nowMs || expiresMs > nowMs + LIMITS.managementKeyDaysMax * DAY_MS)
-    throw new OperatorError(
-      'invalid_input',
-      `expires_at must be in the future, within ${LIMITS.managementKeyDaysMax} days.`,
-    );
+    throw invalidMember('expires_at', `must be in the future, within ${LIMITS.managementKeyDaysMax} days.`);
   const { secret, ...shown } = mintManagementSecret();
   const key = {
     id: ids.next(),

@@ -7,7 +7,7 @@ import { shellWord } from '../kit/shell-words.ts';
 import { ACCOUNT_ROLES, type Person, type PersonCap } from '../store/people.ts';
 import { CAP_WINDOWS } from '../store/store.ts';
 import { type ActingServices, auditRow } from './actor.ts';
-import { OperatorError, versionConflict } from './error.ts';
+import { invalidMember, OperatorError, versionConflict } from './error.ts';
 import { cap, idOrName, name, page } from './input.ts';
 import { accountNamed, afterId, personIn, personNamed, unknownPerson } from './lookup.ts';
 import {
@@ -212,7 +212,7 @@ function capOf(
 ): PersonCap {
   const capNanousd = named === undefined ? (known?.capNanousd ?? null) : named;
   if (window !== undefined && capNanousd === null)
-    throw new OperatorError('invalid_input', 'window sets when a cap resets. Name spend_cap_nanousd too.');
+    throw invalidMember('window', 'sets when a cap resets. Name spend_cap_nanousd too.');
   return { capNanousd, capWindow: window ?? known?.capWindow ?? 'lifetime' };
 }
 

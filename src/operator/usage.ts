@@ -3,7 +3,7 @@ import type { Clock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 import type { UsageFilter } from '../store/usage-report.ts';
 import type { UsageStore } from '../store/usage-store.ts';
-import { OperatorError } from './error.ts';
+import { invalidMember, OperatorError } from './error.ts';
 import { idOrName, STORABLE, seconds, toMs } from './input.ts';
 import { accountNamed, keyIn, personIn } from './lookup.ts';
 import type { OperatorServices } from './services.ts';
@@ -62,7 +62,7 @@ export async function reportUsage(services: OperatorServices, input: z.output<ty
       },
     );
   } catch (error) {
-    if (error instanceof InvalidUsageQuery) throw new OperatorError('invalid_input', error.message);
+    if (error instanceof InvalidUsageQuery) throw invalidMember(error.param, `${error.must}.`);
     if (error instanceof UsageBusy) throw new OperatorError('rate_limit_exceeded', error.message);
     throw error;
   }

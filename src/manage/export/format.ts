@@ -30,10 +30,11 @@ export function takeFormat(
   query.delete('format');
   const isList = rowSchemaOf(route) !== null;
   if (given.length === 0) return isList ? accepted(accept ?? '') : null;
-  if (!isList) throw new ManageError(400, 'invalid_input', 'format is for lists only. Leave it out.');
+  if (!isList)
+    throw new ManageError(400, 'invalid_input', 'format is for lists only. Leave it out.', { param: 'format' });
   const [format] = given;
   if (given.length > 1 || !(format === 'json' || isExport(format)))
-    throw new ManageError(400, 'invalid_input', 'format must be json, csv or jsonl.');
+    throw new ManageError(400, 'invalid_input', 'format must be json, csv or jsonl.', { param: 'format' });
   return format === 'json' ? null : format;
 }
 
