@@ -223,3 +223,28 @@ test('a call that was running when the list was read is shown as it ends, in the
   await row.waitFor({ state: 'detached' });
   await close();
 });
+
+test('a live list has every call, although more have ended than the live tail keeps', async () => {
+  const { harness, manage } = suite.demo;
+  const call = { model: 'sim-gpt', max_tokens: 8, messages: [{ role: 'user', content: 'Hello' }] };
+  await (await harness.post(call)).text();
+  const { page, close } = await suite.open('/models');
+  let connections = 0;
+  await page.route(/\/manage\/v1\/receipts\/feed/, async (route) => {
+    connections += 1;
+    if (connections > 1) return route.abort();
+    // The list was read before; this call ended first after that, and 500 others followed it.
+    await (await harness.post(call)).text();
+    const [first] = (await manage.get('/receipts?limit=1')).data;
+    const others = Array.from({ length: 500 }, (_, at) => ({ ...first, id: `req_${'y'.repeat(10)}${100 + at}` }));
+    const events = [first, ...others].map((receipt) => `event: receipt\ndata: ${JSON.stringify(receipt)}\n\n`);
+    return route.fulfill({ contentType: 'text/event-stream', body: events.join('') });
+  });
+  await page.getByRole('link', { name: 'Requests', exact: true }).click();
+  await page.locator('[data-row]').first().waitFor();
+  await page.getByRole('button', { name: 'Live', exact: true }).click();
+  await page.locator('[data-row^="req_yyyyyyyyyy"]').first().waitFor();
+  const [{ id }] = (await manage.get('/receipts?limit=1')).data;
+  await page.locator(`[data-row="${id}"]`).waitFor();
+  await close();
+});

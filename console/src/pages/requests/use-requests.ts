@@ -11,6 +11,8 @@ import { LIVE_ROWS_MAX, mergeRows, newestOf, type RequestRow, receiptRow, refusa
 
 const PAGE_ROWS = 100;
 const LIVE_PAINT_MS = 250;
+/** How often the list is read again at most because more calls have ended than the tail keeps. */
+const LIVE_RELOAD_MS = 5_000;
 /** The gateway writes refused calls about this often. */
 const LIVE_REFUSALS_MS = 2_000;
 
@@ -89,7 +91,13 @@ function useLiveTail(
     }
     // Hundreds of receipts may come in a second; the page is painted a few times.
     let arrived: Receipt[] = [];
+    let [unlisted, listedAtMs] = [0, Date.now()];
     const paint = setInterval(() => {
+      // The tail keeps the newest only, so the list is read again: calls between both would be missing without a word.
+      if (unlisted > LIVE_ROWS_MAX && Date.now() - listedAtMs >= LIVE_RELOAD_MS) {
+        [unlisted, listedAtMs] = [0, Date.now()];
+        reloading.current();
+      }
       if (arrived.length === 0) return;
       const newest = arrived.reverse();
       arrived = [];
@@ -99,6 +107,7 @@ function useLiveTail(
       { account, key },
       {
         onReceipt: (receipt) => {
+          unlisted += 1;
           arrived.push(receipt);
           if (arrived.length > LIVE_ROWS_MAX) arrived.shift();
         },
