@@ -86,3 +86,10 @@ test('a prompt is not quoted before it is known which key would pay', async () =
   await page.getByText('Probably costs').waitFor();
   await page.context().close();
 });
+
+test('the page of alerts does not say that nothing needs attention when a filter leaves alerts out', async () => {
+  const page = await openAs('owner', '/alerts?kind=disk');
+  await page.getByText('No alert matches the filters').waitFor();
+  expect(await page.getByText('Nothing needs attention').count()).toBe(0);
+  await page.context().close();
+});

@@ -96,12 +96,24 @@ interface AnyPage {
   readonly next: string | null;
 }
 
+interface RowOptions<Each> extends Pick<ReadOptions, 'enabled' | 'staleMs' | 'refetchMs'> {
+  /** Reads again only as long as this holds for one of the rows. */
+  refetchWhile?(row: Each): boolean;
+}
+
+/** A list is read again by itself only up to this many pages, because each of them is a request. */
+const REFETCHED_PAGES_MAX = 2;
+
 /** A list that is read page by page as somebody asks for more. */
 export function useRows<Route extends RouteName>(
   route: Route,
   input: Input<Route>,
-  { enabled = true, staleMs }: Pick<ReadOptions, 'enabled' | 'staleMs'> = {},
+  { enabled = true, staleMs, refetchMs = 0, refetchWhile }: RowOptions<Row<Route>> = {},
 ): RowPages<Row<Route>> {
+  const isReadAgain = (pages: readonly AnyPage[]): boolean => {
+    if (pages.length > REFETCHED_PAGES_MAX) return false;
+    return refetchWhile === undefined || (pages.flatMap(({ data }) => data) as Row<Route>[]).some(refetchWhile);
+  };
   const found = useInfiniteQuery<AnyPage, ApiError, { pages: AnyPage[] }, unknown[], string | undefined>({
     queryKey: [route, input, 'rows'],
     queryFn: async ({ signal, pageParam }) =>
@@ -110,6 +122,7 @@ export function useRows<Route extends RouteName>(
     getNextPageParam: (page) => page.next ?? undefined,
     placeholderData: keepPreviousData,
     enabled,
+    refetchInterval: ({ state: { data } }) => isReadAgain(data?.pages ?? []) && refetchMs,
     ...(staleMs === undefined ? {} : { staleTime: staleMs }),
   });
   return {

@@ -25,6 +25,8 @@ const STATES: readonly { readonly value: Status; readonly label: string }[] = [
   { value: 'all', label: 'All' },
 ];
 const PAGE_ROWS = 100;
+/** As often as the number beside the page's name. */
+const REFETCH_MS = 30_000;
 
 /** What somebody should know: balances, caps, hosts, the disk, the ledger. */
 export default function AlertsPage(): ReactNode {
@@ -33,12 +35,11 @@ export default function AlertsPage(): ReactNode {
   const scope = useAccountInput();
   const status = STATES.find(({ value }) => value === search.status)?.value ?? 'open';
   const kind = search.kind as Alert['kind'] | undefined;
-  const alerts = useRows('GET /alerts', {
-    ...scope,
-    status,
-    ...(kind === undefined ? {} : { kind }),
-    limit: PAGE_ROWS,
-  });
+  const alerts = useRows(
+    'GET /alerts',
+    { ...scope, status, ...(kind === undefined ? {} : { kind }), limit: PAGE_ROWS },
+    { refetchMs: REFETCH_MS },
+  );
   const columns = useColumns();
   return (
     <Page
@@ -66,7 +67,7 @@ export default function AlertsPage(): ReactNode {
         pages={alerts}
         columns={columns}
         idOf={({ id }) => id}
-        empty={<NoAlerts status={status} />}
+        empty={<NoAlerts status={status} isFiltered={kind !== undefined} />}
       />
       {search.dialog === 'settings' && account !== null ? (
         <AlertSettingsDialog account={account} onClose={() => change({ dialog: undefined })} />
@@ -75,7 +76,11 @@ export default function AlertsPage(): ReactNode {
   );
 }
 
-function NoAlerts({ status }: { readonly status: Status }): ReactNode {
+function NoAlerts({ status, isFiltered }: { readonly status: Status; readonly isFiltered: boolean }): ReactNode {
+  if (isFiltered)
+    return (
+      <EmptyState title="No alert matches the filters">Choose another state, or alerts about anything.</EmptyState>
+    );
   const title =
     status === 'open'
       ? 'Nothing needs attention'

@@ -11,7 +11,7 @@ import { Ago } from '../../parts/time.tsx';
 import { formatDuration } from '../../parts/time-format.ts';
 import { PageLink } from '../../shell/page-link.tsx';
 import type { Range } from '../overview/range.ts';
-import { eventText } from './host-event.ts';
+import { eventsWithIds, eventText } from './host-event.ts';
 import { type HostFigures, lostBy, paidFor, requestsOf } from './host-figures.ts';
 import { HostStateChip, stateMeaning } from './host-state.tsx';
 
@@ -90,8 +90,8 @@ function EventPanel({ host }: { readonly host: Host }): ReactNode {
     <Panel title="Latest problems">
       <Table
         label="Events"
-        rows={host.events}
-        idOf={({ at, kind }) => `${at}-${kind}`}
+        rows={eventsWithIds(host.events)}
+        idOf={({ id }) => id}
         empty={<p className="px-4 pb-4 text-muted">Nothing since the gateway was started.</p>}
         columns={[
           { id: 'what', head: 'What', cell: (event) => eventText(event) },

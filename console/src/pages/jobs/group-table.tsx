@@ -14,11 +14,16 @@ import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
 import { costColumn, createdColumn, reservedColumn } from './job-columns.tsx';
 
 const PAGE_ROWS = 100;
+const REFETCH_MS = 5_000;
 
 /** Batch files that were submitted, and how far each is. */
 export function GroupTable({ action }: { readonly action: ReactNode }): ReactNode {
   const account = useAccountInput();
-  const groups = useRows('GET /job-groups', { ...account, limit: PAGE_ROWS });
+  const groups = useRows(
+    'GET /job-groups',
+    { ...account, limit: PAGE_ROWS },
+    { refetchMs: REFETCH_MS, refetchWhile: ({ status }) => status !== 'finished' },
+  );
   return (
     <RowTable
       label="Groups of jobs"

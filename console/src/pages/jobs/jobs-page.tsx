@@ -19,6 +19,7 @@ import { RestoredJobs } from './restored-jobs.tsx';
 import { SubmitJobsDialog } from './submit-jobs.tsx';
 
 const PAGE_ROWS = 100;
+const REFETCH_MS = 5_000;
 const SHOWS = [
   { value: 'jobs', label: 'Jobs' },
   { value: 'groups', label: 'Groups' },
@@ -77,12 +78,16 @@ function JobTable({ action }: { readonly action: ReactNode }): ReactNode {
   const { search, change } = useFilters();
   const account = useAccountInput();
   const status = search.status as Job['status'] | undefined;
-  const jobs = useRows('GET /jobs', {
-    ...account,
-    ...(status === undefined ? {} : { status }),
-    ...(search.group === undefined ? {} : { group: search.group }),
-    limit: PAGE_ROWS,
-  });
+  const jobs = useRows(
+    'GET /jobs',
+    {
+      ...account,
+      ...(status === undefined ? {} : { status }),
+      ...(search.group === undefined ? {} : { group: search.group }),
+      limit: PAGE_ROWS,
+    },
+    { refetchMs: REFETCH_MS, refetchWhile: (job) => !hasEnded(job) },
+  );
   const isFiltered = status !== undefined || search.group !== undefined;
   return (
     <RowTable

@@ -1,0 +1,110 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { CONSOLE_URL } from './hosted.ts';
+import { hostedSuite } from './hosted-suite.ts';
+
+const suite = hostedSuite();
+const { openAs } = suite;
+/** Every list that follows what happens is read again within this time. */
+const READ_AGAIN_MS = 30_000;
+
+/** Answers a list of the API with these rows, and with others once they are replaced. */
+async function serveRows(page: Page, url: RegExp, rows: readonly object[]): Promise<(next: readonly object[]) => void> {
+  let served = rows;
+  await page.route(url, (route) =>
+    route.fulfill({
+      status: 200,
+      contentType: 'application/json',
+      body: JSON.stringify({ object: 'list', data: served, next: null }),
+    }),
+  );
+  return (next) => {
+    served = next;
+  };
+}
+
+test('problems of a host in the same second are each listed once, also after newer ones came', async () => {
+  const page = await openAs('operator', '/models');
+  await page.clock.install();
+  const event = { at: 1_700_000_000, kind: 'limited', status: 429 };
+  const host = { object: 'host', id: 'sim', state: 'limited', first_byte_ms: null, models: [] };
+  const replace = await serveRows(page, /\/manage\/v1\/hosts$/, [{ ...host, events: [event, event, event] }]);
+  await page.goto(`${CONSOLE_URL}/hosts?open=sim`);
+  const rows = page.getByRole('table', { name: 'Events' }).locator('tbody tr');
+  await expect.poll(() => rows.count()).toBe(3);
+  replace([{ ...host, events: [{ ...event, at: event.at + 1 }, event, event, event] }]);
+  await page.clock.fastForward(READ_AGAIN_MS);
+  await expect.poll(() => rows.count()).toBe(4);
+  replace([{ ...host, events: [{ ...event, at: event.at + 2 }] }]);
+  await page.clock.fastForward(READ_AGAIN_MS);
+  await expect.poll(() => rows.count()).toBe(1);
+  await page.context().close();
+});
+
+test('the list of groups shows how far each is while its jobs run', async () => {
+  const page = await openAs('owner', '/models');
+  await page.clock.install();
+  const counts = { total: 10, waiting: 8, running: 2, succeeded: 0, failed: 0, cancelled: 0, expired: 0 };
+  const group = {
+    ...{ object: 'job_group', id: 'jobgroup_1', account: 'acct_1', key: null, status: 'running', counts },
+    ...{ reserved_nanousd: 5, cost_nanousd: 0, created_at: '2026-01-01T00:00:00Z', metadata: {} },
+  };
+  const replace = await serveRows(page, /\/manage\/v1\/job-groups\?/, [group]);
+  await page.goto(`${CONSOLE_URL}/jobs?show=groups`);
+  await page.getByText('0 of 10').waitFor();
+  replace([{ ...group, counts: { ...counts, waiting: 0, running: 3, succeeded: 7 } }]);
+  await page.clock.fastForward(READ_AGAIN_MS);
+  await page.getByText('7 of 10').waitFor();
+  await page.context().close();
+});
+
+test('a job in the list ends while the page is open', async () => {
+  const { harness, accountId } = suite.world;
+  const { secret } = await harness.mintFor(accountId);
+  const page = await openAs('owner', '/models');
+  await page.clock.install();
+  let isHeld = true;
+  await page.route(/\/manage\/v1\/jobs\?/, async (route) => {
+    const response = await route.fetch({
+      url: route.request().url().replace(new URL(CONSOLE_URL).origin, harness.url),
+    });
+    const text = await response.text();
+    await route.fulfill({ response, body: isHeld ? text.replaceAll('"succeeded"', '"running"') : text });
+  });
+  await fetch(`${harness.url}/v1/jobs`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      ...{ endpoint: '/v1/chat/completions', custom_id: 'watched' },
+      body: { model: 'sim-gpt-mini', max_tokens: 8, messages: [{ role: 'user', content: 'Hello' }] },
+    }),
+  });
+  await page.goto(`${CONSOLE_URL}/jobs`);
+  const row = page.getByRole('row', { name: /watched/ });
+  await row.waitFor();
+  isHeld = false;
+  await page.clock.fastForward(READ_AGAIN_MS);
+  await expect
+    .poll(async () => {
+      await page.clock.fastForward(READ_AGAIN_MS);
+      return row.innerText();
+    })
+    .toContain('succeeded');
+  await page.context().close();
+});
+
+test('an alert that the number beside the page announces is in the list too', async () => {
+  const page = await openAs('owner', '/models');
+  await page.clock.install();
+  const replace = await serveRows(page, /\/manage\/v1\/alerts\?/, []);
+  await page.goto(`${CONSOLE_URL}/alerts`);
+  await page.getByText('Nothing needs attention').waitFor();
+  const alert = {
+    ...{ object: 'alert', id: 'alert_1', kind: 'balance', account: null, message: 'The balance is low.', created: 0 },
+    ...{ resolved_at: null, acknowledged_at: null, acknowledged_by: null },
+  };
+  replace([alert]);
+  await page.clock.fastForward(READ_AGAIN_MS);
+  await page.getByRole('row', { name: /The balance is low/ }).waitFor();
+  await page.context().close();
+});
