@@ -115,7 +115,7 @@ describe('keys', () => {
     expect(await noteOf(window)).toBe('Never resets.');
     await page.getByRole('button', { name: 'Mint key' }).click();
     await page.getByRole('alert').waitFor();
-    expect(await noteOf(cap)).toBe('Enter an amount in dollars, like 5 or 0.50.');
+    expect(await noteOf(cap)).toBe('Enter an amount above 0 in dollars, like 5 or 0.50.');
     expect(await cap.getAttribute('aria-invalid')).toBe('true');
     const { data } = await suite.demo.manage.get(`/keys?account=${suite.demo.account}`);
     expect(data.map(({ name }: { name: string }) => name)).not.toContain('european');

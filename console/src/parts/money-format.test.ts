@@ -6,6 +6,7 @@ import {
   formatExact,
   formatMoney,
   formatPrice,
+  isCapText,
   parseDollars,
   writeDollars,
 } from './money-format.ts';
@@ -78,4 +79,12 @@ test.each([
   [null, '– requests'],
 ])('counts %s as %s', (count, text) => {
   expect(formatCounted(count, 'request')).toBe(text);
+});
+
+test('a cap is an amount above 0 that the ledger can hold, and may be left out', () => {
+  expect(['', ' ', '5', ' $0.50 ', '0.000000001', '9223372036.854775807'].filter((text) => !isCapText(text))).toEqual(
+    [],
+  );
+  const wrong = ['0', '0.00', '-1', '1,5', '1e3', '0.0000000001', '9223372036.854775808', '9999999999', 'five'];
+  expect(wrong.filter(isCapText)).toEqual([]);
 });

@@ -49,6 +49,17 @@ export function parseDollars(text: string): bigint | null {
   return BigInt(found[1]!.replaceAll(',', '')) * NANOUSD_PER_DOLLAR + BigInt((found[2] ?? '').padEnd(9, '0'));
 }
 
+/** The ledger counts in 64 bits. */
+const NANOUSD_MAX = 2n ** 63n - 1n;
+
+export const CAP_FAULT = 'Enter an amount above 0 in dollars, like 5 or 0.50.';
+
+/** Whether a text is a cap: more than nothing, and no more than the ledger can hold. An empty one is no cap. */
+export function isCapText(text: string): boolean {
+  const nanousd = parseDollars(text);
+  return text.trim() === '' || (nanousd !== null && nanousd > 0n && nanousd <= NANOUSD_MAX);
+}
+
 /** What `parseDollars` would read back. */
 export function writeDollars(nanousd: bigint): string {
   return formatExact(nanousd)

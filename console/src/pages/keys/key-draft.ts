@@ -1,6 +1,6 @@
 import type { Input } from '../../api/client.ts';
 import type { Key } from '../../api/generated/routes.ts';
-import { parseDollars, writeDollars } from '../../parts/money-format.ts';
+import { CAP_FAULT, isCapText, parseDollars, writeDollars } from '../../parts/money-format.ts';
 
 export type Window = Key['window'];
 
@@ -46,8 +46,8 @@ export type DraftFaults = Partial<Record<keyof KeyDraft, string>>;
 export function faultsOf(draft: KeyDraft): DraftFaults {
   return {
     ...(draft.name.trim() === '' ? { name: 'Give the key a name.' } : {}),
-    ...(isAmount(draft.cap) ? {} : { cap: 'Enter an amount in dollars, like 5 or 0.50.' }),
-    ...(isAmount(draft.maxCost) ? {} : { maxCost: 'Enter an amount in dollars, like 0.25.' }),
+    ...(isCapText(draft.cap) ? {} : { cap: CAP_FAULT }),
+    ...(isCapText(draft.maxCost) ? {} : { maxCost: CAP_FAULT }),
     ...(draft.expires === '' || !Number.isNaN(Date.parse(draft.expires)) ? {} : { expires: 'Choose a date.' }),
   };
 }
@@ -76,10 +76,6 @@ export function changesOf(before: KeyDraft, after: KeyDraft): Partial<KeyTerms> 
   const old = termsOf(before);
   const wanted = Object.entries(termsOf(after)) as [keyof KeyTerms, KeyTerms[keyof KeyTerms]][];
   return Object.fromEntries(wanted.filter(([name, value]) => String(value) !== String(old[name])));
-}
-
-function isAmount(text: string): boolean {
-  return text.trim() === '' || parseDollars(text) !== null;
 }
 
 /** A key works until the end of the chosen day, in UTC. */

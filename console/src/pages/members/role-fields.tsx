@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { Member } from '../../api/generated/routes.ts';
 import { CapFields } from '../../parts/cap-fields.tsx';
 import { Field, Select } from '../../parts/field.tsx';
-import { parseDollars, writeDollars } from '../../parts/money-format.ts';
+import { CAP_FAULT, isCapText, parseDollars, writeDollars } from '../../parts/money-format.ts';
 
 export interface RoleDraft {
   readonly role: Member['role'];
@@ -18,7 +18,7 @@ export function roleDraftOf({ role, spend_cap_nanousd, window }: Member): RoleDr
 }
 
 export function isCapWrong({ cap }: RoleDraft): boolean {
-  return cap.trim() !== '' && parseDollars(cap) === null;
+  return !isCapText(cap);
 }
 
 /** A window without a cap would be refused. */
@@ -62,7 +62,7 @@ export function RoleFields({
       <CapFields
         label="Cap of the person"
         hint="In dollars, for all their keys together. Empty: none."
-        error={isCapWrong(draft) ? 'Enter an amount in dollars, like 5 or 0.50.' : null}
+        error={isCapWrong(draft) ? CAP_FAULT : null}
         draft={draft}
         onChange={(changed) => onChange({ ...draft, ...changed })}
       />
