@@ -61,6 +61,18 @@ test('changing the models of a key names those that no model has, as minting doe
   await page.context().close();
 });
 
+test('an account whose name has two spaces can be closed by typing its name as it is shown', async () => {
+  const page = await openAs('operator', '/accounts?dialog=account');
+  await page.getByLabel('Name').fill('two  spaces');
+  await page.getByRole('button', { name: 'Create account' }).click();
+  await page.getByRole('button', { name: /^Actions for two/ }).click();
+  await page.getByRole('menuitem', { name: 'Close for good' }).click();
+  await page.getByLabel('to confirm').fill('two spaces');
+  await page.getByRole('button', { name: 'Close account' }).click();
+  await page.getByText('is closed.').waitFor();
+  await page.context().close();
+});
+
 describe('after a dialog the keyboard is', () => {
   test('on the button of the menu that the dialog came from', async () => {
     const page = await openAs('operator', '/accounts');

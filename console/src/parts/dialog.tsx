@@ -151,14 +151,28 @@ interface ConfirmProps extends Omit<FormDialogProps, 'disabled' | 'tone'> {
   readonly typed?: string;
 }
 
+/** Browsers show several spaces as one, and so nobody could type a name that has them. */
+function asShown(text: string): string {
+  return text.trim().replaceAll(/\s+/g, ' ');
+}
+
 export function ConfirmDialog({ typed, children, ...rest }: ConfirmProps): ReactNode {
   const [text, setText] = useState('');
   return (
-    <FormDialog {...rest} tone="danger" disabled={typed !== undefined && text !== typed}>
+    <FormDialog {...rest} tone="danger" disabled={typed !== undefined && asShown(text) !== asShown(typed)}>
       <div className="text-muted">{children}</div>
       {typed === undefined ? null : (
         <Field label={`Type “${typed}” to confirm`}>
-          {(id) => <TextInput id={id} value={text} onChange={setText} autoComplete="off" spellCheck={false} />}
+          {(id) => (
+            <TextInput
+              id={id}
+              value={text}
+              onChange={setText}
+              autoComplete="off"
+              autoCapitalize="none"
+              spellCheck={false}
+            />
+          )}
         </Field>
       )}
     </FormDialog>
