@@ -8,6 +8,7 @@ import { demoSuite } from './demo-suite.ts';
 import { ManageClient } from './manage-client.ts';
 
 const suite = demoSuite(startEmpty);
+const WEBHOOKS_READ_MS = 15_000;
 
 async function startEmpty(): Promise<Demo> {
   const harness = await startHarness();
@@ -110,6 +111,26 @@ describe('the form of thresholds', () => {
     expect(await page.getByRole('button', { name: 'Save thresholds' }).isDisabled()).toBe(true);
     await close();
   });
+});
+
+test('the form of a webhook leaves a URL that somebody else changed meanwhile when only the events are saved', async () => {
+  const { manage, account } = suite.demo;
+  const url = (name: string): string => `https://127.0.0.1/${name}`;
+  await manage.put('/webhooks/shared', { account, url: url('old') });
+  const { page, close } = await suite.open(`/models?account=${account}`);
+  await page.clock.install();
+  await page.getByRole('link', { name: 'Webhooks' }).click();
+  await page.getByRole('row', { name: /shared/ }).click();
+  await page.getByRole('button', { name: 'Change' }).click();
+  await page.getByLabel('All, including those of later versions').uncheck();
+  await page.getByLabel('ends of jobs').check();
+  await manage.put('/webhooks/shared', { account, url: url('new') });
+  await page.clock.fastForward(WEBHOOKS_READ_MS);
+  await expect.poll(() => page.getByLabel('URL').inputValue()).toBe(url('new'));
+  await page.getByRole('button', { name: 'Save changes' }).click();
+  await page.getByText('“shared” was changed.').waitFor();
+  expect(await manage.get(`/webhooks/shared?account=${account}`)).toMatchObject({ url: url('new'), events: ['job.*'] });
+  await close();
 });
 
 test('the current values of a key that cannot be read are not taken from before the conflict', async () => {

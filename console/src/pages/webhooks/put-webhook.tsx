@@ -32,8 +32,11 @@ export function PutWebhookDialog({ before, onClose }: PutWebhookProps): ReactNod
   const { tell } = useNotices();
   const scope = useAccountInput();
   const [name, setName] = useState(before?.name ?? '');
-  const [url, setUrl] = useState(before?.url ?? '');
-  const [events, setEvents] = useState<readonly string[] | null>(before?.events ?? null);
+  // Storing it replaces all of it. What nobody has touched here stays as somebody else may have changed it meanwhile.
+  const [typedUrl, setUrl] = useState<string | null>(null);
+  const [chosenEvents, setEvents] = useState<readonly string[] | null | undefined>(undefined);
+  const url = typedUrl ?? before?.url ?? '';
+  const events = chosenEvents === undefined ? (before?.events ?? null) : chosenEvents;
   const [secret, setSecret] = useState<string | null>(null);
   const others = useApi('GET /webhooks', scope);
   // Storing it would replace the other one, and its receiver would no longer get events.
