@@ -260,16 +260,6 @@ describe('a job that does not run', () => {
     await expect(fixture.begin()).rejects.toThrow('No job is due.');
   });
 
-  test('expires after its latest start', async () => {
-    const { accepted } = await fixture.submit(ask(), { expiresMs: fixture.on.clock.nowMs() + MINUTE_MS });
-    await fixture.housekeeping.work();
-    expect(await fixture.find(accepted.id)).toMatchObject({ state: 'queued' });
-    fixture.on.clock.advance(MINUTE_MS + 1);
-    await fixture.housekeeping.work();
-    expect(await fixture.find(accepted.id)).toMatchObject({ state: 'expired', costNanousd: 0n });
-    expect(await fixture.account()).toMatchObject({ reservedNanousd: 0n });
-  });
-
   test('waits for its time', async () => {
     await fixture.submit(ask(), { notBeforeMs: fixture.on.clock.nowMs() + MINUTE_MS });
     await expect(fixture.begin()).rejects.toThrow('No job is due.');

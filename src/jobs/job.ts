@@ -129,10 +129,12 @@ const COUNT_REFUSED: HoldRefused = { kind: 'hold_refused', reason: 'loss_allowan
 /** The result of running a job. `left`: this process has nothing more to do with it. */
 export type RunEnd = AttemptEnd | { readonly kind: 'left' };
 
-/** Runs a job that this process has claimed, and ends it or puts it back. Throws if the store is unreachable. */
+/**
+ * Runs a job that this process has claimed, and ends it or puts it back. The ledger refuses to start one that is too late,
+ * by a clock that all processes share. Throws if the store is unreachable.
+ */
 export async function run(services: JobServices, job: Job, sink: JobSink): Promise<RunEnd> {
   const { gateway, contents, prices, endpoints } = services;
-  if (gateway.clock.nowMs() > job.expiresMs) return expire(services, job);
   const caller = await callerOf(services, job);
   if (isBlocked(caller, gateway.clock.nowMs())) return putBack(services, job, blockedMs(job));
   const body = await contents.readRequest(job);

@@ -133,7 +133,7 @@ class PostgresStore implements Store {
     this.#providerKeys = new ProviderKeys(connections);
     this.#receipts = new Receipts(connections);
     this.directory = postgresDirectory(connections);
-    this.jobs = postgresJobs(connections);
+    this.jobs = postgresJobs(connections, time);
     this.callFeed = {
       openCalls: (limit) => readProgram(connections, openCalls(limit)),
       endedCalls: (fromId, sinceMs, limit) => readProgram(connections, endedCalls(fromId, sinceMs, limit)),
