@@ -32,9 +32,12 @@ interface Seen {
 const SEEN = readdirSync(FOLDER).map((file) => parseJson(readFileSync(resolve(FOLDER, file), 'utf8')) as Seen);
 /** One for each wire of a host. */
 const MODELS = ['sim-gpt-mini', 'sim-claude', 'sim-responses'];
+const isMessages = (path: string): boolean => path.startsWith('/v1/messages');
+/** Only one of them may be called on the messages wire. */
+const modelsFor = ({ path }: SeenRequest): readonly string[] => (isMessages(path) ? ['sim-claude'] : MODELS);
 const CASES = SEEN.flatMap(({ agent, requests }) =>
   requests.flatMap((request) =>
-    MODELS.map((model) => ({ name: `${agent}: ${request.note}, to ${model}`, model, request })),
+    modelsFor(request).map((model) => ({ name: `${agent}: ${request.note}, to ${model}`, model, request })),
   ),
 );
 
@@ -65,6 +68,7 @@ function expectWholeStream({ text, ended }: RawAnswer, path: string): void {
   expect(ended).toBe('complete');
   const last = eventsOf(text).at(-1)!;
   if (path === '/v1/chat/completions') expect(last).toBe('[DONE]');
+  else if (isMessages(path)) expect(parseJson(last)).toMatchObject({ type: 'gateway_receipt' });
   else expect(parseJson(last)).toMatchObject({ type: 'response.completed' });
 }
 
@@ -81,7 +85,7 @@ test.each(CASES)('$name is answered and charged', async ({ model, request }) => 
 /** The first request with tools of each agent that has them. */
 const OFFERS = SEEN.flatMap(({ agent, requests }) => {
   const request = requests.find(({ body }) => body.tools !== undefined);
-  return request === undefined ? [] : MODELS.map((model) => ({ agent, model, request }));
+  return request === undefined ? [] : modelsFor(request).map((model) => ({ agent, model, request }));
 });
 
 test.each(OFFERS)(

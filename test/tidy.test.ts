@@ -87,7 +87,9 @@ const PROVIDER_HOMES: readonly string[] = [
   'src/sim/models.ts',
   'src/sim/wires/decisions/systemone.ts',
   // Clients name their settings after the vendor whose API they expect.
-  ...['aider', 'cline', 'continue', 'llm', 'opencode', 'qwen'].map((name) => `src/cli/setup/clients/${name}.ts`),
+  ...['aider', 'claude', 'cline', 'continue', 'llm', 'opencode', 'qwen'].map(
+    (name) => `src/cli/setup/clients/${name}.ts`,
+  ),
 ];
 
 describe('names', () => {

@@ -18,6 +18,8 @@ export interface Agent {
   readonly version: string;
   /** The program, in the folder where the package is installed. */
   readonly program: string;
+  /** The simulated model that it calls, if not the usual one. */
+  readonly model?: string;
   /** Its opt-outs from telemetry, updates and other calls home, and how it gets its key. */
   env(scratch: Scratch): Record<string, string>;
   /** Settings that are there before `tollgate setup`, which has to keep them: a path below home, and the text. */

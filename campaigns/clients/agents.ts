@@ -31,6 +31,31 @@ const codex: Agent = {
   findFault: findTypoFault,
 };
 
+const claude: Agent = {
+  name: 'claude',
+  from: 'npm',
+  package: '@anthropic-ai/claude-code',
+  version: '2.1.326',
+  program: 'claude',
+  model: 'sim-claude',
+  env: (scratch) => ({
+    ...byVariable(scratch),
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    DISABLE_AUTOUPDATER: '1',
+  }),
+  prepared: { '.claude/settings.json': '{\n  "includeCoAuthoredBy": false\n}\n' },
+  commands: () => [['--print', '--permission-mode', 'acceptEdits', '--allowedTools', 'Bash', '--', PROMPT]],
+  turnsAfter: PROMPT,
+  turns: (scratch) => [
+    { calls: [{ name: 'Read', arguments: { file_path: notesOf(scratch) } }] },
+    { calls: [{ name: 'ToolSearch', arguments: { query: 'select:NotebookEdit', max_results: 1 } }] },
+    { calls: [{ name: 'Edit', arguments: { file_path: notesOf(scratch), ...EDIT } }] },
+    { calls: [{ name: 'Bash', arguments: { command: COUNT_WORDS, description: 'Counts words' } }] },
+    { text: REPORT },
+  ],
+  findFault: findTypoFault,
+};
+
 const opencode: Agent = {
   name: 'opencode',
   from: 'npm',
@@ -164,4 +189,4 @@ const llm: Agent = {
   },
 };
 
-export const AGENTS: readonly Agent[] = [codex, opencode, aider, cline, continueCli, qwen, llm];
+export const AGENTS: readonly Agent[] = [codex, claude, opencode, aider, cline, continueCli, qwen, llm];

@@ -84,7 +84,7 @@ async function prepare(
     writeFileSync(join(home, path), text);
   }
   const gateway = { TOLLGATE_HOSTED: 'true', TOLLGATE_PORT: new URL(harness.url).port, TOLLGATE_DATA: harness.folder };
-  const args = [BIN, 'setup', agent.name, '--model', MODEL, '--key-env', KEY_VARIABLE];
+  const args = [BIN, 'setup', agent.name, '--model', agent.model ?? MODEL, '--key-env', KEY_VARIABLE];
   await mustRun(process.execPath, args, home, { ...env, ...gateway });
 }
 

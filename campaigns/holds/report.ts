@@ -151,7 +151,11 @@ function readAgents(catalog: Catalog, tokenizers: Tokenizers): Sample[] {
   });
   const own = [1, 5, 14, 40].map((turns) => ({ path: '/v1/messages', body: agentRequest('m', turns) }));
   return [...seen, ...own].flatMap(({ path, body: request }) => {
-    const wire: WireName = path.endsWith('/messages') ? 'messages' : path.endsWith('/responses') ? 'responses' : 'chat';
+    const wire: WireName = path.startsWith('/v1/messages')
+      ? 'messages'
+      : path.endsWith('/responses')
+        ? 'responses'
+        : 'chat';
     const body = Buffer.from(JSON.stringify(request));
     const hasTools = Array.isArray(request.tools) && request.tools.length > 0;
     return ['gpt-5.1', 'claude-sonnet-5-5', 'gemini-2.5-pro', 'deepseek-v4-pro'].map((id) => {

@@ -88,14 +88,25 @@ const FILES: readonly { client: string; path: string; own: string; later: (text:
       later: (text) => `${text}- model_id: third\n`,
       after: '# mine\n- model_id: other\n  model_name: x\n- model_id: third\n',
     },
+    {
+      client: 'claude',
+      path: '.claude/settings.json',
+      own: '{\n  "model": "opus",\n  "env": { "EDITOR": "vi" },\n  "permissions": { "allow": [] }\n}\n',
+      later: (text) => text.replace('"allow": []', '"allow": ["Bash"]'),
+      after: '{\n  "model": "opus",\n  "env": { "EDITOR": "vi" },\n  "permissions": { "allow": ["Bash"] }\n}\n',
+    },
   ];
+
+/** One client adds the version itself. */
+const addressOf = (client: string, origin: string): string => (client === 'claude' ? `"${origin}"` : `${origin}/v1`);
+const LOCAL = 'http://127.0.0.1:8080';
 
 describe.each(FILES)('tollgate setup $client', ({ client, path, own, later, after }) => {
   test('writes its file if there is none, for its owner only, and --undo deletes it', async () => {
     const { code, out, err } = await setup(client);
     expect([code, err]).toEqual([EXIT.ok, expect.stringContaining('There was no such file before.')]);
     expect(out.startsWith(`${place(path)}\n+ `)).toBe(true);
-    expect(read(path)).toContain('http://127.0.0.1:8080/v1');
+    expect(read(path)).toContain(addressOf(client, LOCAL));
     expect(read(path)).toContain('sim-gpt-mini');
     expect(statSync(place(path)).mode & 0o777).toBe(0o600);
     expect((await setup(client, '--undo')).code).toBe(EXIT.ok);
@@ -107,7 +118,7 @@ describe.each(FILES)('tollgate setup $client', ({ client, path, own, later, afte
     give(path, '');
     const { code, err } = await setup(client);
     expect([code, err]).toEqual([EXIT.ok, expect.stringContaining('is a copy of the file from before.')]);
-    expect(read(path)).toContain('http://127.0.0.1:8080/v1');
+    expect(read(path)).toContain(addressOf(client, LOCAL));
     expect((await setup(client, '--undo')).code).toBe(EXIT.ok);
     expect(read(path)).toBe('');
     expect(existsSync(`${place(path)}.before-tollgate`)).toBe(false);
@@ -119,7 +130,7 @@ describe.each(FILES)('tollgate setup $client', ({ client, path, own, later, afte
     const first = await setup(client);
     expect(first.err).toContain(`${place(path)}.before-tollgate is a copy of the file from before.`);
     const written = read(path);
-    expect(written).toContain('http://127.0.0.1:8080/v1');
+    expect(written).toContain(addressOf(client, LOCAL));
     expect(statSync(place(path)).mode & 0o777).toBe(0o644);
     expect(read(`${path}.before-tollgate`)).toBe(own);
 
@@ -168,7 +179,7 @@ describe.each(FILES)('tollgate setup $client', ({ client, path, own, later, afte
     const args = ['--url', 'https://gate.example.com/v1/', '--model', 'some-model', '--key-env', 'MY_KEY'];
     const { code, out, err } = await cli.run(['setup', client, ...args], { HOME: home, MY_KEY: 'tg_live_secret' });
     expect(code).toBe(EXIT.ok);
-    expect(read(path)).toContain('https://gate.example.com/v1');
+    expect(read(path)).toContain(addressOf(client, 'https://gate.example.com'));
     expect(read(path)).toContain('some-model');
     expect(`${read(path)}${err}`).toContain('MY_KEY');
     expect(read(path)).not.toContain('local');
@@ -299,7 +310,7 @@ describe('tollgate setup', () => {
   });
 
   test.each<[string, string[], string]>([
-    ['an unknown client', ['vim'], 'There is no client "vim". Clients: codex, opencode, aider'],
+    ['an unknown client', ['vim'], 'There is no client "vim". Clients: codex, claude, opencode, aider'],
     ['an unknown model', ['codex', '--model', 'gpt-none'], '"gpt-none" is not a model that generates text here'],
     ['a model without text', ['codex', '--model', 'sim-embed'], '"sim-embed" is not a model that generates text here'],
     ['an invalid address', ['codex', '--url', 'gate'], '--url gate is not the address of a gateway'],
