@@ -79,6 +79,14 @@ describe('the rate of a key over several processes on one PostgreSQL', () => {
     expectWithinTenth(await letIn((atMs) => (atMs < 4_000 ? [20, 20, 20] : [20, 0, 20])));
   });
 
+  it('does not count its own requests once more after it was declared dead and has registered again', async () => {
+    const store = await open();
+    await store.shareRequests(new Map());
+    await store.shareRequests(new Map([[KEY, 500]]));
+    await store.beginInstance();
+    expect(await store.shareRequests(new Map())).toEqual(new Map());
+  });
+
   it('is told once, and not to who came later', async () => {
     const [one, two] = [await open(), await open()];
     await one.shareRequests(new Map());

@@ -107,6 +107,18 @@ describe('several gateways', () => {
     });
   });
 
+  test('do not block a key because one of them paused while the others served it', async () => {
+    const clock = new ManualClock();
+    const buckets = new TokenBuckets(LIMIT, clock);
+    await buckets.share(() => Promise.resolve(new Map()));
+    clock.advance(20_000);
+    await expect(buckets.share(() => Promise.reject(new Error('no answer')))).rejects.toThrow('no answer');
+    await buckets.share(() => Promise.resolve(new Map([[1n, 1_000]])));
+    expect(taken(buckets, 1n, 200)).toBe(LIMIT.burst);
+    await buckets.share(() => Promise.resolve(new Map([[1n, 20]])));
+    expect(buckets.take(1n)).toBe(false);
+  });
+
   test('cannot block a key for longer than the limit on its debt', async () => {
     const clock = new ManualClock();
     const buckets = new TokenBuckets(LIMIT, clock);

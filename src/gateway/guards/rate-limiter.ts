@@ -41,6 +41,8 @@ export class TokenBuckets implements RateLimiter {
   readonly #burstMs: number;
   readonly #fullAtMs: NumbersById;
   readonly #taken: NumbersById;
+  /** What the other gateways accepted until then has been counted. */
+  #toldMs: number;
 
   constructor(limit: RateLimit, clock: Clock, buckets: Buckets = bucketsHere()) {
     this.#clock = clock;
@@ -48,6 +50,7 @@ export class TokenBuckets implements RateLimiter {
     this.#burstMs = limit.burst * this.#tokenMs;
     this.#fullAtMs = buckets.fullAtMs;
     this.#taken = buckets.taken;
+    this.#toldMs = clock.monotonicMs();
   }
 
   take(keyId: bigint): boolean {
@@ -71,14 +74,19 @@ export class TokenBuckets implements RateLimiter {
     this.#taken.lock();
     const taken = this.#taken.takeAll();
     this.#taken.unlock();
+    const askedMs = this.#clock.monotonicMs();
     for (const [keyId, count] of await exchange(taken)) this.#takenElsewhere(keyId, count);
+    this.#toldMs = askedMs;
   }
 
-  /** Requests accepted by other gateways may overdraw a bucket, but only up to a limit. */
+  /**
+   * Requests accepted by other gateways may overdraw a bucket, but only up to a limit. They came since the last exchange,
+   * and buckets were refilled meanwhile: after a pause of this process, it would otherwise refuse busy keys for as long.
+   */
   #takenElsewhere(keyId: bigint, count: number): void {
     const nowMs = this.#clock.monotonicMs();
     this.#fullAtMs.lock();
-    const fullAtMs = Math.max(this.#fullAtMs.get(keyId) ?? 0, nowMs) + count * this.#tokenMs;
+    const fullAtMs = Math.max(this.#fullAtMs.get(keyId) ?? 0, this.#toldMs) + count * this.#tokenMs;
     this.#fullAtMs.set(keyId, Math.min(fullAtMs, nowMs + LIMITS.rateDebtBursts * this.#burstMs));
     this.#fullAtMs.unlock();
   }

@@ -29,17 +29,18 @@ const EXCHANGE = `
 
 /** Shares how many requests of each key the processes on one database admitted, as running sums. */
 export class RequestCounts {
-  readonly #connections: Connections;
+  readonly #connections: Pick<Connections, 'query'>;
   readonly #epoch: () => bigint | null;
   readonly #clock: Clock;
   /** Last known sums of other processes, by epoch and key. */
   readonly #seen = new Map<string, bigint>();
+  #countedFor: bigint | null = null;
   /** In seconds of the database's clock; requests admitted before this process started do not count. */
   #beganS: number | null = null;
   #exchangedMs = 0;
   #exchanges = 0;
 
-  constructor(connections: Connections, clock: Clock, epoch: () => bigint | null) {
+  constructor(connections: Pick<Connections, 'query'>, clock: Clock, epoch: () => bigint | null) {
     this.#connections = connections;
     this.#clock = clock;
     this.#epoch = epoch;
@@ -52,11 +53,13 @@ export class RequestCounts {
   async exchange(taken: Counts): Promise<Counts> {
     const epoch = this.#epoch();
     if (epoch === null) return new Map();
+    // Under a new registration, the sums of the one before would be taken for those of another process.
+    if (epoch !== this.#countedFor) this.forget();
+    this.#countedFor = epoch;
     if (this.#exchanges++ % LIMITS.requestSweepExchanges === 0) await this.#sweep();
     this.#beganS ??= await this.#databaseS();
     const nowMs = this.#clock.monotonicMs();
     const sinceMs = Math.ceil(nowMs - this.#exchangedMs) + OVERLAP_MS;
-    this.#exchangedMs = nowMs;
     const rows = await this.#connections.query<CountRow>(EXCHANGE, [
       epoch,
       numbers([...taken.keys()]),
@@ -64,6 +67,7 @@ export class RequestCounts {
       this.#beganS,
       sinceMs,
     ]);
+    this.#exchangedMs = nowMs;
     return this.#newIn(rows);
   }
 
