@@ -13,6 +13,15 @@ function focused(page: Page): Promise<unknown> {
   );
 }
 
+/** As two clicks do on a page that is too busy to disable the button between them. */
+function submitTwice(page: Page): Promise<unknown> {
+  return page.evaluate(`{
+    const form = document.querySelector('[role="dialog"] form');
+    form.requestSubmit();
+    form.requestSubmit();
+  }`);
+}
+
 async function mintedKey(): Promise<string> {
   const { harness, accountId } = suite.world;
   return formatId('key_', (await harness.mintFor(accountId)).keyId);
@@ -70,6 +79,44 @@ test('an account whose name has two spaces can be closed by typing its name as i
   await page.getByLabel('to confirm').fill('two spaces');
   await page.getByRole('button', { name: 'Close account' }).click();
   await page.getByText('is closed.').waitFor();
+  await page.context().close();
+});
+
+test('two clicks at once mint one key, and submit a batch file once', async () => {
+  await mintedKey();
+  const page = await openAs('owner', '/keys?dialog=mint');
+  const sent: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'POST') sent.push(new URL(request.url()).pathname);
+  });
+  await page.getByLabel('Name').fill('clicked-twice');
+  await submitTwice(page);
+  await page.getByRole('button', { name: 'I have copied it' }).click();
+  await page.getByRole('link', { name: 'Jobs', exact: true }).click();
+  await page.getByRole('button', { name: 'Submit a file' }).first().click();
+  const body = { model: 'sim-gpt-mini', max_tokens: 8, messages: [{ role: 'user', content: 'Hello' }] };
+  const line = JSON.stringify({ custom_id: 'a', method: 'POST', url: '/v1/chat/completions', body });
+  const buffer = Buffer.from(line);
+  await page.getByLabel('File', { exact: true }).setInputFiles({ name: 'a.jsonl', mimeType: 'text/plain', buffer });
+  await page.getByRole('button', { name: 'Submit 1 job' }).waitFor();
+  await submitTwice(page);
+  await page.getByText('Accepted: 1 job.').waitFor();
+  expect(sent).toEqual(['/manage/v1/keys', '/v1/jobs/groups']);
+  await page.context().close();
+});
+
+test('a wrong current password is called that, without an email address that nobody has entered', async () => {
+  const page = await openAs('owner', '/profile');
+  await page.getByLabel('Current password').fill('not the right one');
+  await page.getByLabel('New password').fill('long enough to be new');
+  await page.getByRole('button', { name: 'Replace password' }).click();
+  await page.getByRole('alert').getByText('The password is wrong. If you have none').waitFor();
+  await page.context().close();
+});
+
+test('the link of an invitation that lost its last characters is called incomplete', async () => {
+  const page = await openAs('viewer', '/join#abc%E');
+  await page.getByRole('heading', { name: 'This link is not complete' }).waitFor();
   await page.context().close();
 });
 

@@ -41,6 +41,13 @@ test.each([
   await expect(call('POST /keys', { account: 'acme' })).rejects.toMatchObject({ message });
 });
 
+test('a change that a proxy answers for says that it is not known whether it was made', async () => {
+  vi.stubGlobal('fetch', async () => new Response('<html>Gateway Time-out</html>', { status: 504 }));
+  const message = `The server answered with status 504. ${UNKNOWN}`;
+  await expect(call('POST /keys', { account: 'acme' })).rejects.toMatchObject({ message });
+  await expect(call('GET /me', {})).rejects.toMatchObject({ message: 'The server answered with status 504.' });
+});
+
 test('a refusal that breaks off is a refusal, also of a change', async () => {
   vi.stubGlobal('fetch', async () => broken(412));
   await expect(call('POST /keys', { account: 'acme' })).rejects.toMatchObject({ status: 412, code: 'unknown' });

@@ -12,6 +12,8 @@ export type Row<Route extends RouteName> = Output<Route> extends { data: readonl
 export const API = '/manage/v1';
 
 const BROKEN_OFF = 'broken_off';
+/** For a response that is not the gateway's own. */
+const UNKNOWN_CODE = 'unknown';
 /** For a change whose response is lost: it may have been made, and repeating it could make a second key. */
 const OUTCOME_UNKNOWN = 'It is not known whether the change was made. Look at the list before you repeat it.';
 /** They change nothing that repeating them would do twice. */
@@ -70,7 +72,7 @@ export async function call<Route extends RouteName>(
     throw new ApiError(error.status, error.code, `The gateway cannot be reached. ${OUTCOME_UNKNOWN}`, null);
   });
   const text = await response.text().catch((error: unknown) => brokenOff(error, response, isRepeatable));
-  if (!response.ok) throw refusalOf(response, text);
+  if (!response.ok) throw isRepeatable ? refusalOf(response, text) : refusalOfChange(response, text);
   return parseApiJson(text) as Output<Route>;
 }
 
@@ -131,12 +133,24 @@ function connectionFailed(error: unknown): never {
   throw new ApiError(0, 'unreachable', 'The gateway cannot be reached. Check that it is running.', null);
 }
 
+/** A proxy answers for a gateway that takes too long, which may make the change all the same. */
+function refusalOfChange(response: Response, text: string): ApiError {
+  const refusal = refusalOf(response, text);
+  if (refusal.code !== UNKNOWN_CODE || response.status < 500) return refusal;
+  return new ApiError(refusal.status, refusal.code, `${refusal.message} ${OUTCOME_UNKNOWN}`, refusal.requestId);
+}
+
 export function refusalOf(response: Response, text: string): ApiError {
   const requestId = response.headers.get('x-gateway-request-id');
   try {
     const { error } = JSON.parse(text) as { error: { message: string; code: string | null; type: string } };
     return new ApiError(response.status, error.code ?? error.type, error.message, requestId);
   } catch {
-    return new ApiError(response.status, 'unknown', `The server answered with status ${response.status}.`, requestId);
+    return new ApiError(
+      response.status,
+      UNKNOWN_CODE,
+      `The server answered with status ${response.status}.`,
+      requestId,
+    );
   }
 }

@@ -10,6 +10,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
+import { useRef } from 'react';
 import { ApiError, call, type Input, type Output, type RouteName, type Row } from './client.ts';
 
 const RETRIES_MAX = 2;
@@ -173,11 +174,22 @@ export function useChange<Route extends RouteName>(
       if (!givesSecret) await refreshed;
     },
   });
+  // A second click may come before the button is disabled, and must not mint a second key or add a credit twice.
+  const isRunning = useRef(false);
+  const run = async (change: ChangeInput<Route>): Promise<Output<Route>> => {
+    isRunning.current = true;
+    try {
+      return await mutateAsync(change);
+    } finally {
+      isRunning.current = false;
+    }
+  };
   return {
     isPending,
     error,
     reset,
-    mutate: (change, { onSuccess, onError } = {}) =>
-      void mutateAsync(change).then(onSuccess, onError ?? (() => undefined)),
+    mutate: (change, { onSuccess, onError } = {}) => {
+      if (!isRunning.current) void run(change).then(onSuccess, onError ?? (() => undefined));
+    },
   };
 }

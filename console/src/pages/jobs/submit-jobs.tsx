@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { submitJobs } from '../../api/submit-jobs.ts';
 import { FormDialog } from '../../parts/dialog.tsx';
 import { Field, Select } from '../../parts/field.tsx';
@@ -31,6 +31,7 @@ function useSubmission(): Submission {
   const [requests, setRequests] = useState<readonly unknown[] | null>(null);
   const [sent, setSent] = useState<number | null>(null);
   const [fault, setFault] = useState<string | null>(null);
+  const isRunning = useRef(false);
   const choose = async (file: File | undefined): Promise<void> => {
     setRequests(null);
     setFault(null);
@@ -42,6 +43,9 @@ function useSubmission(): Submission {
     else setRequests(read);
   };
   const submit = async (payer: string | null): Promise<void> => {
+    // A second click may come before the button is disabled, and the file would be paid for twice.
+    if (isRunning.current) return;
+    isRunning.current = true;
     setSent(0);
     setFault(null);
     try {
@@ -53,6 +57,7 @@ function useSubmission(): Submission {
     } catch (error) {
       setFault(error instanceof Error ? error.message : 'The file was not accepted.');
       setSent(null);
+      isRunning.current = false;
     }
   };
   return { requests, sent, fault, choose, submit };
