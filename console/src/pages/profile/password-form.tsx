@@ -5,6 +5,7 @@ import { FormError } from '../../parts/error-panel.tsx';
 import { Field, TextInput } from '../../parts/field.tsx';
 import { useNotices } from '../../parts/notices.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { passwordRefusal } from './password-refusal.ts';
 
 const PASSWORD_CHARS_MIN = 12;
 
@@ -58,7 +59,7 @@ export function PasswordForm(): ReactNode {
             />
           )}
         </Field>
-        <FormError error={replace.error} />
+        <FormError error={passwordRefusal(replace.error)} />
         <Button
           type="submit"
           busy={replace.isPending}

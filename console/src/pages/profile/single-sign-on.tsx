@@ -4,6 +4,7 @@ import { Button } from '../../parts/button.tsx';
 import { FormError } from '../../parts/error-panel.tsx';
 import { Field, TextInput } from '../../parts/field.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { passwordRefusal } from './password-refusal.ts';
 
 /** Links the identity of the provider, where there is one. The browser goes there and comes back. */
 export function SingleSignOn(): ReactNode {
@@ -36,7 +37,7 @@ export function SingleSignOn(): ReactNode {
             />
           )}
         </Field>
-        <FormError error={link.error} />
+        <FormError error={passwordRefusal(link.error)} />
         <Button type="submit" busy={link.isPending} className="self-start">
           Link single sign-on
         </Button>

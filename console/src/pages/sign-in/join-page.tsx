@@ -9,11 +9,20 @@ import { SignInFrame } from './sign-in-frame.tsx';
 
 const PASSWORD_CHARS_MIN = 12;
 
+/** Empty if a part of the link is missing. Programs for mail may have escaped its characters. */
+function secretOfLink(): string {
+  try {
+    return decodeURIComponent(location.hash.slice(1));
+  } catch {
+    return '';
+  }
+}
+
 /** Where the link of an invitation or of a new password leads. Its secret is in the fragment, which no server logs. */
 export default function JoinPage(): ReactNode {
   const client = useQueryClient();
   const navigate = useNavigate();
-  const [secret] = useState(() => decodeURIComponent(location.hash.slice(1)));
+  const [secret] = useState(secretOfLink);
   const [name, setName] = useState('');
   const [password, setPassword] = useState('');
   const accept = useChange('POST /invitations/accept');
