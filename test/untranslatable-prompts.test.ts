@@ -39,10 +39,10 @@ test.each<[string, keyof typeof PATHS, string, Fields, string]>([
     'messages',
   ],
   [
-    'an image in the result of a tool',
+    'a document in the result of a tool',
     'responses',
     'sim-gpt',
-    itemsOfCall('{}', [{ type: 'input_image', image_url: IMAGE }]),
+    itemsOfCall('{}', [{ type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERg==' }]),
     'input',
   ],
   ['arguments that are not an object', 'responses', 'sim-claude', itemsOfCall('[1]', 'x'), 'input'],

@@ -13,6 +13,7 @@ import { NO_QUIRKS } from '../fields/host-fields.ts';
 import { writeImageUrl } from '../fields/image-url.ts';
 import { writeFile } from '../fields/inline-file.ts';
 import type { Members } from '../fields/members.ts';
+import { SHOWN_BY_TOOL } from '../fields/tool-images.ts';
 import type { HubRequestTerms } from '../hub.ts';
 import { withReasoningFor } from './message-quirks.ts';
 import { writeReasoning } from './reasoning-details.ts';
@@ -54,12 +55,11 @@ function given(name: string, value: unknown): Members {
 /** One message may become several: each tool result is a message of its own here. */
 function writeMessage({ role, blocks }: CanonicalMessage, adjustments: Adjustments): Members[] {
   if (role === 'assistant') return [writeAssistant(blocks, adjustments)];
-  const results = blocks
-    .filter((block): block is ToolResultBlock => block.kind === 'tool-result')
-    .map((block) => writeToolResult(block, adjustments));
-  const parts = blocks.flatMap(asShown);
-  if (parts.length === 0 && results.length > 0) return results;
-  return [...results, { role, content: writeContent(parts) }];
+  const results = blocks.filter((block): block is ToolResultBlock => block.kind === 'tool-result');
+  const parts = [...results.flatMap(imagesOf), ...blocks.flatMap(asShown)];
+  const written = results.map((block) => writeToolResult(block, adjustments));
+  if (parts.length === 0 && written.length > 0) return written;
+  return [...written, { role, content: writeContent(parts) }];
 }
 
 /** Only the model can refuse on this wire, so a refusal in another message is text. */
@@ -109,12 +109,16 @@ function writePart(part: ShownBlock): Members {
   return { type: 'image_url', image_url: { url: writeImageUrl(part), ...detail } };
 }
 
-/** Hosts of this wire take tool results as text only, without images or documents. */
+/** Hosts of this wire take tool results as text only: images follow the results, and documents are refused. */
 function writeToolResult({ callId, content }: ToolResultBlock, adjustments: Adjustments): Members {
-  if (content.some((part) => part.kind !== 'text')) {
-    adjustments.refuse('messages', 'tool results must be text for this model');
+  if (content.some((part) => part.kind === 'document')) {
+    adjustments.refuse('messages', 'tool results must be text or images for this model');
   }
-  return { role: 'tool', tool_call_id: callId, content: writeContent(content) };
+  return { role: 'tool', tool_call_id: callId, content: writeContent(content.filter(({ kind }) => kind === 'text')) };
+}
+
+function imagesOf({ content }: ToolResultBlock): ShownBlock[] {
+  return content.flatMap((part) => (part.kind === 'image' ? [{ kind: 'text', text: SHOWN_BY_TOOL }, part] : []));
 }
 
 function writeTool({ name, description, schema, strict }: CanonicalTool): Members {

@@ -3,6 +3,7 @@ import { documentSize } from '../fields/inline-file.ts';
 import { isAbsent, isObject, type Members } from '../fields/members.ts';
 import { type PromptVisitor, visitRest } from '../fields/prompt-visitor.ts';
 import { missing, mustBe, unsupported } from '../fields/request-errors.ts';
+import { visitToolImage } from '../fields/tool-images.ts';
 import { visitRepeatedTools, visitToolAddition, visitToolReference, visitToolRemoval } from './tool-changes.ts';
 
 const ROLES = ['user', 'assistant', 'system'];
@@ -152,7 +153,14 @@ function readImageAddress(source: Members, path: string): void {
 const TEXT_ONLY: BlockTable = { text: visitText };
 const IN_DOCUMENTS: BlockTable = { text: visitText, image: visitImage };
 const SHOWN: BlockTable = { ...IN_DOCUMENTS, document: visitDocument, search_result: visitSearchResult };
-const IN_TOOL_RESULTS: BlockTable = { ...SHOWN, tool_reference: visitToolReference };
+const IN_TOOL_RESULTS: BlockTable = {
+  ...SHOWN,
+  image(block, path, visitor) {
+    visitImage(block, path, visitor);
+    visitToolImage(visitor);
+  },
+  tool_reference: visitToolReference,
+};
 /** Every block type that has a price; others are refused by name. */
 const IN_MESSAGES: BlockTable = {
   ...SHOWN,

@@ -159,7 +159,7 @@ describe('the prompt weighs', () => {
       { type: 'custom', name: 'b', input_schema: {} },
     ];
     const body = { ...withContent([IMAGE, nested, url]), system: 'x', tools };
-    expect(peekAt(body).size).toMatchObject({ messages: 2, tools: 2, images: 3, parts: 5 });
+    expect(peekAt(body).size).toMatchObject({ messages: 2, tools: 2, images: 3, parts: 7 });
   });
 
   test('a response format counts as a tool, an effort does not', () => {

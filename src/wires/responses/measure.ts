@@ -3,6 +3,7 @@ import { isAbsent, isObject, type Members } from '../fields/members.ts';
 import { type PromptVisitor, visitRest, visitUnknown } from '../fields/prompt-visitor.ts';
 import { NOTHING_STORED } from '../fields/refused-fields.ts';
 import { missing, mustBe, unsupported } from '../fields/request-errors.ts';
+import { visitToolImage } from '../fields/tool-images.ts';
 import { checkTools } from './check-tools.ts';
 import { checkCacheOptions } from './fields.ts';
 
@@ -40,6 +41,17 @@ const CONTENT_PARTS: PartTable = {
   input_file: visitFile,
 };
 
+const OUTPUT_PARTS: PartTable = {
+  ...CONTENT_PARTS,
+  input_image(part, path, visitor) {
+    visitImage(part, path, visitor);
+    visitToolImage(visitor);
+  },
+};
+
+/** Lists that may also be a string. */
+const TEXT_TABLES: readonly PartTable[] = [CONTENT_PARTS, OUTPUT_PARTS];
+
 const SUMMARY_PARTS: PartTable = {
   summary_text: (part, path, visitor) => visitor.text(readString(part.text, `${path}.text`)),
 };
@@ -56,12 +68,12 @@ const ITEM_KINDS: Readonly<Record<string, ItemKind>> = {
     free: ['id', 'status'],
   },
   function_call: { text: ['call_id'], toolText: ['namespace', 'name', 'arguments'], free: ['id', 'status'] },
-  function_call_output: { text: ['call_id'], lists: { output: CONTENT_PARTS }, free: ['id', 'status'] },
+  function_call_output: { text: ['call_id'], lists: { output: OUTPUT_PARTS }, free: ['id', 'status'] },
   custom_tool_call: { text: ['call_id'], toolText: ['namespace', 'name', 'input'], free: ['id', 'status'] },
   additional_tools: { free: ['id', 'role'], offers: true },
   tool_search_call: { text: ['call_id'], free: ['id', 'status', 'execution'] },
   tool_search_output: { text: ['call_id'], free: ['id', 'status', 'execution'], offers: true },
-  custom_tool_call_output: { text: ['call_id'], lists: { output: CONTENT_PARTS }, free: ['id', 'status'] },
+  custom_tool_call_output: { text: ['call_id'], lists: { output: OUTPUT_PARTS }, free: ['id', 'status'] },
 };
 
 const ROLES = ['user', 'assistant', 'system', 'developer'];
@@ -131,12 +143,12 @@ function visitMember(kind: ItemKind, name: string, value: unknown, path: string,
 
 /** Messages and tool outputs may be a string; summaries and reasoning must be lists. */
 function visitContent(content: unknown, path: string, table: PartTable, visitor: PromptVisitor): void {
-  if (typeof content === 'string' && table === CONTENT_PARTS) {
+  if (typeof content === 'string' && TEXT_TABLES.includes(table)) {
     visitor.text(content);
     return;
   }
   if (!Array.isArray(content)) {
-    throw mustBe(path, table === CONTENT_PARTS ? 'a string or a list of parts' : 'a list of parts');
+    throw mustBe(path, TEXT_TABLES.includes(table) ? 'a string or a list of parts' : 'a list of parts');
   }
   for (let index = 0; index < content.length; index++) visitPart(content[index], `${path}[${index}]`, table, visitor);
 }
