@@ -133,6 +133,23 @@ test('the form of a webhook leaves a URL that somebody else changed meanwhile wh
   await close();
 });
 
+test('an account that somebody else renamed meanwhile can be renamed with a second attempt, which knows the other name', async () => {
+  const { manage } = suite.demo;
+  const { id } = await manage.post('/accounts', { name: 'first' });
+  const { page, close } = await suite.open('/accounts');
+  await page.getByRole('button', { name: 'Actions for first' }).click();
+  await page.getByRole('menuitem', { name: 'Rename' }).click();
+  await manage.patch(`/accounts/${id}`, { name: 'second' });
+  await page.getByLabel('Name', { exact: true }).fill('third');
+  const save = page.getByRole('button', { name: 'Save name' });
+  await save.click();
+  await page.getByRole('alert').getByText('Somebody else changed this account in the meantime.').waitFor();
+  await page.getByRole('dialog', { name: 'Rename “second”' }).waitFor();
+  await save.click();
+  await page.getByText('The account is now called “third”.').waitFor();
+  await close();
+});
+
 test('the current values of a key that cannot be read are not taken from before the conflict', async () => {
   const { manage, account } = suite.demo;
   const { id } = await manage.post('/keys', { account, name: 'shared', spend_cap_nanousd: 2_000_000_000 });

@@ -40,6 +40,8 @@ export default function AccountsPage(): ReactNode {
     </Button>
   );
   const close = (): void => setEditing(null);
+  // As it was read last: after a conflict, what somebody else has changed is shown and the next attempt can succeed.
+  const edited = accounts.rows.find(({ id }) => id === editing?.account.id) ?? editing?.account;
   return (
     <Page
       title="Accounts"
@@ -75,10 +77,10 @@ export default function AccountsPage(): ReactNode {
         }
       />
       {search.dialog === 'account' ? <NewAccountDialog onClose={() => change({ dialog: undefined })} /> : null}
-      {editing === null ? null : editing.action === 'credit' ? (
-        <AddCreditDialog account={editing.account} onClose={close} />
+      {editing === null || edited === undefined ? null : editing.action === 'credit' ? (
+        <AddCreditDialog account={edited} onClose={close} />
       ) : (
-        <AccountDialog account={editing.account} action={editing.action} onClose={close} />
+        <AccountDialog account={edited} action={editing.action} onClose={close} />
       )}
     </Page>
   );
