@@ -1,9 +1,15 @@
+import type { Locator } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { formatId } from '../../src/kit/ids.ts';
 import { hostedSuite } from './hosted-suite.ts';
 
 const suite = hostedSuite();
 const { openAs } = suite;
+
+async function middleOf(link: Locator): Promise<string> {
+  const { x, y, width, height } = (await link.boundingBox())!;
+  return `${x + width / 2}, ${y + height / 2}`;
+}
 
 test.each([900, 1024, 1280])('the list of keys is not wider than a window of %i px', async (width) => {
   const { accountId, people } = suite.world;
@@ -43,6 +49,18 @@ test('figures are whole at 1280 px: above what a number holds, below zero, and w
   await page.locator('.text-figure', { hasText: '−$12.35' }).waitFor();
   const figures = `[...document.querySelectorAll('.text-figure, .text-figure + p')]`;
   expect(await page.evaluate(`${figures}.filter((each) => each.scrollWidth > each.clientWidth).length`)).toBe(0);
+  await page.context().close();
+});
+
+test('the chosen page is seen in the navigation of a low window', async () => {
+  const page = await openAs('operator', '/models');
+  await page.setViewportSize({ width: 1280, height: 640 });
+  const link = page.getByRole('link', { name: 'System', exact: true });
+  await link.waitFor();
+  await page.goto(page.url().replace('/models', '/system'));
+  await page.getByText('Settings in force').waitFor();
+  const isHidden = `document.elementFromPoint(${await middleOf(link)})?.textContent !== 'System'`;
+  expect(await page.evaluate(isHidden)).toBe(false);
   await page.context().close();
 });
 

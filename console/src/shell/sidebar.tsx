@@ -1,4 +1,5 @@
-import type { ReactNode } from 'react';
+import { useRouterState } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { IconButton } from '../parts/icon-button.tsx';
 import { Menu } from '../parts/menu.tsx';
 import { AccountSwitcher } from './account-switcher.tsx';
@@ -20,8 +21,15 @@ export function Logo(): ReactNode {
 /** The navigation: only pages that the role has. */
 export function Navigation({ onNavigate }: { onNavigate?(): void }): ReactNode {
   const pages = pagesFor(useViewer());
+  const navigation = useRef<HTMLElement>(null);
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  // In a low window a page of the last group would not be seen to be the chosen one.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another page is another link.
+  useEffect(() => {
+    navigation.current?.querySelector('[aria-current="page"]')?.scrollIntoView({ block: 'nearest' });
+  }, [path]);
   return (
-    <nav aria-label="Pages" className="flex min-h-0 flex-1 flex-col overflow-y-auto">
+    <nav ref={navigation} aria-label="Pages" className="flex min-h-0 flex-1 flex-col overflow-y-auto">
       {GROUPS.map(({ id, label }) => {
         const own = pages.filter(({ group }) => group === id);
         if (own.length === 0) return null;
