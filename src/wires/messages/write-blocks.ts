@@ -4,6 +4,7 @@ import type {
   DocumentBlock,
   ImageBlock,
   ReasoningBlock,
+  RefusalBlock,
   TextBlock,
   ToolCallBlock,
   ToolResultBlock,
@@ -32,6 +33,19 @@ export function writeBlock(block: Block, adjustments: Adjustments): string | nul
     case 'tool-result':
       return writeToolResult(block, adjustments);
   }
+}
+
+/** Hosts refuse white space as the only text of a turn; models of other vendors write it before they call tools. */
+export function withoutBlankText<Kind extends Block>(blocks: readonly Kind[]): readonly Kind[] {
+  return blocks.some((block) => isText(block) && block.text.trim() !== '') ? blocks : blocks.filter(isNotText);
+}
+
+function isText(block: Block): block is TextBlock | RefusalBlock {
+  return block.kind === 'text' || block.kind === 'refusal';
+}
+
+function isNotText(block: Block): boolean {
+  return !isText(block);
 }
 
 function writeText({ text, cache }: TextBlock): string {
@@ -77,7 +91,9 @@ function inputJson(id: string, argumentsJson: string, adjustments: Adjustments):
 function writeToolResult({ callId, content, isError, cache }: ToolResultBlock, adjustments: Adjustments): string {
   const block: Members = { type: 'tool_result', tool_use_id: toolId(callId) };
   if (isError) block.is_error = true;
-  const blocks = content.map((shown) => writeBlock(shown, adjustments)).filter((one) => one !== null);
+  const blocks = withoutBlankText(content)
+    .map((shown) => writeBlock(shown, adjustments))
+    .filter((one) => one !== null);
   const head = JSON.stringify({ ...block, ...writeCacheMark(cache) });
   return blocks.length === 0 ? head : `${head.slice(0, -1)},"content":[${blocks.join(',')}]}`;
 }

@@ -109,6 +109,23 @@ test('results of one turn’s calls come together, before the user’s text', ()
   ]);
 });
 
+test('white space is left out where a turn or a result has no other text', () => {
+  const call: Block = { kind: 'tool-call', id: 'c1', name: 'tide', argumentsJson: '{}' };
+  const result: Block = { kind: 'tool-result', callId: 'c1', content: [{ kind: 'text', text: '\n' }], isError: false };
+  const { system, messages } = conversation(
+    { role: 'system', blocks: [text(' ')] },
+    { role: 'user', blocks: [text('When?'), text(' '), text('Now?')] },
+    { role: 'assistant', blocks: [text('\n\n'), call] },
+    { role: 'user', blocks: [result] },
+  );
+  expect(system).toBeUndefined();
+  expect(messages.map(({ content }: { content: unknown }) => content)).toEqual([
+    ['When?', ' ', 'Now?'].map((words) => ({ type: 'text', text: words })),
+    [{ type: 'tool_use', id: 'c1', name: 'tide', input: {} }],
+    [{ type: 'tool_result', tool_use_id: 'c1' }],
+  ]);
+});
+
 test('arguments leave with every digit, and must be an object', () => {
   const calling = (argumentsJson: string) => ({
     messages: [

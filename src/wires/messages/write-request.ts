@@ -15,7 +15,7 @@ import { FORMAT_DESCRIPTION } from '../fields/response-format.ts';
 import type { HubRequestTerms } from '../hub.ts';
 import { lacksThoughts } from './missing-thoughts.ts';
 import { strictSchema } from './strict-schema.ts';
-import { writeBlock } from './write-blocks.ts';
+import { withoutBlankText, writeBlock } from './write-blocks.ts';
 import { SAYS_NOTHING, type Thinking, writeThinking } from './write-thinking.ts';
 
 /** Writes a request of the common language for a host of this wire. */
@@ -76,7 +76,7 @@ function writeMessages(
   const system: string[] = [];
   const turns: Turn[] = [];
   given.forEach(({ role, blocks }) => {
-    for (const block of blocks) {
+    for (const block of withoutBlankText(blocks)) {
       const written = writeBlock(block, adjustments);
       if (written === null) continue;
       if (role === 'system') {

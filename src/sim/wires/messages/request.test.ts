@@ -33,6 +33,7 @@ describe('a malformed request', () => {
     ['an unknown role', { messages: [{ role: 'tool', content: 'x' }] }, 'messages.0.role'],
     ['an assistant first', { messages: [{ role: 'assistant', content: 'x' }] }, 'messages: first message must use'],
     ['an empty text', userSays({ type: 'text', text: '' }), 'messages: text content blocks must be non-empty'],
+    ['white space alone', userSays({ type: 'text', text: ' \n' }), 'messages: text content blocks must contain non-wh'],
     ['an unknown block', userSays({ type: 'video' }), "messages.0.content.0: Input tag 'video'"],
     ['an image of nothing', userSays({ type: 'image', source: {} }), 'messages.0.content.0.image.source'],
     ['a call by the user', userSays({ type: 'tool_use', id: 'a', name: 'b', input: {} }), '`tool_use` blocks can only'],

@@ -49,6 +49,9 @@ function readTurn(message: unknown, path: string, terms: Terms): Turn {
   for (const [index, block] of blocksOf(message.content, path).entries()) {
     readBlock(block, `${path}.content.${index}`, turn, terms);
   }
+  if (turn.types.includes('text') && turn.text.trim() === '') {
+    reject('messages: text content blocks must contain non-whitespace text');
+  }
   return turn;
 }
 
