@@ -24,14 +24,15 @@ test('every page about a client can be found from the index', () => {
   expect(pages.filter((page) => !INDEX.includes(`(${page})`))).toEqual([]);
 });
 
-describe.each(AGENTS)('the page of $name', ({ name, version, package: packageName, from }) => {
+describe.each(AGENTS)('the page of $name', ({ name, model = 'sim-gpt-mini', version, package: packageName, from }) => {
   test('shows the settings that tollgate setup writes, and where', async () => {
-    const args = ['setup', name, '--model', 'sim-gpt-mini', '--json'];
+    const args = ['setup', name, '--model', model, '--json'];
     const { out } = await cli.run(args, { HOME: home });
     const { file } = JSON.parse(out) as { file: string };
     const blocks = [...pageOf(name).matchAll(/^```(?:toml|json|yaml)\b.*\n([\s\S]*?)^```/gm)].map(([, text]) => text);
     expect(blocks).toEqual([readFileSync(file, 'utf8')]);
     expect(pageOf(name)).toContain(`~/${file.slice(home.length + 1)}`);
+    expect(pageOf(name)).toContain(`tollgate setup ${name} --model ${model}\n`);
   });
 
   test('names the version that npm run clients runs, as the index does', () => {
@@ -43,7 +44,7 @@ describe.each(AGENTS)('the page of $name', ({ name, version, package: packageNam
   });
 
   test('names the key as the settings do when they name a variable', async () => {
-    const args = ['setup', name, '--model', 'sim-gpt-mini', '--key-env', 'TOLLGATE_API_KEY', '--json'];
+    const args = ['setup', name, '--model', model, '--key-env', 'TOLLGATE_API_KEY', '--json'];
     const { out } = await cli.run(args, { HOME: join(cli.folder, `keyed-${name}`) });
     const { changes } = JSON.parse(out) as { changes: string[] };
     const naming = changes

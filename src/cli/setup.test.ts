@@ -99,6 +99,8 @@ const FILES: readonly { client: string; path: string; own: string; later: (text:
 
 /** One client adds the version itself. */
 const addressOf = (client: string, origin: string): string => (client === 'claude' ? `"${origin}"` : `${origin}/v1`);
+/** The cheapest simulated model that the client can call. */
+const modelOf = (client: string): string => (client === 'claude' ? 'sim-claude' : 'sim-gpt-mini');
 const LOCAL = 'http://127.0.0.1:8080';
 
 describe.each(FILES)('tollgate setup $client', ({ client, path, own, later, after }) => {
@@ -107,7 +109,7 @@ describe.each(FILES)('tollgate setup $client', ({ client, path, own, later, afte
     expect([code, err]).toEqual([EXIT.ok, expect.stringContaining('There was no such file before.')]);
     expect(out.startsWith(`${place(path)}\n+ `)).toBe(true);
     expect(read(path)).toContain(addressOf(client, LOCAL));
-    expect(read(path)).toContain('sim-gpt-mini');
+    expect(read(path)).toContain(modelOf(client));
     expect(statSync(place(path)).mode & 0o777).toBe(0o600);
     expect((await setup(client, '--undo')).code).toBe(EXIT.ok);
     expect(existsSync(place(path))).toBe(false);
@@ -313,6 +315,11 @@ describe('tollgate setup', () => {
     ['an unknown client', ['vim'], 'There is no client "vim". Clients: codex, claude, opencode, aider'],
     ['an unknown model', ['codex', '--model', 'gpt-none'], '"gpt-none" is not a model that generates text here'],
     ['a model without text', ['codex', '--model', 'sim-embed'], '"sim-embed" is not a model that generates text here'],
+    [
+      'a model of another API than the client calls',
+      ['claude', '--model', 'sim-gpt-mini'],
+      'Claude Code cannot call "sim-gpt-mini", because this model does not have the capability "messages"',
+    ],
     ['an invalid address', ['codex', '--url', 'gate'], '--url gate is not the address of a gateway'],
     ['an empty model', ['codex', '--url', 'http://localhost:1', '--model', ''], 'name the model too: --model ID'],
     ['another gateway without a model', ['codex', '--url', 'http://localhost:1'], 'name the model too: --model ID'],
@@ -325,7 +332,7 @@ describe('tollgate setup', () => {
   ])('refuses %s', async (_, args, message) => {
     const { code, err } = await setup(...args);
     expect([code, err]).toEqual([EXIT.usage, expect.stringContaining(message)]);
-    expect(existsSync(place('.codex'))).toBe(false);
+    expect(existsSync(home)).toBe(false);
   });
 
   test('refuses a key in place of its variable, which it could be taken for, and does not repeat it', async () => {

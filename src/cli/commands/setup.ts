@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import type { Capability } from '../../canonical/capability.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { CatalogModel } from '../../catalog/model.ts';
 import type { Config, Environment } from '../../config/config.ts';
@@ -46,7 +47,7 @@ export const setupCommand: CommandSpec = {
       throw usageFailure(`There is no client "${name}". Clients: ${NAMES}.`, 'tollgate setup --help');
     const file = client.file(placesOf(session.env));
     if (options.undo === true) return undo(session, client, file, options);
-    const terms = await readTerms(session, options);
+    const terms = await readTerms(session, client, options);
     const change = planSetup(file, client.format, client.settings(terms));
     if (options.dryRun !== true && change.after !== change.before) {
       keepBackup(change);
@@ -93,12 +94,14 @@ function placesOf(given: Environment): Places {
   return { env, home, configHome, isMac: process.platform === 'darwin', exists: existsSync };
 }
 
-async function readTerms(session: Session, options: Options): Promise<SetupTerms> {
+async function readTerms(session: Session, client: SetupClient, options: Options): Promise<SetupTerms> {
   const config = await session.composition.lookForHosts(session.config('read'));
   const { url, needsKey } = await findGateway(session, options.url, config);
   const keyVariable = readKeyVariable(options.keyEnv, needsKey);
   const isElsewhere = options.url !== undefined;
-  const model = chooseModel(session.composition.catalogFor(config), config, options.model, isElsewhere);
+  const model = isElsewhere
+    ? readModelElsewhere(options.model)
+    : chooseModel(session.composition.catalogFor(config), config, client, options.model);
   const limits =
     typeof model === 'string' ? null : { contextTokens: model.contextWindow, outputTokens: model.maxOutputTokens };
   return { baseUrl: `${url}/v1`, model: typeof model === 'string' ? model : model.id, keyVariable, limits };
@@ -112,28 +115,35 @@ function readKeyVariable(typed: string | boolean | undefined, isNeeded: boolean)
   );
 }
 
+function readModelElsewhere(typed: string | boolean | undefined): string {
+  if (typeof typed === 'string' && typed !== '') return typed;
+  throw usageFailure('With --url, name the model too: --model ID. The models of another gateway are not known here.');
+}
+
 function chooseModel(
   catalog: Catalog,
   config: Config,
+  { title, capability = 'chat' }: SetupClient,
   typed: string | boolean | undefined,
-  isElsewhere: boolean,
-): CatalogModel | string {
+): CatalogModel {
   const wanted = typeof typed === 'string' ? typed : config.defaultModel;
-  if (isElsewhere) {
-    if (typeof typed === 'string' && typed !== '') return typed;
-    throw usageFailure('With --url, name the model too: --model ID. The models of another gateway are not known here.');
-  }
-  const found = wanted === null ? cheapestWithTools(catalog, config) : catalog.find(wanted);
-  if (found?.caps.has('chat')) return found;
-  const what =
-    wanted === null ? 'No model that can call tools is served' : `"${wanted}" is not a model that generates text here`;
-  throw usageFailure(`${what}. Name another with --model.`, 'tollgate models');
+  const found = wanted === null ? cheapestWithTools(catalog, config, capability) : catalog.find(wanted);
+  if (found?.caps.has('chat') && found.caps.has(capability)) return found;
+  throw usageFailure(`${whyNot(found, wanted, title, capability)}. Name another with --model.`, 'tollgate models');
+}
+
+function whyNot(found: CatalogModel | undefined, wanted: string | null, title: string, capability: Capability): string {
+  const need = capability === 'chat' ? '' : ` and has the capability "${capability}"`;
+  if (wanted === null) return `No model that can call tools${need} is served`;
+  if (!found?.caps.has('chat')) return `"${wanted}" is not a model that generates text here`;
+  return `${title} cannot call "${wanted}", because this model does not have the capability "${capability}"`;
 }
 
 /** A simulated model only if there is no other. */
-function cheapestWithTools(catalog: Catalog, { hosts }: Config): CatalogModel | undefined {
+function cheapestWithTools(catalog: Catalog, { hosts }: Config, capability: Capability): CatalogModel | undefined {
   const simulators = hosts.filter(({ row }) => row.simulated).map(({ row }) => row.name);
-  const able = catalog.list().filter(({ caps }) => caps.has('chat') && caps.has('tools'));
+  const needed: readonly Capability[] = ['chat', 'tools', capability];
+  const able = catalog.list().filter(({ caps }) => needed.every((one) => caps.has(one)));
   const real = able.filter((model) => model.hosts.some(({ host }) => !simulators.includes(host)));
   return (real.length > 0 ? real : able).toSorted((a, b) => (totalRate(a) < totalRate(b) ? -1 : 1))[0];
 }

@@ -1,3 +1,4 @@
+import type { Capability } from '../../canonical/capability.ts';
 import type { Environment } from '../../config/config.ts';
 import type { SettingPath, SettingsFormat } from './format.ts';
 import type { Setting } from './settings-file.ts';
@@ -18,6 +19,8 @@ export interface SetupClient {
   readonly name: string;
   readonly title: string;
   readonly format: SettingsFormat;
+  /** What its models must be capable of besides generating text, because of the API that it calls. */
+  readonly capability?: Capability;
   file(places: Places): string;
   /** Every setting that `settings` may write, for undoing it. */
   readonly paths: readonly SettingPath[];

@@ -6,6 +6,7 @@ export const claude: SetupClient = {
   name: 'claude',
   title: 'Claude Code',
   format: jsoncFormat,
+  capability: 'messages',
   file: ({ env, home }) => join(env.CLAUDE_CONFIG_DIR || join(home, '.claude'), 'settings.json'),
   paths: [
     ['model'],
