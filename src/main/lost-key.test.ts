@@ -24,6 +24,7 @@ import { type Running, startGateway } from './start.ts';
 let folder: string;
 let running: Running | null;
 let keyFile: string;
+let logged: string[];
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'tollgate-lost-key-'));
@@ -40,11 +41,12 @@ const config = (env: Environment = {}, data?: string) =>
   loadConfig({ argvFlags: flags(data), env: { HOME: folder, ...env }, cwd: folder });
 
 async function start(env: Environment = {}, data?: string): Promise<Running> {
+  logged = [];
   running = await startGateway({
     config: config(env, data),
     hosts: [],
     clock: systemClock,
-    log: createLog({ level: 'silent', destination: { write: () => undefined } }),
+    log: createLog({ level: 'error', destination: { write: (line) => logged.push(line) } }),
     onFatal: (error) => {
       throw error;
     },
@@ -193,4 +195,15 @@ test('a key file that is missing because nothing is encrypted yet is made by the
   expect(existsSync(keyFile)).toBe(false);
   await start();
   expect(existsSync(keyFile)).toBe(true);
+});
+
+test('a start with other master keys than the ledger needs says that no receipt can be signed, until they are added', async () => {
+  await start();
+  await stop();
+  const given = randomBytes(32).toString('base64');
+  await start({ TOLLGATE_MASTER_KEY: given });
+  expect(logged).toEqual([expect.stringContaining('No receipt can be signed. The key that signs receipts cannot be')]);
+  await stop();
+  await start({ TOLLGATE_MASTER_KEY: `${given} ${readFileSync(keyFile, 'utf8')}` });
+  expect(logged).toEqual([]);
 });

@@ -1,4 +1,6 @@
+import { GatewayError } from '../canonical/errors.ts';
 import type { Metrics } from '../http/metrics.ts';
+import type { Clock } from '../kit/clock.ts';
 import type { Log } from '../kit/log.ts';
 import { type ReceiptMismatch, ReceiptSigner } from '../signing/receipt-signer.ts';
 import type { Books } from './books.ts';
@@ -14,7 +16,18 @@ export async function openSigner(
   const { sealer } = entrusted.keyring;
   const signer = new ReceiptSigner({ store, sealer, ids, clock, onMismatch: mismatchAlarm(log, metrics) });
   await signer.keys.ensure();
+  await reportUnusableKey(signer, clock, log);
   return signer;
+}
+
+/** Calls go on without it, so without this line nobody would notice before the first caller asks for a signature. */
+async function reportUnusableKey({ keys }: ReceiptSigner, clock: Clock, log: Log): Promise<void> {
+  try {
+    await keys.signing(clock.nowMs());
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    log.error({ code: error.code }, `No receipt can be signed. ${error.message}`);
+  }
 }
 
 export function mismatchAlarm(log: Log, { notices }: Metrics): (mismatch: ReceiptMismatch) => void {

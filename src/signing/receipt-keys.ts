@@ -119,6 +119,6 @@ function beforeItsTime(): GatewayError {
 function unreadable(): GatewayError {
   return new GatewayError('receipt_not_signed', {
     message:
-      'The key that signs receipts cannot be decrypted: its master key is missing. The operator of this gateway can make a new key with "tollgate receipts rotate-key --now".',
+      'The key that signs receipts cannot be decrypted: its master key is missing. The operator of this gateway can add that master key after the others, or make a new key with "tollgate receipts rotate-key --now".',
   });
 }
