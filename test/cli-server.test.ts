@@ -133,3 +133,9 @@ test('a stopped server leaves a data folder that the next command opens itself',
   expect(JSON.parse(out).data.map(({ name }: { name: string }) => name)).toContain('ada');
   expect((await tollgate('ledger', 'verify')).code).toBe(0);
 });
+
+test('an invitation without a link names the setting that a hosted gateway lacks', async () => {
+  const { code, out, err } = await tollgate('people', 'invite', 'ada@example.com', '--operator');
+  expect([code, out]).toEqual([0, expect.stringMatching(/^[\w-]+\n$/)]);
+  expect(err).toContain('the gateway does not know its own address. Start it in hosted mode with --public-url');
+});

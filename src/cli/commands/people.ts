@@ -89,7 +89,7 @@ function showLink<Name extends 'people.invite' | 'people.reset'>(session: Sessio
   session.advise(`The link is for ${email}, works once, and expires ${time(expires)} UTC. It is not shown again.`);
   if (link === null)
     session.advise(
-      'This is only the secret of the link, because people can sign in only in hosted mode. Set public_url, start the gateway with --hosted, and invite again.',
+      'This is only the secret of the link, because the gateway does not know its own address. Start it in hosted mode with --public-url, and invite again.',
     );
 }
 
