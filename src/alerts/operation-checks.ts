@@ -26,7 +26,7 @@ export function checkDisk(freeBytes: number, minBytes: number, machine: string):
   return { findings: [finding], cleared: [] };
 }
 
-/** Hosts that are not called because they fail, or because they refuse our key or our account. */
+/** Hosts that are not called because they fail, or because they refuse our key. */
 export function checkHosts(hosts: readonly HostState[]): Checked {
   const isAside = ({ state }: HostState): boolean => state === 'ejected' || state === 'key_refused';
   return {
@@ -38,7 +38,7 @@ export function checkHosts(hosts: readonly HostState[]): Checked {
       message:
         state === 'ejected'
           ? `The host "${host}" fails, so it is not called for now.`
-          : `The host "${host}" refuses our key or our account, so it is not called for now.`,
+          : `The host "${host}" refuses our key, so it is not called for now.`,
       figures: { state },
     })),
     cleared: hosts.filter(({ state }) => state === 'well').map(({ host }) => `host:${host}`),
