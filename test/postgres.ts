@@ -24,6 +24,14 @@ export async function freshSchema(): Promise<string> {
 }
 let schemas = 0;
 
+/** A new database that orders texts as a language does, like those of most services, and not by their bytes. */
+export async function databaseInEnglish(): Promise<{ url: string; drop(): Promise<unknown> }> {
+  const own = await testDatabase();
+  const name = `${new URL(own).pathname.slice(1)}_english_${++schemas}`;
+  await runSql(own, `CREATE DATABASE ${name} TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en-US'`);
+  return { url: withDatabase(own, name), drop: () => runSql(own, `DROP DATABASE ${name}`) };
+}
+
 export interface EmptySchema {
   readonly url: string;
   /** Empties it for the next test. Every connection to it must be closed. */

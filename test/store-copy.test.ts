@@ -16,7 +16,7 @@ import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../src/store/store.ts';
 import { makeBooksWithAPast } from './filled-store.ts';
 import { startHarness } from './harness.ts';
-import { freshSchema, runSql } from './postgres.ts';
+import { databaseInEnglish, freshSchema, runSql } from './postgres.ts';
 import { ALL_RECEIPTS, aCredit, aHold, anAccount, aSettle, FIRST_PAGE, prepare } from './store-fixtures.ts';
 
 const silent = () => undefined;
@@ -85,6 +85,22 @@ describe('copying a ledger from SQLite to PostgreSQL', () => {
     expect(known(there.rows.map(({ name }) => name)).filter((name) => !NOT_COPIED.includes(String(name)))).toEqual(
       [...copied, ...NO_BOOKS].sort(),
     );
+  });
+
+  it('copies into a database that orders texts as a language does', async () => {
+    await makeBooksWithAPast({ folder, calls: 600 });
+    const sqlite = await openSqliteStore({ folder, clock: systemClock, threads: false });
+    const [account] = await sqlite.listAccounts(FIRST_PAGE);
+    for (const model of ['gpt-5-mini', 'Qwen/Qwen3-8B'])
+      await sqlite.directory.noteTokenOverrun({ model, accountId: account!.id, factor: 1.5, notedMs: 1 });
+    await sqlite.close();
+    const english = await databaseInEnglish();
+    try {
+      const copied = await copyStore({ from: folder, to: english.url, progress: silent }, systemClock);
+      expect(copied).toMatchObject({ ok: true, faults: [] });
+    } finally {
+      await english.drop();
+    }
   });
 
   it('copies everything, so that both stores return the same', async () => {

@@ -84,7 +84,7 @@ class Target implements PostgresTarget {
   }
 
   lastKey(table: LedgerTable): Promise<Row | null> {
-    return this.#connections.transaction((sql) => readLastKey(sql, table));
+    return this.#connections.transaction((sql) => this.#readLastKey(sql, table));
   }
 
   async count({ name }: LedgerTable): Promise<number> {
@@ -103,7 +103,7 @@ class Target implements PostgresTarget {
     const places = kinds.map((kind, at) => `$${at + 1}::${kind}[]`);
     await this.#connections.transaction(async (sql) => {
       await takeLock(sql, 'copy');
-      const last = await readLastKey(sql, table);
+      const last = await this.#readLastKey(sql, table);
       if (!isSameKey(last, after))
         throw new CopyRefused(`Another process is copying into this database (table ${table.name}).`);
       await sql(`INSERT INTO ${table.name} (${names.join(', ')}) SELECT * FROM unnest(${places.join(', ')})`, arrays);
@@ -112,7 +112,8 @@ class Target implements PostgresTarget {
 
   async read(table: LedgerTable, after: Row | null, upTo: Row | null): Promise<Row[]> {
     const { names } = this.#columns.get(table.name)!;
-    const key = `(${table.key.join(', ')})`;
+    const terms = this.#keyTerms(table);
+    const key = `(${terms.join(', ')})`;
     const values = [...(after ?? []), ...(upTo ?? [])];
     const places = (count: number, from: number) =>
       Array.from({ length: count }, (_, at) => `$${from + at}`).join(', ');
@@ -124,7 +125,7 @@ class Target implements PostgresTarget {
     // At the end there should be no more rows; one is enough to know.
     const limit = upTo === null ? 1 : LIMITS.copyPageRows + 1;
     const rows = await this.#connections.query<Record<string, Cell>>(
-      `SELECT ${names.join(', ')} FROM ${table.name} ${where} ORDER BY ${table.key.join(', ')} LIMIT ${limit}`,
+      `SELECT ${names.join(', ')} FROM ${table.name} ${where} ORDER BY ${terms.join(', ')} LIMIT ${limit}`,
       values,
     );
     return rows.map((row) => names.map((name) => row[name]!));
@@ -175,6 +176,19 @@ class Target implements PostgresTarget {
     await this.#store.close();
   }
 
+  async #readLastKey(sql: RunSql, table: LedgerTable): Promise<Row | null> {
+    const { name, key } = table;
+    const order = this.#keyTerms(table).map((term) => `${term} DESC`);
+    const [row] = await sql<Record<string, Cell>>(`SELECT ${key.join(', ')} FROM ${name} ORDER BY ${order} LIMIT 1`);
+    return row === undefined ? null : key.map((column) => row[column]!);
+  }
+
+  /** The key's columns, ordered as in the source: by bytes, where a database may order by language. */
+  #keyTerms({ name, key }: LedgerTable): string[] {
+    const { kinds } = this.#columns.get(name)!;
+    return key.map((column, at) => (kinds[at] === 'text' ? `${column} COLLATE "C"` : column));
+  }
+
   /** Checks that both engines have the same columns. */
   async #columnsLike({ name }: LedgerTable, names: readonly string[]): Promise<Columns> {
     const rows = await this.#connections.query<{ column: string; type: string }>(
@@ -209,12 +223,6 @@ async function refuseLedger(sql: RunSql): Promise<void> {
     [LIMITS.instanceDeadMs],
   );
   if (live !== undefined) throw new CopyRefused('A server is using this database. Stop it first.');
-}
-
-async function readLastKey(sql: RunSql, { name, key }: LedgerTable): Promise<Row | null> {
-  const order = key.map((column) => `${column} DESC`).join(', ');
-  const [row] = await sql<Record<string, Cell>>(`SELECT ${key.join(', ')} FROM ${name} ORDER BY ${order} LIMIT 1`);
-  return row === undefined ? null : key.map((column) => row[column]!);
 }
 
 function isSameKey(one: Row | null, other: Row | null): boolean {
