@@ -16,6 +16,8 @@ export interface PromptVisitor {
   image(path: string): void;
   /** This many tools, offered in the middle of the prompt. */
   tools(count: number): void;
+  /** A place where hosts write the definition of this tool once more. */
+  toolReference(name: string): void;
   /** A tool that the vendor defines; the most tokens that its prompt takes. */
   vendorTool(tokens: number): void;
   /** A document whose pages only the host can count. */
@@ -39,6 +41,8 @@ export class PromptMeasure implements PromptVisitor {
   firstImage: string | null = null;
   firstDocument: string | null = null;
   addedTools = 0;
+  /** How often messages refer to each tool, by its name. */
+  readonly toolReferences = new Map<string, number>();
   cacheWrites: CacheWrites = 'none';
 
   text(text: string): void {
@@ -63,6 +67,10 @@ export class PromptMeasure implements PromptVisitor {
 
   tools(count: number): void {
     this.addedTools += count;
+  }
+
+  toolReference(name: string): void {
+    this.toolReferences.set(name, (this.toolReferences.get(name) ?? 0) + 1);
   }
 
   document(path: string, size: DocumentSize): void {
@@ -159,6 +167,8 @@ export class TextCollector implements PromptVisitor, PromptTexts {
   image(): void {}
 
   tools(): void {}
+
+  toolReference(): void {}
 
   vendorTool(): void {}
 

@@ -23,6 +23,11 @@ export function isVendorDefined(type: unknown): boolean {
   return findClientRun(type) !== undefined;
 }
 
+/** The most tokens of the vendor's own prompt for a tool; 0 for tools of the caller. */
+export function vendorPromptTokens(type: unknown): number {
+  return findClientRun(type)?.tokens ?? 0;
+}
+
 /** Checks that the caller runs all tools. */
 export function checkTools(tools: readonly unknown[], visitor: Pick<PromptVisitor, 'vendorTool'>): void {
   for (let index = 0; index < tools.length; index++) checkTool(tools[index], `tools[${index}]`, visitor);

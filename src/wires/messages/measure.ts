@@ -4,7 +4,7 @@ import { isAbsent, isObject, type Members } from '../fields/members.ts';
 import { type PromptVisitor, visitRest } from '../fields/prompt-visitor.ts';
 import { missing, mustBe, unsupported } from '../fields/request-errors.ts';
 import { visitToolImage } from '../fields/tool-images.ts';
-import { visitRepeatedTools, visitToolAddition, visitToolReference, visitToolRemoval } from './tool-changes.ts';
+import { visitToolAddition, visitToolReference, visitToolRemoval } from './tool-changes.ts';
 
 const ROLES = ['user', 'assistant', 'system'];
 
@@ -13,7 +13,6 @@ export function visitPrompt(body: Members, visitor: PromptVisitor): void {
   if (!isAbsent(body.system)) visitContent(body.system, 'system', TEXT_ONLY, visitor);
   const messages = readMessages(body);
   for (let index = 0; index < messages.length; index++) visitMessage(messages[index], `messages[${index}]`, visitor);
-  visitRepeatedTools(body.tools, messages, visitor);
 }
 
 export function readMessages(body: Members): readonly unknown[] {

@@ -20,6 +20,7 @@ import { checkFields } from './fields.ts';
 import { visitPrompt } from './measure.ts';
 import { readThinking, reasoningParam } from './read-thinking.ts';
 import { wantsReceipt } from './receipt.ts';
+import { measureRepeatedTools } from './tool-changes.ts';
 import { readHostHeaders } from './vendor-headers.ts';
 
 export function peek(text: JsonText, headers: IncomingHttpHeaders): Peek {
@@ -76,6 +77,7 @@ const SCHEMA_FIELDS = ['tools', 'tool_choice', 'output_config', 'output_format',
 function measurePrompt(text: JsonText, body: Members, unknownFields: readonly string[]): PromptMeasure {
   const measure = new PromptMeasure();
   visitPrompt(body, measure);
+  measureRepeatedTools(body, measure);
   if (Array.isArray(body.tools)) checkTools(body.tools, measure);
   for (const marked of [body, ...objectsIn(body.tools)]) visitCacheMarks(marked, measure);
   visitFields(text, body, unknownFields, measure);
