@@ -28,6 +28,14 @@ export function literalCode(markdown: MarkdownIt): void {
   rules.code_inline = (...args) => render(...args).replace('<code', '<code v-pre');
 }
 
+/** The anchor that the repository's own viewer gives a heading, so that a link is right in both places. */
+export function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}_ -]/gu, '')
+    .replaceAll(' ', '-');
+}
+
 /**
  * Pages link to each other by their paths in the repository, which is right for whoever reads them there. On the site
  * they have other addresses, and files that are no pages, like sources, have none: their links become plain text.

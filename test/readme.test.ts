@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { processEnvironment } from '../campaigns/process-environment.ts';
+import { anchorOf } from '../site/links.ts';
 import { addressOf, linksIn, pageFiles, sidebarOf } from '../site/pages.ts';
 import { COMMANDS } from '../src/cli/all-commands.ts';
 import { exchange } from '../src/gateway/exchange.ts';
@@ -109,14 +110,8 @@ const PAGES = pageFiles();
 
 const read = (page: string): string => readFileSync(join(ROOT, page), 'utf8');
 
-/** Headings as links name them: lower case, dashes for blanks, everything else left out. */
 function anchorsOf(page: string): string[] {
-  return [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
-    heading!
-      .toLowerCase()
-      .replace(/[^\w\s-]/g, '')
-      .replace(/\s/g, '-'),
-  );
+  return [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading]) => anchorOf(heading!));
 }
 
 test.each(PAGES)('every link of %s leads to a page and a heading that exist', (page) => {

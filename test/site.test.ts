@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { siteLink } from '../site/links.ts';
@@ -41,6 +41,20 @@ describe('the site', () => {
   test('has every page', () => {
     const wanted = pageFiles().map((file) => addressOf(file)!.replace(/\.md$/, '.html'));
     expect(wanted.filter((file) => !filesIn().includes(file))).toEqual([]);
+  });
+
+  test('has the headings that its links lead to', () => {
+    const names = filesIn().filter((name) => name.endsWith('.html'));
+    const pages = new Map(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+    const broken = [...pages].flatMap(([name, text]) =>
+      [...text.matchAll(/<a\b[^>]*\bhref="([^":#]*)#([^"]+)"/g)]
+        .filter(([, path = '', anchor = '']) => {
+          const target = path === '' ? name : join(dirname(name), path);
+          return !pages.get(target)?.includes(`id="${decodeURIComponent(anchor)}"`);
+        })
+        .map(([, path = '', anchor = '']) => `${name}: ${path}#${anchor}`),
+    );
+    expect(broken).toEqual([]);
   });
 
   test('loads nothing from elsewhere', () => {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitepress';
-import { literalCode, type MarkdownIt, repositoryLinks } from '../links.ts';
+import { anchorOf, literalCode, type MarkdownIt, repositoryLinks } from '../links.ts';
 import { addressOf, pageFiles, ROOT, sidebarOf } from '../pages.ts';
 
 const PAGES = pageFiles();
@@ -22,7 +22,7 @@ export default defineConfig({
   lastUpdated: false,
   head: [['link', { rel: 'icon', href: icon(), type: 'image/svg+xml' }]],
   // A page may write <id> without the browser taking it for an element.
-  markdown: { html: false, config: extendMarkdown },
+  markdown: { html: false, anchor: { slugify: anchorOf }, config: extendMarkdown },
   themeConfig: {
     sidebar: sidebarOf(readFileSync(join(ROOT, 'README.md'), 'utf8')),
     search: {
