@@ -36,24 +36,21 @@ const RESPONSES = {
     { role: 'user', content: 'And?' },
   ],
 };
-const MESSAGES = {
+const use = (id: string) => ({ type: 'tool_use', id, name: 'look', input: {} });
+const result = (id: string) => ({
+  type: 'tool_result',
+  tool_use_id: id,
+  content: [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } }],
+});
+const AND = { type: 'text', text: 'And?' };
+const messages = (calls: object[], ...answers: object[][]) => ({
   max_tokens: 50,
   messages: [
     { role: 'user', content: 'Look.' },
-    { role: 'assistant', content: [{ type: 'tool_use', id: 'c1', name: 'look', input: {} }] },
-    {
-      role: 'user',
-      content: [
-        {
-          type: 'tool_result',
-          tool_use_id: 'c1',
-          content: [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } }],
-        },
-        { type: 'text', text: 'And?' },
-      ],
-    },
+    { role: 'assistant', content: calls },
+    ...answers.map((content) => ({ role: 'user', content })),
   ],
-};
+});
 
 async function sent(path: string, body: object): Promise<unknown[]> {
   const response = await harness.post({ model: 'sim-gpt', ...body }, {}, path);
@@ -73,8 +70,18 @@ test('from the responses wire they follow the results, which keep their text', a
 });
 
 test('from the messages wire they come before what the user says in the same turn', async () => {
-  expect(await sent('/v1/messages', MESSAGES)).toEqual([
+  expect(await sent('/v1/messages', messages([use('c1')], [result('c1'), AND]))).toEqual([
     { role: 'tool', tool_call_id: 'c1', content: '' },
-    { role: 'user', content: [...SHOWN, { type: 'text', text: 'And?' }] },
+    { role: 'user', content: [...SHOWN, AND] },
+  ]);
+});
+
+test('they do not come between the results of one turn that are in several messages', async () => {
+  const split = messages([use('c1'), use('c2')], [result('c1')], [result('c2')], [AND]);
+  expect(await sent('/v1/messages', split)).toEqual([
+    { role: 'tool', tool_call_id: 'c1', content: '' },
+    { role: 'tool', tool_call_id: 'c2', content: '' },
+    { role: 'user', content: [...SHOWN, ...SHOWN] },
+    { role: 'user', content: 'And?' },
   ]);
 });

@@ -4,6 +4,7 @@ import type {
   CanonicalMessage,
   CanonicalRequest,
   CanonicalTool,
+  Role,
   ShownBlock,
   ToolChoice,
   ToolResultBlock,
@@ -24,7 +25,7 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
   const adjustments = terms.adjustments ?? refusing();
   if (sampling.topK !== null) adjustments.drop('top_k');
   const quirks = terms.quirks ?? NO_QUIRKS;
-  const messages = request.messages.flatMap((message) => writeMessage(message, adjustments));
+  const messages = withResultsTogether(request.messages).flatMap((message) => writeMessage(message, adjustments));
   const body: Members = {
     model: terms.hostModel,
     messages: messages.map((message) => withReasoningFor(message, quirks)),
@@ -52,10 +53,26 @@ function given(name: string, value: unknown): Members {
   return value === null ? {} : { [name]: value };
 }
 
+/** Nothing may come between the results of one turn here, so later ones join the user's message before them. */
+function withResultsTogether(messages: readonly CanonicalMessage[]): CanonicalMessage[] {
+  const joined: { readonly role: Role; readonly blocks: Block[] }[] = [];
+  for (const { role, blocks } of messages) {
+    const last = joined.at(-1);
+    const isLate = role === 'user' && last?.role === 'user' && blocks.some(isResult);
+    if (isLate) for (const block of blocks) last.blocks.push(block);
+    else joined.push({ role, blocks: [...blocks] });
+  }
+  return joined;
+}
+
+function isResult(block: Block): block is ToolResultBlock {
+  return block.kind === 'tool-result';
+}
+
 /** One message may become several: each tool result is a message of its own here. */
 function writeMessage({ role, blocks }: CanonicalMessage, adjustments: Adjustments): Members[] {
   if (role === 'assistant') return [writeAssistant(blocks, adjustments)];
-  const results = blocks.filter((block): block is ToolResultBlock => block.kind === 'tool-result');
+  const results = blocks.filter(isResult);
   const parts = [...results.flatMap(imagesOf), ...blocks.flatMap(asShown)];
   const written = results.map((block) => writeToolResult(block, adjustments));
   if (parts.length === 0 && written.length > 0) return written;
