@@ -53,14 +53,14 @@ function mendMessage(choice: AnswerChoice, { requestId, hideReasoning }: RelayTe
   if (message.content === undefined) changed = put(message, 'content', null);
   if (message.role !== 'assistant') changed = put(message, 'role', 'assistant');
   const calls = callsOf(message);
+  const hasCalls = calls.length > 0;
+  const reason = mendFinishReason(choice.finish_reason, hasCalls) ?? (hasCalls ? 'tool_calls' : 'stop');
   calls.forEach((call, position) => {
     const prefix = choice.index === 0 ? '' : `${choice.index}_`;
     const id = typeof call.id === 'string' && call.id !== '' ? call.id : `call_${requestId}_${prefix}${position}`;
     changed = completeCall(call, id) || changed;
-    if (choice.finish_reason !== 'length') changed = fillArguments(call) || changed;
+    if (reason !== 'length') changed = fillArguments(call) || changed;
   });
-  const hasCalls = calls.length > 0;
-  const reason = mendFinishReason(choice.finish_reason, hasCalls) ?? (hasCalls ? 'tool_calls' : 'stop');
   return reason === choice.finish_reason ? changed : put(choice, 'finish_reason', reason);
 }
 

@@ -132,6 +132,7 @@ describe('an answer is put right', () => {
     };
     expect(argumentsAt('tool_calls')).toEqual({ name: 'open', arguments: '{}' });
     expect(argumentsAt('length')).toEqual({ name: 'open', arguments: '' });
+    expect(argumentsAt('max_tokens')).toEqual({ name: 'open', arguments: '' });
   });
 
   test('where its content is in parts', () => {
