@@ -12,6 +12,9 @@ export type RunSql = <Row>(text: string, values?: readonly unknown[]) => Promise
 export type ReadFacts = (text: string) => Promise<readonly (readonly [name: string, value: bigint])[]>;
 type CheckConnection = (read: ReadFacts) => Promise<void>;
 
+/** Not as the database would by default: who waited for a lock has to see what others have written meanwhile. */
+export const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED';
+
 interface Waiter {
   resolve(line: PipelinedConnection): void;
   reject(error: Error): void;
@@ -91,13 +94,13 @@ export class Connections {
    * nothing behind if it fails. If there is still no reply, the server is lost, not just a lock.
    */
   async pulse<Row>(text: string): Promise<Row[]> {
-    const bounded = `SET LOCAL lock_timeout = ${LIMITS.postgresPulseMs};
+    const bounded = `SET LOCAL transaction_isolation = 'read committed'; SET LOCAL lock_timeout = ${LIMITS.postgresPulseMs};
       SET LOCAL statement_timeout = ${LIMITS.postgresPulseMs}; ${text}`;
     return this.#withClient(this.#pulse, (sql) => sql<Row>(bounded));
   }
 
   /** Runs in one transaction. */
-  transaction<Result>(run: (sql: RunSql) => Promise<Result>, begin = 'BEGIN'): Promise<Result> {
+  transaction<Result>(run: (sql: RunSql) => Promise<Result>, begin = BEGIN): Promise<Result> {
     return this.#withClient(this.#pool, async (sql) => {
       await sql(begin);
       try {

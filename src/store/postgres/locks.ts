@@ -1,5 +1,5 @@
 import { LIMITS } from '../../limits.ts';
-import type { Connections, RunSql } from './connections.ts';
+import { BEGIN, type Connections, type RunSql } from './connections.ts';
 import { sqlState } from './faults.ts';
 
 /**
@@ -7,7 +7,7 @@ import { sqlState } from './faults.ts';
  * locks. Locks are taken in a fixed order, which prevents deadlocks: the locks `people` and `names`, instances by epoch,
  * accounts by id, the lock `keys`, the lock `webhooks`, webhooks by id, windows by key, windows by account and person. A transaction that has the lock `keys` takes no lock that comes before it.
  */
-export const BEGIN_BRIEF = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
+export const BEGIN_BRIEF = `${BEGIN} READ WRITE;
   SET LOCAL lock_timeout = ${LIMITS.postgresLockMs};
   SET LOCAL statement_timeout = ${LIMITS.postgresStatementMs};
   SET LOCAL idle_in_transaction_session_timeout = ${LIMITS.postgresSilenceMs}`;

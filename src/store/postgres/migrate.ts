@@ -2,7 +2,7 @@ import pg from 'pg';
 import { MIGRATIONS } from '../migrations/index.ts';
 import type { Migration } from '../migrations/migration.ts';
 import { StoreRefused } from '../store.ts';
-import type { Connections, RunSql } from './connections.ts';
+import { BEGIN, type Connections, type RunSql } from './connections.ts';
 import { asked, asUnavailable, sqlState } from './faults.ts';
 import { takeLock } from './locks.ts';
 import { clientConfig } from './pipeline.ts';
@@ -35,7 +35,7 @@ async function inPatience<Result>(url: string, run: (sql: RunSql) => Promise<Res
   const sql: RunSql = async (text, values = []) => (await asked(client.query(text, [...values]))).rows;
   try {
     await asked(client.connect());
-    await sql('BEGIN');
+    await sql(BEGIN);
     for (const limit of ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']) {
       await sql(`SET LOCAL ${limit} = 0`);
     }
