@@ -36,7 +36,7 @@ export function tellHostEvent(event: HostEvent, log: Log, metrics: HostMetrics):
 }
 
 const KEY_REFUSED =
-  'Host rejected our key, so it is not used for now. Fix the key, then reload the config with SIGHUP.';
+  'Host rejected our key, so it is not used for now. Fix the key and restart the gateway, or reload the config with SIGHUP if the key is in a file.';
 const REQUEST_REFUSED =
   'Host refused a request, apparently because our account cannot pay or lacks a permission. Check the account with the host; for_ms says how long other hosts are tried first.';
 const MODEL_UNKNOWN =
