@@ -159,6 +159,15 @@ describe('a new price list', () => {
     expectNothingInstalled();
   });
 
+  test('whose prices were edited by hand is refused, with the place for own prices', async () => {
+    const { code, err } = await tollgate('catalog', 'update', write({ ...raised, version: BUILT_IN.version }));
+    expect([code, err]).toEqual([
+      EXIT.no,
+      expect.stringContaining('Set prices of your own with "prices" in the config'),
+    ]);
+    expectNothingInstalled();
+  });
+
   test('with a signature is installed only if it fits', async () => {
     const { publicKey, privateKey } = generateKeyPairSync('ed25519');
     writeFileSync(join(folder, 'key.pem'), publicKey.export({ type: 'spki', format: 'pem' }));

@@ -21,7 +21,9 @@ export function checkCatalogFile(text: string): CatalogFile {
   const file = parsed.data;
   refuseDuplicates(file);
   if (!file.version.endsWith(`-${hashRowPrices(file.models)}`))
-    throw new CatalogError(`The prices do not match version ${file.version}: the file was changed.`);
+    throw new CatalogError(
+      `The prices in the file were edited: they do not match its version ${file.version}. Set prices of your own with "prices" in the config file.`,
+    );
   return file;
 }
 
