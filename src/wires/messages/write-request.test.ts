@@ -126,6 +126,16 @@ test('white space is left out where a turn or a result has no other text', () =>
   ]);
 });
 
+test('white space as the last question is for the host to refuse, since the model would go on with its own answer', () => {
+  const answered: CanonicalMessage = { role: 'assistant', blocks: [text('At six.')] };
+  const blank: CanonicalMessage = { role: 'user', blocks: [text(' ')] };
+  const roles = (...given: CanonicalMessage[]) =>
+    conversation(...given).messages.map(({ role }: { role: string }) => role);
+  expect(roles(ASK, answered, blank)).toEqual(['user', 'assistant', 'user']);
+  expect(roles(ASK, answered, blank, ASK)).toEqual(['user', 'assistant', 'user']);
+  expect(conversation(ASK, blank).messages).toEqual(conversation(ASK).messages);
+});
+
 test('arguments leave with every digit, and must be an object', () => {
   const calling = (argumentsJson: string) => ({
     messages: [

@@ -4,6 +4,7 @@ import type {
   CanonicalMessage,
   CanonicalRequest,
   CanonicalTool,
+  Role,
   Sampling,
 } from '../../canonical/request.ts';
 import { type Adjustments, refusing } from '../adjustments.ts';
@@ -75,8 +76,9 @@ function writeMessages(
 ): { system: string[]; messages: string[] } {
   const system: string[] = [];
   const turns: Turn[] = [];
-  given.forEach(({ role, blocks }) => {
-    for (const block of withoutBlankText(blocks)) {
+  given.forEach(({ role, blocks }, index) => {
+    const isLast = index === given.length - 1;
+    for (const block of isLast && asksAlone(role, blocks, turns) ? blocks : withoutBlankText(blocks)) {
       const written = writeBlock(block, adjustments);
       if (written === null) continue;
       if (role === 'system') {
@@ -91,6 +93,11 @@ function writeMessages(
   if (turns.length > 0 || system.length === 0) return { system, messages: turns.map(writeTurn) };
   // Hosts refuse a prompt without turns, so instructions alone are the user's turn.
   return { system: [], messages: [writeTurn({ role: 'user', results: [], blocks: system })] };
+}
+
+/** Without this message the assistant's turn would be the last one, and the model would continue it. */
+function asksAlone(role: Role, blocks: readonly Block[], turns: readonly Turn[]): boolean {
+  return role === 'user' && turns.at(-1)?.role === 'assistant' && withoutBlankText(blocks).length === 0;
 }
 
 function turnOf(turns: Turn[], role: 'user' | 'assistant'): Turn {
