@@ -87,11 +87,17 @@ function readShown(block: Members, path: JsonPath, adjustments: Adjustments): Sh
     return { kind: 'text', text: block.text as string, ...mark };
   }
   if (block.type === 'document') return { ...readDocument(block, path, adjustments), ...mark };
-  if (block.type !== 'image') throw untranslatable(formatPath([...path, 'type']), 'send its text');
+  if (block.type !== 'image') throw untranslatable(formatPath([...path, 'type']), remedyFor(block.type));
   dropMembers(block, formatPath(path), ['type', 'source', 'cache_control'], adjustments);
   noteOthers(block.source as Members, formatPath([...path, 'source']), IMAGE_SOURCE, adjustments);
   return { kind: 'image', source: readSource(block.source as Members), detail: null, ...mark };
 }
+
+function remedyFor(type: unknown): string {
+  return TOOL_BLOCKS.includes(type) ? 'offer all tools in `tools`, without `defer_loading`' : 'send its text';
+}
+
+const TOOL_BLOCKS: readonly unknown[] = ['tool_reference', 'tool_addition', 'tool_removal'];
 
 const IMAGE_SOURCE: ReadonlySet<string> = new Set(['type', 'media_type', 'data', 'url']);
 const DOCUMENT_SOURCE: ReadonlySet<string> = new Set(['type', 'media_type', 'data']);

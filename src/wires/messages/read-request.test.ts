@@ -192,6 +192,14 @@ describe('what the common language cannot say is refused by name', () => {
     expect(refusalOf(() => read(body))).toEqual({ code: 'unsupported_parameter', param });
   });
 
+  test.each<object>([
+    { type: 'tool_addition', tool: { type: 'tool_reference', name: 'a' } },
+    { type: 'tool_removal', tool: { type: 'tool_reference', name: 'a' } },
+    { type: 'tool_result', tool_use_id: 'b', content: [{ type: 'tool_reference', tool_name: 'a' }] },
+  ])('%j, and says where to offer the tools', (content) => {
+    expect(() => read(block(content))).toThrow(/type` is not supported .*; offer all tools in `tools`/);
+  });
+
   test.each(['bash_20250124', 'text_editor_20250728', 'memory_20250818', 'computer_20251124'])(
     'the tool %s, by its name, even if fields may be dropped',
     (type) => {
