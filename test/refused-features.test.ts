@@ -183,6 +183,10 @@ describe.each(ROUTES)('%s', (_name, { path, body }) => {
     expect(harness.sim.received()).toBe(0);
   });
 
+  test('a background call is refused with its equivalent, a deferred job', async () => {
+    expect((await refusal(await ask({ background: true }))).message).toContain('a deferred job to POST /v1/jobs');
+  });
+
   test.each(Object.entries(HEADERS))('the header %s is refused unless it is false', async (name, [value, remedy]) => {
     const refused = await refusal(await ask({}, { [name]: value }));
     expect(refused).toMatchObject({ ...REFUSED, param: name, message: expect.stringContaining(remedy) });

@@ -39,7 +39,7 @@ export const REFUSED_EVERYWHERE: Refusals = {
   previous_response_id: { remedy: NOTHING_STORED },
   conversation: { remedy: NOTHING_STORED },
   item_reference: { remedy: NOTHING_STORED },
-  background: { remedy: 'background calls are not supported; stream long calls' },
+  background: { remedy: 'stream a long call, or submit it as a deferred job to POST /v1/jobs' },
   store: { remedy: 'nothing is stored here; leave it out or send false' },
   prediction: { remedy: 'predicted output has no price here; leave it out' },
   web_search_options: { remedy: OWN_SEARCH, emptyAsks: true },
