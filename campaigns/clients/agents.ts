@@ -40,6 +40,8 @@ const claude: Agent = {
   model: 'sim-claude',
   env: (scratch) => ({
     ...byVariable(scratch),
+    // Many users have one, and it must not be sent.
+    ANTHROPIC_API_KEY: 'sk-of-the-vendor',
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     DISABLE_AUTOUPDATER: '1',
   }),

@@ -13,6 +13,7 @@ export const claude: SetupClient = {
     ['apiKeyHelper'],
     ['env', 'ANTHROPIC_BASE_URL'],
     ['env', 'ANTHROPIC_AUTH_TOKEN'],
+    ['env', 'ANTHROPIC_API_KEY'],
     ['env', 'ANTHROPIC_DEFAULT_HAIKU_MODEL'],
     ['env', 'CLAUDE_CODE_MAX_OUTPUT_TOKENS'],
     ['env', 'CLAUDE_CODE_MAX_CONTEXT_TOKENS'],
@@ -23,7 +24,11 @@ export const claude: SetupClient = {
     { path: ['apiKeyHelper'], value: keyVariable === null ? null : JSON.stringify(`printenv ${keyVariable}`) },
     // It adds the version itself.
     { path: ['env', 'ANTHROPIC_BASE_URL'], value: JSON.stringify(baseUrl.replace(/\/v1$/, '')) },
-    { path: ['env', 'ANTHROPIC_AUTH_TOKEN'], value: keyVariable === null ? JSON.stringify(NO_KEY) : null },
+    {
+      path: ['env', 'ANTHROPIC_AUTH_TOKEN'],
+      value: keyVariable === null ? JSON.stringify(NO_KEY) : withoutKey('ANTHROPIC_AUTH_TOKEN', keyVariable),
+    },
+    { path: ['env', 'ANTHROPIC_API_KEY'], value: withoutKey('ANTHROPIC_API_KEY', keyVariable) },
     // For titles and summaries it would call another model.
     { path: ['env', 'ANTHROPIC_DEFAULT_HAIKU_MODEL'], value: JSON.stringify(model) },
     // Without it, it asks for 32,000 tokens of output.
@@ -38,6 +43,14 @@ export const claude: SetupClient = {
   ],
   advice: ({ keyVariable }) => `Start it with: claude.${exportAdvice(keyVariable)}`,
 };
+
+/**
+ * It would send a key of the vendor from the user's shell beside that of the gateway, which refuses two different keys. Null
+ * if the variable holds the key of the gateway.
+ */
+function withoutKey(variable: string, keyVariable: string | null): string | null {
+  return variable === keyVariable ? null : JSON.stringify('');
+}
 
 /** What it asks for by itself. */
 const OUTPUT_TOKENS = 32_000;
