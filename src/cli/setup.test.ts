@@ -369,7 +369,7 @@ describe('tollgate setup', () => {
     const { code, err } = await setup('codex');
     expect(code).toBe(EXIT.no);
     expect(err).toContain(
-      `${place('.codex/config.toml')} was not changed. Line 1 is not valid TOML: expected a value.`,
+      `${place('.codex/config.toml')} was not changed. Line 1 is not valid TOML: expected a value. Correct that and run`,
     );
     expect(read('.codex/config.toml')).toBe('model = \n');
     give('.aider.conf.yml', `# ${'x'.repeat(1024 * 1024)}\n`);

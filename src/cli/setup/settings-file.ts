@@ -171,7 +171,7 @@ function editing<Result>(file: string, act: () => Result): Result {
     if (!(error instanceof SettingsError)) throw error;
     throw new CliFailure(
       EXIT.no,
-      `${file} was not changed. ${error.message} Then run the command again, or edit the file by hand (docs/clients).`,
+      `${file} was not changed. ${error.message} Correct that and run the command again, or edit the file by hand (docs/clients).`,
     );
   }
 }
