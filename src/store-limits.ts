@@ -29,6 +29,8 @@ export const STORE_LIMITS = {
   /** PostgreSQL: connections for the ledger and for reads, and timeouts for connecting, answers, reads and idle connections. */
   postgresLedgerLines: 2,
   postgresReadersMax: 8,
+  /** Connections for what a call needs to be admitted. */
+  postgresAdmittersMax: 2,
   postgresConnectMs: 5_000,
   postgresAnswerMs: 10_000,
   postgresReadMs: 60_000,

@@ -21,8 +21,8 @@ interface Waiter {
 }
 
 /**
- * All connections to the database: a few for the ledger and a pool for everything else, so that reads never wait behind
- * commits. While the database is unreachable all work is refused at once, and a single reconnect attempt runs at
+ * All connections to the database: a few for the ledger, a few for what calls have to know before, and a pool for
+ * everything else, so that neither reads wait behind commits nor calls behind reads. While the database is unreachable all work is refused at once, and a single reconnect attempt runs at
  * growing intervals, so that a recovering database is not flooded.
  */
 export class Connections {
@@ -30,6 +30,8 @@ export class Connections {
   readonly #clock: Clock;
   readonly #linesMax: number;
   #pool: pg.Pool;
+  /** Connections for what a call needs to be admitted, so that it does not wait behind reads that a lock holds up. */
+  #admission: pg.Pool;
   /** A connection for heartbeats only, so that they never wait behind other work. */
   #pulse: pg.Pool;
   readonly #idle: PipelinedConnection[] = [];
@@ -47,6 +49,7 @@ export class Connections {
     this.#url = url;
     this.#clock = clock;
     this.#pool = this.#newPool(LIMITS.postgresReadersMax, LIMITS.postgresReadMs);
+    this.#admission = this.#newPool(LIMITS.postgresAdmittersMax, LIMITS.postgresReadMs);
     this.#pulse = this.#newPool(1, LIMITS.instanceSilentMs);
   }
 
@@ -86,6 +89,11 @@ export class Connections {
   /** Runs one statement in its own transaction. */
   query<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     return this.#withClient(this.#pool, (sql) => sql<Row>(text, values));
+  }
+
+  /** The same for a short read that a call cannot be admitted without. */
+  queryToAdmit<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return this.#withClient(this.#admission, (sql) => sql<Row>(text, values));
   }
 
   /**
@@ -133,7 +141,7 @@ export class Connections {
     this.#retry?.cancel();
     for (const resolve of this.#upWaiters.splice(0)) resolve();
     this.#refuseWaiters(new StoreUnavailable('The store is closed.'));
-    const ending = [...this.#idle.splice(0), this.#pool, this.#pulse].map((each) => each.end());
+    const ending = [...this.#idle.splice(0), this.#pool, this.#admission, this.#pulse].map((each) => each.end());
     // Do not wait for queries whose reply never comes.
     await this.within(LIMITS.postgresConnectMs, Promise.all(ending));
   }
@@ -234,8 +242,9 @@ export class Connections {
       this.#lines.delete(line.number);
       void line.end();
     }
-    for (const broken of [this.#pool, this.#pulse]) void broken.end().catch(() => undefined);
+    for (const broken of [this.#pool, this.#admission, this.#pulse]) void broken.end().catch(() => undefined);
     this.#pool = this.#newPool(LIMITS.postgresReadersMax, LIMITS.postgresReadMs);
+    this.#admission = this.#newPool(LIMITS.postgresAdmittersMax, LIMITS.postgresReadMs);
     this.#pulse = this.#newPool(1, LIMITS.instanceSilentMs);
     this.#tryLater(0);
   }

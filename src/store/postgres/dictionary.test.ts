@@ -7,7 +7,7 @@ import { Dictionary } from './dictionary.ts';
 class Names {
   readonly #ids = new Map<string, bigint>();
 
-  async query<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+  async queryToAdmit<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     if (!text.includes('FROM name')) return [];
     const wanted = String(values[0]).slice(2, -2).split('","');
     return wanted.map((name) => ({ id: this.#idOf(name), text: name })) as Row[];

@@ -26,12 +26,12 @@ export type NameId = (text: string) => bigint;
  * lock on a name together with one on an account.
  */
 export class Dictionary {
-  readonly #connections: Pick<Connections, 'query'>;
+  readonly #connections: Pick<Connections, 'queryToAdmit'>;
   readonly #prices: Pick<PriceLists, 'load' | 'forgetIds'>;
   /** Replaced when it has grown too large; callers that loaded from the old map continue with it. */
   #names = new Map<string, bigint>();
 
-  constructor(connections: Pick<Connections, 'query'>, prices: Pick<PriceLists, 'load' | 'forgetIds'>) {
+  constructor(connections: Pick<Connections, 'queryToAdmit'>, prices: Pick<PriceLists, 'load' | 'forgetIds'>) {
     this.#connections = connections;
     this.#prices = prices;
   }
@@ -74,15 +74,15 @@ export class Dictionary {
     const wanted = texts(names);
     type Row = { readonly id: bigint; readonly text: string };
     const find = 'SELECT id, text FROM name WHERE text = ANY($1::text[])';
-    let rows = await this.#connections.query<Row>(find, [wanted]);
+    let rows = await this.#connections.queryToAdmit<Row>(find, [wanted]);
     if (rows.length < names.length) {
       const there = new Set(rows.map((row) => row.text));
       const unknown = texts(names.filter((name) => !there.has(name)));
-      await this.#connections.query(
+      await this.#connections.queryToAdmit(
         'INSERT INTO name (text) SELECT unnest($1::text[]) ORDER BY 1 ON CONFLICT (text) DO NOTHING',
         [unknown],
       );
-      rows = await this.#connections.query<Row>(find, [wanted]);
+      rows = await this.#connections.queryToAdmit<Row>(find, [wanted]);
     }
     for (const { id, text } of rows) known.set(text, id);
   }

@@ -110,12 +110,12 @@ export class Keys {
 
   async changedSince(version: bigint | null): Promise<{ version: bigint; keys: KeyRow[] }> {
     if (version === null) {
-      const [row] = await this.#connections.query<{ version: bigint }>(
+      const [row] = await this.#connections.queryToAdmit<{ version: bigint }>(
         'SELECT coalesce(max(version), 0) AS version FROM api_key',
       );
       return { version: row!.version, keys: [] };
     }
-    const rows = await this.#connections.query<KeyColumns>(
+    const rows = await this.#connections.queryToAdmit<KeyColumns>(
       `${KEY_SELECT} WHERE version > $1 ORDER BY version LIMIT $2`,
       [version, LIMITS.storePageRowsMax],
     );
@@ -165,7 +165,7 @@ export class Keys {
   }
 
   async #one(condition: string, value: bigint | string): Promise<KeyRow | null> {
-    const [row] = await this.#connections.query<KeyColumns>(`${KEY_SELECT} WHERE ${condition}`, [value]);
+    const [row] = await this.#connections.queryToAdmit<KeyColumns>(`${KEY_SELECT} WHERE ${condition}`, [value]);
     return row === undefined ? null : keyOf(row);
   }
 }

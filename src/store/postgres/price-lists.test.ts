@@ -23,7 +23,7 @@ class Table {
 
   open(): PriceLists {
     const query = this.query as RunSql;
-    return new PriceLists({ query, transaction: (run) => run(query) });
+    return new PriceLists({ queryToAdmit: query, transaction: (run) => run(query) });
   }
 }
 

@@ -22,7 +22,7 @@ const PRICES_KEPT = 1 + LIMITS.jobPriceListsKept;
  * database is put back to an older state: then the list is found or registered again by its version.
  */
 export class PriceLists {
-  readonly #connections: Pick<Connections, 'query' | 'transaction'>;
+  readonly #connections: Pick<Connections, 'queryToAdmit' | 'transaction'>;
   /** The one used last is the last. Replaced when ids become unknown; loads that have begun fill the old one. */
   #lists = new Map<number, PriceList>();
   /** The prices, as JSON, of the lists that this process registered and used last, by version. */
@@ -31,7 +31,7 @@ export class PriceLists {
   /** The highest number when the database was last put back: as ids, numbers up to here may be those of other lists now. */
   #highestPutBack = 0;
 
-  constructor(connections: Pick<Connections, 'query' | 'transaction'>) {
+  constructor(connections: Pick<Connections, 'queryToAdmit' | 'transaction'>) {
     this.#connections = connections;
   }
 
@@ -104,7 +104,7 @@ export class PriceLists {
   }
 
   async #readById(ids: readonly number[], lists: Map<number, PriceList>): Promise<void> {
-    const rows = await this.#connections.query<{ readonly id: bigint; readonly version: string }>(
+    const rows = await this.#connections.queryToAdmit<{ readonly id: bigint; readonly version: string }>(
       'SELECT id, version FROM price_list WHERE id = ANY($1::int4[])',
       [numbers(ids.filter((id) => this.#mayReadById(id)))],
     );
@@ -114,7 +114,7 @@ export class PriceLists {
   async #findAgain({ version }: PriceList): Promise<PriceList | undefined> {
     const pricesJson = this.#prices.get(version);
     if (pricesJson !== undefined) return { version, id: await this.#store(version, pricesJson) };
-    const [row] = await this.#connections.query<{ id: bigint }>('SELECT id FROM price_list WHERE version = $1', [
+    const [row] = await this.#connections.queryToAdmit<{ id: bigint }>('SELECT id FROM price_list WHERE version = $1', [
       version,
     ]);
     return row === undefined ? undefined : { version, id: row.id };

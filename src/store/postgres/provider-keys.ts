@@ -49,8 +49,11 @@ export class ProviderKeys {
 
   async find(accountId: bigint, provider: string): Promise<ProviderKeyRow | null> {
     if (!fitsInt64(accountId)) return null;
-    const [row] = await this.#read('WHERE account_id = $1 AND provider = $2', [accountId, provider]);
-    return row ?? null;
+    const [row] = await this.#connections.queryToAdmit<ProviderKeyColumns>(
+      'SELECT * FROM provider_key WHERE account_id = $1 AND provider = $2',
+      [accountId, provider],
+    );
+    return row === undefined ? null : providerKeyOf(row);
   }
 
   async list(accountId: bigint): Promise<ProviderKeyRow[]> {

@@ -7,9 +7,9 @@ const DURABLE = ['fsync', 'full_page_writes', 'synchronous_commit'] as const;
 const VERSION_MIN = 150_000;
 
 /** Why this server is not safe for money, in one sentence; null if it is. */
-export async function whyUnsafe(connections: Connections): Promise<string | null> {
+export async function whyUnsafe(connections: Pick<Connections, 'queryToAdmit'>): Promise<string | null> {
   // Not from the view pg_settings, which computes all settings first.
-  const rows = await connections.query<{ name: string; setting: string }>(
+  const rows = await connections.queryToAdmit<{ name: string; setting: string }>(
     'SELECT name, current_setting(name) AS setting FROM unnest($1::text[]) AS name',
     [[...DURABLE, 'server_version_num', 'server_version']],
   );
