@@ -286,3 +286,52 @@ test('a live list has every call, although more have ended than the live tail ke
   await page.locator(`[data-row="${id}"]`).waitFor();
   await close();
 });
+
+describe('the live list', () => {
+  const call = { model: 'sim-gpt', max_tokens: 8, messages: [{ role: 'user', content: 'Hello' }] };
+  const answered = async (): Promise<{ readonly id: string }> => {
+    await (await suite.demo.harness.post(call)).text();
+    return (await suite.demo.manage.get('/receipts?limit=1')).data[0];
+  };
+
+  /** Opens the list, and serves these events of the feed to each of its connections, until there are none. */
+  async function openList(eventsFor: (connection: number) => string | null) {
+    await answered();
+    const { page, close } = await suite.open('/models');
+    let connections = 0;
+    await page.route(/\/manage\/v1\/receipts\/feed/, (route) => {
+      connections += 1;
+      const body = eventsFor(connections);
+      return body === null ? route.abort() : route.fulfill({ contentType: 'text/event-stream', body });
+    });
+    await page.getByRole('link', { name: 'Requests', exact: true }).click();
+    await page.locator('[data-row]').first().waitFor();
+    return { page, close, live: page.getByRole('button', { name: 'Live', exact: true }) };
+  }
+
+  const eventsOf = (receipts: readonly object[]): string =>
+    receipts.map((receipt) => `event: receipt\ndata: ${JSON.stringify(receipt)}\n\n`).join('');
+
+  test('has the calls that ended before it was turned on, however old the list was', async () => {
+    const { page, close, live } = await openList((at) => (at === 1 ? 'event: ready\ndata: {}\n\n' : null));
+    const { id } = await answered();
+    expect(await page.locator(`[data-row="${id}"]`).count()).toBe(0);
+    await live.click();
+    await page.locator(`[data-row="${id}"]`).waitFor();
+    await close();
+  });
+
+  test('has no calls of the account that was chosen before', async () => {
+    await suite.demo.manage.post('/accounts', { name: 'without-calls' });
+    const receipt = { ...(await answered()), id: 'req_zzzzzzzzzz100' };
+    const { page, close, live } = await openList((at) => (at === 1 ? eventsOf([receipt]) : null));
+    await live.click();
+    const row = page.locator(`[data-row="${receipt.id}"]`);
+    await row.waitFor();
+    await page.getByRole('button', { name: 'All accounts' }).click();
+    await page.getByRole('menu').getByText('without-calls', { exact: true }).click();
+    await row.waitFor({ state: 'detached' });
+    await page.getByText('No requests yet').waitFor();
+    await close();
+  });
+});

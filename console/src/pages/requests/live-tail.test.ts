@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Receipt } from '../../api/generated/routes.ts';
-import { withLiveTail } from './live-tail.ts';
-import { mergeRows, receiptRow } from './request-row.ts';
+import { joined, ListReloads, NO_CALLS, withGap, withLiveTail } from './live-tail.ts';
+import { LIVE_ROWS_MAX, mergeRows, receiptRow } from './request-row.ts';
 
 const ALL = { outcome: 'any', model: undefined, host: undefined, chain: undefined } as const;
 const call = (id: string, members: Partial<Receipt>) =>
@@ -36,4 +36,41 @@ test.each(['auto', 'large'])(
 test('a call of another model, or of no chain, does not appear', () => {
   expect(withLiveTail([], [ended('r1')], { ...ALL, model: 'small' })).toEqual([]);
   expect(withLiveTail([], [ended('r1')], { ...ALL, chain: 'order-17' })).toEqual([]);
+});
+
+const numbered = (at: number) => ended(`r${String(at).padStart(5, '0')}`);
+const arriving = (at: number) => ({ receipts: [numbered(at)], droppedId: null });
+
+test('the tail keeps the newest calls, and knows the newest that it has dropped', () => {
+  let kept = NO_CALLS;
+  for (let at = 0; at < LIVE_ROWS_MAX; at++) kept = joined(arriving(at), kept);
+  expect(kept.droppedId).toBeNull();
+  for (let at = LIVE_ROWS_MAX; at < 3 * LIVE_ROWS_MAX; at++) kept = joined(arriving(at), kept);
+  expect(kept.receipts).toHaveLength(LIVE_ROWS_MAX);
+  expect(kept.receipts[0]).toEqual(numbered(3 * LIVE_ROWS_MAX - 1));
+  expect(kept.droppedId).toBe(numbered(2 * LIVE_ROWS_MAX - 1).id);
+});
+
+test('after a gap the tail is complete only from then on', () => {
+  const before = withGap(joined(arriving(7), joined(arriving(9), NO_CALLS)));
+  expect(before.droppedId).toBe(numbered(9).id);
+  expect(joined(arriving(10), before).droppedId).toBe(numbered(9).id);
+});
+
+test('a list is read again if more calls have ended than the tail keeps, but not while it is read nor soon after', () => {
+  const reloads = new ListReloads();
+  for (let calls = 0; calls < LIVE_ROWS_MAX; calls++) reloads.arrived();
+  expect(reloads.takeDue(0, false)).toBe(false);
+  reloads.arrived();
+  expect(reloads.takeDue(0, true)).toBe(false);
+  expect(reloads.takeDue(60_000, true)).toBe(false);
+  expect(reloads.takeDue(64_999, false)).toBe(false);
+  expect(reloads.takeDue(65_000, false)).toBe(true);
+  expect(reloads.takeDue(600_000, false)).toBe(false);
+});
+
+test('a list is read again if the feed has left out calls', () => {
+  const reloads = new ListReloads();
+  reloads.missed();
+  expect(reloads.takeDue(0, false)).toBe(true);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Receipt, Refusal } from '../../api/generated/routes.ts';
-import { LIVE_ROWS_MAX, mergeRows, newestOf, receiptRow, refusalRow } from './request-row.ts';
+import { mergeRows, receiptRow, refusalRow } from './request-row.ts';
 
 const receipts = (...ids: string[]) => ids.map((id) => receiptRow({ id } as Receipt));
 const refusals = (...ids: string[]) => ids.map((id) => refusalRow({ id } as Refusal));
@@ -26,16 +26,11 @@ test('has a call once, although it is in the feed and in the list', () => {
   expect(idsOf(mergeRows({ rows: receipts('r2', 'r2', 'r1'), hasMore: false }))).toBe('r2 r1');
 });
 
-test('keeps no more of the live tail than its limit, the newest first', () => {
-  let kept: readonly number[] = [];
-  for (let at = 0; at < 3 * LIVE_ROWS_MAX; at += 50)
-    kept = newestOf(
-      Array.from({ length: 50 }, (_, index) => at + 49 - index),
-      kept,
-    );
-  expect(kept).toHaveLength(LIVE_ROWS_MAX);
-  expect(kept[0]).toBe(3 * LIVE_ROWS_MAX - 1);
-  expect(kept.at(-1)).toBe(2 * LIVE_ROWS_MAX);
+test('shows rows of the live tail that are older than a list that was just read again', () => {
+  const rows = receipts('r9', 'r8', 'r7', 'r6', 'r4', 'r9', 'r8');
+  const list = { rows, hasMore: true, completeAfter: 'r5' };
+  expect(idsOf(mergeRows(list, { rows: refusals('r3'), hasMore: false }))).toBe('r9 r8 r7 r6');
+  expect(idsOf(mergeRows({ ...list, completeAfter: null }))).toBe('r9 r8');
 });
 
 test('makes the same row of the same receipt, so that it is not painted again', () => {

@@ -24,6 +24,8 @@ export function refusalRow(refusal: Refusal): RequestRow {
 interface LoadedList {
   readonly rows: readonly RequestRow[];
   readonly hasMore: boolean;
+  /** The list has every newer row, whatever its last one is. */
+  readonly completeAfter?: string | null;
 }
 
 /**
@@ -31,16 +33,20 @@ interface LoadedList {
  * left out: something that is not loaded yet may belong between them.
  */
 export function mergeRows(...lists: readonly LoadedList[]): readonly RequestRow[] {
-  const ends = lists.flatMap(({ rows, hasMore }) => (hasMore ? [rows.at(-1)?.id ?? '\uffff'] : []));
-  const oldest = ends.toSorted().at(-1) ?? '';
+  const oldest = lists.map(endOf).toSorted().at(-1) ?? '';
   const byId = new Map(lists.flatMap(({ rows }) => rows).map((row) => [row.id, row]));
   return [...byId.values()].filter(({ id }) => id >= oldest).toSorted((a, b) => (a.id < b.id ? 1 : -1));
 }
 
+/** Greater than every id. */
+const NO_ROW = '\uffff';
+
+/** Rows from this id on are all known. */
+function endOf({ rows, hasMore, completeAfter }: LoadedList): string {
+  if (!hasMore) return '';
+  const last = rows.at(-1)?.id ?? NO_ROW;
+  return completeAfter != null && completeAfter < last ? completeAfter : last;
+}
+
 /** What a page keeps of the live tail: enough to scroll through, and not too much for a browser. */
 export const LIVE_ROWS_MAX = 500;
-
-/** The rows of the live tail: what arrived last on top of what was there. */
-export function newestOf<Each>(arrived: readonly Each[], before: readonly Each[]): readonly Each[] {
-  return [...arrived, ...before].slice(0, LIVE_ROWS_MAX);
-}

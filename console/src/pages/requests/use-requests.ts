@@ -2,17 +2,14 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import type { ApiError } from '../../api/client.ts';
 import { followReceipts } from '../../api/feed.ts';
-import type { Receipt } from '../../api/generated/routes.ts';
 import { useRows } from '../../api/queries.ts';
 import { useAccountInput } from '../../shell/viewer.tsx';
-import { withLiveTail } from './live-tail.ts';
+import { joined, ListReloads, type LiveCalls, NO_CALLS, withGap, withLiveTail } from './live-tail.ts';
 import { listsFor, outcomeInput, type RequestFilters } from './request-filters.ts';
-import { LIVE_ROWS_MAX, mergeRows, newestOf, type RequestRow, receiptRow, refusalRow } from './request-row.ts';
+import { mergeRows, type RequestRow, receiptRow, refusalRow } from './request-row.ts';
 
 const PAGE_ROWS = 100;
 const LIVE_PAINT_MS = 250;
-/** How often the list is read again at most because more calls have ended than the tail keeps. */
-const LIVE_RELOAD_MS = 5_000;
 /** The gateway writes refused calls about this often. */
 const LIVE_REFUSALS_MS = 2_000;
 
@@ -45,10 +42,15 @@ export function useRequests(filters: RequestFilters): Requests {
   );
   useLiveRefusals(isLive && showsRefusals);
   const live = useLiveTail(isLive && showsReceipts, { ...account, key }, receipts.again);
-  const receiptRows = showsReceipts ? withLiveTail(receipts.rows, live.receipts, filters) : [];
+  const receiptRows = showsReceipts ? withLiveTail(receipts.rows, live.calls.receipts, filters) : [];
   const refusalRows = showsRefusals ? refusals.rows : [];
   const lists = [
-    { rows: receiptRows.map(receiptRow), hasMore: showsReceipts && receipts.hasMore },
+    {
+      rows: receiptRows.map(receiptRow),
+      hasMore: showsReceipts && receipts.hasMore,
+      // A list that was just read again may end before the tail does, and rows that somebody looks at would go away.
+      completeAfter: live.calls.droppedId,
+    },
     { rows: refusalRows.map(refusalRow), hasMore: showsRefusals && refusals.hasMore },
   ];
   return {
@@ -71,55 +73,66 @@ export function useRequests(filters: RequestFilters): Requests {
 }
 
 interface LiveTail {
-  readonly receipts: readonly Receipt[];
+  readonly calls: LiveCalls;
   readonly state: 'off' | 'open' | 'waiting';
 }
+
+const OFF: LiveTail = { calls: NO_CALLS, state: 'off' };
 
 function useLiveTail(
   isOn: boolean,
   filter: Readonly<Record<string, string | undefined>>,
   reload: () => void,
 ): LiveTail {
-  const [tail, setTail] = useState<LiveTail>({ receipts: [], state: 'off' });
+  const client = useQueryClient();
+  const [tail, setTail] = useState<LiveTail>(OFF);
   const reloading = useRef(reload);
   reloading.current = reload;
   const { account, key } = filter;
   useEffect(() => {
-    if (!isOn) {
-      setTail({ receipts: [], state: 'off' });
-      return;
-    }
+    // Calls of another account or key do not stay.
+    setTail(OFF);
+    if (!isOn) return;
     // Hundreds of receipts may come in a second; the page is painted a few times.
-    let arrived: Receipt[] = [];
-    let [unlisted, listedAtMs] = [0, Date.now()];
+    let [arrived, wasOpen] = [NO_CALLS, false];
+    const reloads = new ListReloads();
+    const change = (next: (calls: LiveCalls) => LiveCalls): void =>
+      setTail(({ calls, state }) => ({ calls: next(calls), state }));
+    const show = (): void => {
+      const newer = arrived;
+      arrived = NO_CALLS;
+      if (newer !== NO_CALLS) change((calls) => joined(newer, calls));
+    };
     const paint = setInterval(() => {
-      // The tail keeps the newest only, so the list is read again: calls between both would be missing without a word.
-      if (unlisted > LIVE_ROWS_MAX && Date.now() - listedAtMs >= LIVE_RELOAD_MS) {
-        [unlisted, listedAtMs] = [0, Date.now()];
-        reloading.current();
-      }
-      if (arrived.length === 0) return;
-      const newest = arrived.reverse();
-      arrived = [];
-      setTail((before) => ({ ...before, receipts: newestOf(newest, before.receipts) }));
+      const isBeingRead = client.isFetching({ queryKey: ['GET /receipts'] }) > 0;
+      if (reloads.takeDue(Date.now(), isBeingRead)) reloading.current();
+      show();
     }, LIVE_PAINT_MS);
     const end = followReceipts(
       { account, key },
       {
         onReceipt: (receipt) => {
-          unlisted += 1;
-          arrived.push(receipt);
-          if (arrived.length > LIVE_ROWS_MAX) arrived.shift();
+          reloads.arrived();
+          arrived = joined({ receipts: [receipt], droppedId: null }, arrived);
         },
-        onGap: () => reloading.current(),
-        onState: (state) => setTail((before) => ({ ...before, state })),
+        onGap: () => {
+          show();
+          change(withGap);
+          reloads.missed();
+        },
+        onState: (state) => {
+          // The list may be minutes old when somebody turns the tail on, and the feed begins only now.
+          if (state === 'open' && !wasOpen) reloads.missed();
+          wasOpen ||= state === 'open';
+          setTail(({ calls }) => ({ calls, state }));
+        },
       },
     );
     return () => {
       clearInterval(paint);
       end();
     };
-  }, [isOn, account, key]);
+  }, [isOn, account, key, client]);
   return tail;
 }
 
@@ -128,7 +141,10 @@ function useLiveRefusals(isOn: boolean): void {
   const client = useQueryClient();
   useEffect(() => {
     if (!isOn) return;
-    const timer = setInterval(() => void client.invalidateQueries({ queryKey: ['GET /refusals'] }), LIVE_REFUSALS_MS);
+    // Not while they are read: a slow gateway would never get to the end, and older ones that somebody asked for would not come.
+    const readAgain = (): void =>
+      void client.invalidateQueries({ queryKey: ['GET /refusals'] }, { cancelRefetch: false });
+    const timer = setInterval(readAgain, LIVE_REFUSALS_MS);
     return () => clearInterval(timer);
   }, [isOn, client]);
 }
