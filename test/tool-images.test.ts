@@ -85,3 +85,12 @@ test('they do not come between the results of one turn that are in several messa
     { role: 'user', content: 'And?' },
   ]);
 });
+
+test('calls of one turn that are in several messages come before the results', async () => {
+  const [asked, called, ...answers] = messages([use('c1')], [result('c1'), result('c2')]).messages;
+  const split = [asked, called, { role: 'assistant', content: [use('c2')] }, ...answers];
+  await sent('/v1/messages', { max_tokens: 50, messages: split });
+  const { messages: written } = JSON.parse(harness.sim.calls.at(-1)!.body) as { messages: Record<string, unknown>[] };
+  expect(written.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'tool', 'user']);
+  expect(written[1]!.tool_calls).toMatchObject([{ id: 'c1' }, { id: 'c2' }]);
+});

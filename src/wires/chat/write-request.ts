@@ -25,7 +25,7 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
   const adjustments = terms.adjustments ?? refusing();
   if (sampling.topK !== null) adjustments.drop('top_k');
   const quirks = terms.quirks ?? NO_QUIRKS;
-  const messages = withResultsTogether(request.messages).flatMap((message) => writeMessage(message, adjustments));
+  const messages = withTurnsTogether(request.messages).flatMap((message) => writeMessage(message, adjustments));
   const body: Members = {
     model: terms.hostModel,
     messages: messages.map((message) => withReasoningFor(message, quirks)),
@@ -53,16 +53,22 @@ function given(name: string, value: unknown): Members {
   return value === null ? {} : { [name]: value };
 }
 
-/** Nothing may come between the results of one turn here, so later ones join the user's message before them. */
-function withResultsTogether(messages: readonly CanonicalMessage[]): CanonicalMessage[] {
+/** Nothing may come between the calls of one turn and their results here, so messages that would are joined to the one before. */
+function withTurnsTogether(messages: readonly CanonicalMessage[]): CanonicalMessage[] {
   const joined: { readonly role: Role; readonly blocks: Block[] }[] = [];
+  let hasCalls = false;
   for (const { role, blocks } of messages) {
     const last = joined.at(-1);
-    const isLate = role === 'user' && last?.role === 'user' && blocks.some(isResult);
-    if (isLate) for (const block of blocks) last.blocks.push(block);
+    const isSameTurn: boolean = last?.role === role && (hasCalls || blocks.some(isResult));
+    if (isSameTurn) for (const block of blocks) last!.blocks.push(block);
     else joined.push({ role, blocks: [...blocks] });
+    hasCalls = (isSameTurn && hasCalls) || blocks.some(isCall);
   }
   return joined;
+}
+
+function isCall({ kind }: Block): boolean {
+  return kind === 'tool-call';
 }
 
 function isResult(block: Block): block is ToolResultBlock {
