@@ -7,7 +7,7 @@ interface SubmittedGroup {
 
 /** The connection may have failed after the gateway had accepted the jobs. */
 const OUTCOME_UNKNOWN =
-  'The gateway cannot be reached. It is not known whether the jobs were accepted. Look at the list before you submit the file again.';
+  'It is not known whether the jobs were accepted. Look at the list before you submit the file again.';
 
 /** Sends a group of jobs. Only XMLHttpRequest says how far an upload is. */
 export function submitJobs(
@@ -21,15 +21,21 @@ export function submitJobs(
     for (const [name, value] of Object.entries(callHeaders(keyId))) request.setRequestHeader(name, value);
     request.upload.onprogress = ({ loaded, total }) => onSent(total === 0 ? 0 : loaded / total);
     request.upload.onload = () => onSent(1);
-    request.onerror = () => reject(new ApiError(0, 'unreachable', OUTCOME_UNKNOWN, null));
+    request.onerror = () =>
+      reject(new ApiError(0, 'unreachable', `The gateway cannot be reached. ${OUTCOME_UNKNOWN}`, null));
     request.onload = () => {
       const { id, error } = readAnswer(request.responseText);
-      const message = error?.message ?? `The file was not accepted (status ${request.status}).`;
       if (request.status < 300 && id !== undefined) resolve({ id });
-      else reject(new ApiError(request.status, 'refused', message, null));
+      else reject(new ApiError(request.status, 'refused', error?.message ?? unexplained(request.status), null));
     };
     request.send(JSON.stringify({ requests }));
   });
+}
+
+/** A proxy answers for a gateway that takes too long, which may accept the jobs all the same. */
+function unexplained(status: number): string {
+  if (status >= 400 && status < 500) return `The file was not accepted (status ${status}).`;
+  return `The server answered with status ${status}. ${OUTCOME_UNKNOWN}`;
 }
 
 /** Empty if the answer is not the gateway's: a proxy in front of it may have refused the file. */
