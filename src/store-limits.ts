@@ -44,7 +44,7 @@ export const STORE_LIMITS = {
   postgresRetryLastMs: 1_000,
   /** How long a caller waits to learn the outcome of a commit whose answer was lost. */
   postgresDoubtMs: 5_000,
-  /** How often a batch that conflicted with another is tried. */
+  /** How often a batch, or a statement by itself, that conflicted with another is tried. */
   postgresCollisionsMax: 5,
   /** Timeout of a heartbeat in the database, shorter than the wait of the process that sent it. */
   postgresPulseMs: 2_500,

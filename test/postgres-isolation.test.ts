@@ -4,7 +4,7 @@ import { systemClock } from '../src/kit/clock.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
 import type { Store } from '../src/store/store.ts';
 import { freshSchema, runSql } from './postgres.ts';
-import { aKey, anAccount } from './store-fixtures.ts';
+import { aCredit, aHold, aKey, anAccount, prepare } from './store-fixtures.ts';
 
 /** "toll" in four bytes, and the number of the lock `keys`. */
 const LOCK_OF_KEYS = '1953459308, 2';
@@ -53,6 +53,16 @@ describe.each(['repeatable read', 'serializable'])('a database whose default iso
       stores.map((store, at) => store.createKey(aKey(BigInt(at + 1), 1n))),
     );
     expect(created).toEqual(['created', 'created']);
+  });
+
+  it('holds money for a call although another process stores the name of its model at the same moment', async () => {
+    const [store] = stores;
+    await prepare(store!);
+    await store!.apply([aCredit(50n, 10_000n)]);
+    const [outcomes] = await behindALock("INSERT INTO name (text) VALUES ('vendor/new')", () => [
+      store!.apply([aHold(100n, 1_000n, { requestedModel: 'vendor/new' })]),
+    ]);
+    expect(outcomes).toMatchObject([{ kind: 'held' }]);
   });
 
   it('does not make a heartbeat fail that waited for its row', async () => {

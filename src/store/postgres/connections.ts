@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { Clock, Timer } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { StoreUnavailable } from '../store.ts';
-import { asked, asUnavailable, ConnectionLost, isPoison, sqlState } from './faults.ts';
+import { asked, asUnavailable, ConnectionLost, isCollision, isPoison, sqlState } from './faults.ts';
 import { clientConfig, PipelinedConnection } from './pipeline.ts';
 
 /** Runs one statement inside a transaction. */
@@ -21,9 +21,10 @@ interface Waiter {
 }
 
 /**
- * All connections to the database: a few for the ledger, a few for what calls have to know before, and a pool for
- * everything else, so that neither reads wait behind commits nor calls behind reads. While the database is unreachable all work is refused at once, and a single reconnect attempt runs at
- * growing intervals, so that a recovering database is not flooded.
+ * All connections to the database: a few for the ledger, a few for what has to be read before a call is admitted, one
+ * for heartbeats, and a pool for everything else, so that reads do not wait behind commits, nor calls behind reads.
+ * While the database is unreachable all work is refused at once, and a single reconnect attempt runs at growing
+ * intervals, so that a recovering database is not flooded.
  */
 export class Connections {
   readonly #url: string;
@@ -88,12 +89,12 @@ export class Connections {
 
   /** Runs one statement in its own transaction. */
   query<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
-    return this.#withClient(this.#pool, (sql) => sql<Row>(text, values));
+    return this.#withClient(this.#pool, (sql) => pastCollisions(() => sql<Row>(text, values)));
   }
 
-  /** The same for a short read that a call cannot be admitted without. */
+  /** The same for a short statement that a call cannot be admitted without. */
   queryToAdmit<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
-    return this.#withClient(this.#admission, (sql) => sql<Row>(text, values));
+    return this.#withClient(this.#admission, (sql) => pastCollisions(() => sql<Row>(text, values)));
   }
 
   /**
@@ -266,6 +267,20 @@ export class Connections {
       if (this.#closed) return;
       this.#down = asUnavailable(error);
       this.#tryLater(attempt + 1);
+    }
+  }
+}
+
+/**
+ * Sends a statement again that collided with another one, as many do if the database's default isolation is not read
+ * committed. It is a transaction by itself, so it has changed nothing.
+ */
+async function pastCollisions<Result>(send: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await send();
+    } catch (error) {
+      if (!isCollision(error) || attempt >= LIMITS.postgresCollisionsMax) throw error;
     }
   }
 }
