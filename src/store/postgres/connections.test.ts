@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, test } from 'vitest';
+import { freshSchema, runSql } from '../../../test/postgres.ts';
 import { systemClock } from '../../kit/clock.ts';
+import { LIMITS } from '../../limits.ts';
 import { Connections } from './connections.ts';
 
 /** A field of an error message, which ends with a zero byte. */
@@ -28,4 +30,20 @@ test('work that waits for a connection fails too when none can be opened', async
   expect(await Promise.all(work)).toEqual(work.map(() => expect.stringContaining('too many connections')));
   await connections.close();
   server.close();
+});
+
+test('a query that waited when the connection was lost does not interrupt the work of new connections', async () => {
+  const url = await freshSchema();
+  const connections = new Connections(url, systemClock, 1);
+  const pids = Array.from({ length: LIMITS.postgresAdmittersMax }, () =>
+    connections.queryToAdmit<{ pid: number }>('SELECT pg_backend_pid() AS pid'),
+  );
+  const busy = pids.map(() => connections.queryToAdmit('SELECT pg_sleep(60)').catch(String));
+  const waiting = connections.queryToAdmit('SELECT 1').catch(String);
+  for (const [row] of await Promise.all(pids)) await runSql(url, 'SELECT pg_terminate_backend($1)', [row!.pid]);
+  await Promise.all(busy);
+  await connections.whenUp();
+  expect(await waiting).toContain('StoreUnavailable');
+  expect(connections.down).toBeNull();
+  await connections.close();
 });

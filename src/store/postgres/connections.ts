@@ -171,7 +171,8 @@ export class Connections {
       return await use(async (text, values = []) => lastRows(await asked(own.query(text, [...values]))));
     } catch (error) {
       if (error instanceof ConnectionLost && client !== null) lost = error;
-      if (error instanceof ConnectionLost) this.#lose(error);
+      // A pool that has been replaced says nothing about the connections that there are now.
+      if (error instanceof ConnectionLost && !pool.ending) this.#lose(error);
       throw isPoison(error) || sqlState(error) === null ? error : asUnavailable(error);
     } finally {
       client?.release(lost);
