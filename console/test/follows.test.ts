@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { CONSOLE_URL } from './hosted.ts';
 import { hostedSuite } from './hosted-suite.ts';
 
@@ -41,21 +41,49 @@ test('problems of a host in the same second are each listed once, also after new
   await page.context().close();
 });
 
-test('the list of groups shows how far each is while its jobs run', async () => {
-  const page = await openAs('owner', '/models');
-  await page.clock.install();
+describe('the list of groups', () => {
   const counts = { total: 10, waiting: 8, running: 2, succeeded: 0, failed: 0, cancelled: 0, expired: 0 };
   const group = {
     ...{ object: 'job_group', id: 'jobgroup_1', account: 'acct_1', key: null, status: 'running', counts },
     ...{ reserved_nanousd: 5, cost_nanousd: 0, created_at: '2026-01-01T00:00:00Z', metadata: {} },
   };
-  const replace = await serveRows(page, /\/manage\/v1\/job-groups\?/, [group]);
-  await page.goto(`${CONSOLE_URL}/jobs?show=groups`);
-  await page.getByText('0 of 10').waitFor();
-  replace([{ ...group, counts: { ...counts, waiting: 0, running: 3, succeeded: 7 } }]);
-  await page.clock.fastForward(READ_AGAIN_MS);
-  await page.getByText('7 of 10').waitFor();
-  await page.context().close();
+
+  async function openGroups() {
+    const page = await openAs('owner', '/models');
+    await page.clock.install();
+    const replace = await serveRows(page, /\/manage\/v1\/job-groups\?/, [group]);
+    await page.goto(`${CONSOLE_URL}/jobs?show=groups`);
+    await page.getByText('0 of 10').waitFor();
+    return { page, replace };
+  }
+
+  test('shows how far each is while its jobs run', async () => {
+    const { page, replace } = await openGroups();
+    replace([{ ...group, counts: { ...counts, waiting: 0, running: 3, succeeded: 7 } }]);
+    await page.clock.fastForward(READ_AGAIN_MS);
+    await page.getByText('7 of 10').waitFor();
+    await page.context().close();
+  });
+
+  test('keeps the question whether to cancel a group that finishes meanwhile, and says what came of it', async () => {
+    const { page, replace } = await openGroups();
+    const message = 'The group has finished.';
+    await page.route(/\/job-groups\/jobgroup_1\/cancel$/, (route) =>
+      route.fulfill({ status: 409, json: { error: { message, type: 'invalid_request_error', code: 'refused' } } }),
+    );
+    await page
+      .getByRole('row', { name: /jobgroup_1/ })
+      .getByRole('button', { name: 'Cancel' })
+      .click();
+    const dialog = page.getByRole('dialog', { name: 'Cancel jobgroup_1' });
+    await dialog.waitFor();
+    replace([{ ...group, status: 'finished', counts: { ...counts, waiting: 0, running: 0, succeeded: 10 } }]);
+    await page.clock.fastForward(READ_AGAIN_MS);
+    await page.getByText('10 of 10').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel jobs' }).click();
+    await dialog.getByText(message).waitFor();
+    await page.context().close();
+  });
 });
 
 test('a job in the list ends while the page is open', async () => {

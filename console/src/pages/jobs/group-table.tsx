@@ -93,13 +93,16 @@ function CancelGroup({ group }: { readonly group: JobGroup }): ReactNode {
     tell('The jobs that have not ended are cancelled.');
     setAsking(false);
   };
-  if (!canHaveKeys || group.status === 'finished') return null;
+  if (!canHaveKeys) return null;
   const { waiting, running } = group.counts;
   return (
     <>
-      <Button tone="danger" onClick={() => setAsking(true)}>
-        Cancel
-      </Button>
+      {group.status === 'finished' ? null : (
+        <Button tone="danger" onClick={() => setAsking(true)}>
+          Cancel
+        </Button>
+      )}
+      {/* It stays if the group finishes meanwhile: nobody would see what came of the answer. */}
       {isAsking ? (
         <ConfirmDialog
           title={`Cancel ${group.id}`}
