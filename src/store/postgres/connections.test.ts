@@ -47,3 +47,16 @@ test('a query that waited when the connection was lost does not interrupt the wo
   expect(connections.down).toBeNull();
   await connections.close();
 });
+
+test('a read without an answer in time fails alone, and a heartbeat without one means that the server is lost', async () => {
+  const url = new URL(await freshSchema());
+  // It replaces the time that each pool waits for an answer.
+  url.searchParams.set('query_timeout', '100');
+  const connections = new Connections(url.href.replaceAll('+', '%20'), systemClock, 1);
+  await expect(connections.query('SELECT pg_sleep(2)')).rejects.toThrow('Query read timeout');
+  await expect(connections.queryToAdmit('SELECT pg_sleep(2)')).rejects.toThrow('Query read timeout');
+  expect(connections.down).toBeNull();
+  await expect(connections.pulse('SELECT pg_sleep(2)')).rejects.toThrow('Query read timeout');
+  expect(connections.down).not.toBeNull();
+  await connections.close();
+});

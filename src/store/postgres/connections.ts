@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { Clock, Timer } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { StoreUnavailable } from '../store.ts';
-import { asked, asUnavailable, ConnectionLost, isCollision, isPoison, sqlState } from './faults.ts';
+import { asked, asUnavailable, ConnectionLost, isCollision, isOverdue, isPoison, sqlState } from './faults.ts';
 import { clientConfig, PipelinedConnection } from './pipeline.ts';
 
 /** Runs one statement inside a transaction. */
@@ -103,7 +103,8 @@ export class Connections {
    * nothing behind if it fails. If there is still no reply, the server is lost, not just a lock.
    */
   async pulse<Row>(text: string): Promise<Row[]> {
-    const bounded = `SET LOCAL transaction_isolation = 'read committed'; SET LOCAL lock_timeout = ${LIMITS.postgresPulseMs};
+    const bounded = `SET LOCAL transaction_isolation = 'read committed';
+      SET LOCAL lock_timeout = ${LIMITS.postgresPulseMs};
       SET LOCAL statement_timeout = ${LIMITS.postgresPulseMs}; ${text}`;
     return this.#withClient(this.#pulse, (sql) => sql<Row>(bounded));
   }
@@ -171,12 +172,16 @@ export class Connections {
       return await use(async (text, values = []) => lastRows(await asked(own.query(text, [...values]))));
     } catch (error) {
       if (error instanceof ConnectionLost && client !== null) lost = error;
-      // A pool that has been replaced says nothing about the connections that there are now.
-      if (error instanceof ConnectionLost && !pool.ending) this.#lose(error);
+      if (error instanceof ConnectionLost && this.#concernsAll(pool, error)) this.#lose(error);
       throw isPoison(error) || sqlState(error) === null ? error : asUnavailable(error);
     } finally {
       client?.release(lost);
     }
+  }
+
+  /** Not if the pool has been replaced meanwhile, or if a read got no answer, perhaps because of a lock. */
+  #concernsAll(pool: pg.Pool, error: ConnectionLost): boolean {
+    return !pool.ending && (pool === this.#pulse || !isOverdue(error));
   }
 
   async #takeLine(): Promise<PipelinedConnection> {

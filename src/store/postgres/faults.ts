@@ -35,6 +35,11 @@ export function isCollision(error: unknown): boolean {
 /** The connection is lost; operations without a reply may or may not have happened. */
 export class ConnectionLost extends StoreUnavailable {}
 
+/** The client stopped waiting for the answer. A lock may be the reason, so other connections may be well. */
+export function isOverdue({ cause }: ConnectionLost): boolean {
+  return cause instanceof Error && cause.message === 'Query read timeout';
+}
+
 /** Error codes after which the session is gone or the server is no longer writable. */
 const LAST_WORDS = new Set(['25P03', '25006', '57P01', '57P02', '57P03', '57P04', '57P05']);
 
