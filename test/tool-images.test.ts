@@ -86,6 +86,15 @@ test('they do not come between the results of one turn that are in several messa
   ]);
 });
 
+test('they do not come between the results of one turn if the user says something between these', async () => {
+  const split = messages([use('c1'), use('c2')], [result('c1')], [AND], [result('c2')]);
+  expect(await sent('/v1/messages', split)).toEqual([
+    { role: 'tool', tool_call_id: 'c1', content: '' },
+    { role: 'tool', tool_call_id: 'c2', content: '' },
+    { role: 'user', content: [...SHOWN, ...SHOWN, AND] },
+  ]);
+});
+
 test('calls of one turn that are in several messages come before the results', async () => {
   const [asked, called, ...answers] = messages([use('c1')], [result('c1'), result('c2')]).messages;
   const split = [asked, called, { role: 'assistant', content: [use('c2')] }, ...answers];

@@ -4,7 +4,6 @@ import type {
   CanonicalMessage,
   CanonicalRequest,
   CanonicalTool,
-  Role,
   ShownBlock,
   ToolChoice,
   ToolResultBlock,
@@ -53,18 +52,29 @@ function given(name: string, value: unknown): Members {
   return value === null ? {} : { [name]: value };
 }
 
-/** Nothing may come between the calls of one turn and their results here, so messages that would are joined to the one before. */
+/** Nothing may come between the calls of one turn and their results here, so messages that would are joined. */
 function withTurnsTogether(messages: readonly CanonicalMessage[]): CanonicalMessage[] {
-  const joined: { readonly role: Role; readonly blocks: Block[] }[] = [];
-  let hasCalls = false;
-  for (const { role, blocks } of messages) {
-    const last = joined.at(-1);
-    const isSameTurn: boolean = last?.role === role && (hasCalls || blocks.some(isResult));
-    if (isSameTurn) for (const block of blocks) last!.blocks.push(block);
-    else joined.push({ role, blocks: [...blocks] });
-    hasCalls = (isSameTurn && hasCalls) || blocks.some(isCall);
+  return runsOf(messages).flatMap((run) => {
+    const called = run.findIndex(({ blocks }) => blocks.some(isCall));
+    if (called >= 0) return [...run.slice(0, called), joined(run.slice(called))];
+    const answered = run.findLastIndex(({ blocks }) => blocks.some(isResult));
+    return answered < 0 ? run : [joined(run.slice(0, answered + 1)), ...run.slice(answered + 1)];
+  });
+}
+
+/** Messages that follow each other and have the same role. */
+function runsOf(messages: readonly CanonicalMessage[]): CanonicalMessage[][] {
+  const runs: CanonicalMessage[][] = [];
+  for (const message of messages) {
+    const run = runs.at(-1);
+    if (run?.at(-1)?.role === message.role) run.push(message);
+    else runs.push([message]);
   }
-  return joined;
+  return runs;
+}
+
+function joined(run: readonly CanonicalMessage[]): CanonicalMessage {
+  return { role: run[0]!.role, blocks: run.flatMap(({ blocks }) => blocks) };
 }
 
 function isCall({ kind }: Block): boolean {
