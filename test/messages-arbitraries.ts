@@ -20,7 +20,9 @@ const cacheControl = fc.option(
   { nil: undefined, freq: 3 },
 );
 
-const text = fc.record({ type: fc.constant('text'), text: words, cache_control: cacheControl });
+/** Text for a turn: white space alone is left out, so it does not come back. */
+const said = words.filter((one) => one.trim() !== '');
+const text = fc.record({ type: fc.constant('text'), text: said, cache_control: cacheControl });
 const image = fc.record({
   type: fc.constant('image'),
   source: fc.oneof(

@@ -126,12 +126,17 @@ test('white space is left out where a turn or a result has no other text', () =>
   ]);
 });
 
-test('white space as the last question is for the host to refuse, since the model would go on with its own answer', () => {
+test('white space as the last question is for the host to refuse, since the model would answer something else', () => {
   const answered: CanonicalMessage = { role: 'assistant', blocks: [text('At six.')] };
   const blank: CanonicalMessage = { role: 'user', blocks: [text(' ')] };
   const roles = (...given: CanonicalMessage[]) =>
     conversation(...given).messages.map(({ role }: { role: string }) => role);
   expect(roles(ASK, answered, blank)).toEqual(['user', 'assistant', 'user']);
+  expect(conversation({ role: 'system', blocks: [text('Be brief.')] }, blank)).toMatchObject({
+    system: [{ type: 'text', text: 'Be brief.' }],
+    messages: [{ role: 'user', content: [{ type: 'text', text: ' ' }] }],
+  });
+  expect(roles(blank)).toEqual(['user']);
   expect(roles(ASK, answered, blank, ASK)).toEqual(['user', 'assistant', 'user']);
   expect(conversation(ASK, blank).messages).toEqual(conversation(ASK).messages);
 });

@@ -95,9 +95,9 @@ function writeMessages(
   return { system: [], messages: [writeTurn({ role: 'user', results: [], blocks: system })] };
 }
 
-/** Without this message the assistant's turn would be the last one, and the model would continue it. */
+/** Without this message the model would continue the assistant's turn, or answer the instructions. */
 function asksAlone(role: Role, blocks: readonly Block[], turns: readonly Turn[]): boolean {
-  return role === 'user' && turns.at(-1)?.role === 'assistant' && withoutBlankText(blocks).length === 0;
+  return role === 'user' && turns.at(-1)?.role !== 'user' && withoutBlankText(blocks).length === 0;
 }
 
 function turnOf(turns: Turn[], role: 'user' | 'assistant'): Turn {
