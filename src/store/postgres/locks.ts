@@ -5,7 +5,8 @@ import { sqlState } from './faults.ts';
 /**
  * Begins a transaction that locks accounts. It has a time limit on the server, so that a stopped process loses its
  * locks. Locks are taken in a fixed order, which prevents deadlocks: the locks `people` and `names`, instances by epoch,
- * accounts by id, the lock `keys`, the lock `webhooks`, webhooks by id, windows by key, windows by account and person. A transaction that has the lock `keys` takes no lock that comes before it.
+ * accounts by id, the lock `keys`, the lock `webhooks`, webhooks by id, windows by key, windows by account and person. A
+ * transaction that has the lock `keys` takes no lock that comes before it.
  */
 export const BEGIN_BRIEF = `${BEGIN} READ WRITE;
   SET LOCAL lock_timeout = ${LIMITS.postgresLockMs};

@@ -67,7 +67,10 @@ export function measureRepeatedTools({ tools, messages }: Members, measure: Prom
   }
 }
 
-/** A token has at least one byte, but hosts may escape or normalise a definition, and add a prompt for the vendor's own tools. */
+/**
+ * A token has at least one byte, but hosts may escape or normalise a definition, and add a prompt for the vendor's own
+ * tools.
+ */
 function mostTokens(definition: Members): number {
   const json = JSON.stringify(definition);
   const escapedBytes = Buffer.byteLength(json) * LIMITS.toolBytesInflationMax;
