@@ -103,7 +103,7 @@ export function agentTurn(turn: number, chars = 1_200): object[] {
       role: 'assistant',
       content: [
         { type: 'text', text: `I will look at part ${turn} of the rules before I change them.` },
-        { type: 'tool_use', id, name: 'read_file', input: { path: '/work/src/rules.ts', offset: String(start) } },
+        { type: 'tool_use', id, name: 'read_file', input: { path: '/project/src/rules.ts', offset: String(start) } },
       ],
     },
     { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: source.slice(start, start + chars) }] },
