@@ -110,7 +110,7 @@ const caddy: Proxy = {
   logFile: 'caddy.log',
   prepare({ folder, port, gatewayPort, certificate, key }) {
     let site = replaced(CADDY, '127.0.0.1:8080', `127.0.0.1:${gatewayPort}`);
-    const options = '{\n\tadmin off\n\tauto_https disable_redirects\n\tpersist_config off\n}\n';
+    const options = '{\n\tadmin off\n\tauto_https disable_redirects\n}\n';
     site = replaced(
       site,
       `${NAME} {`,
@@ -158,7 +158,7 @@ describe.each([nginx, caddy])('$name', (proxy) => {
       }, `${proxy.name} passes requests on; it said: ${said}`);
     });
     afterAll(async () => {
-      const ended = once(child, 'exit');
+      const ended = child.exitCode === null ? once(child, 'exit') : null;
       child.kill('SIGTERM');
       await Promise.all([ended, agent.destroy(), harness.stop()]);
       rmSync(folder, { recursive: true });
@@ -168,7 +168,7 @@ describe.each([nginx, caddy])('$name', (proxy) => {
       request(`${url}${path}`, {
         method,
         dispatcher: agent,
-        headers: { host: NAME, 'x-api-key': apiKey, 'content-type': 'application/json' },
+        headers: { host: `${NAME}:${new URL(url).port}`, 'x-api-key': apiKey, 'content-type': 'application/json' },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
 
