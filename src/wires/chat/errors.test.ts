@@ -124,6 +124,17 @@ describe('over the window', () => {
     [400, { message: 'Input tokens exceed the configured limit of 272000 tokens.' }],
     [400, { message: "This model's maximum prompt length is 131072 but the request contains 537812 tokens." }],
     [413, { message: 'The request exceeds the context window.' }],
+    [
+      400,
+      {
+        message: 'request (13392 tokens) exceeds the available context size (8192 tokens), try increasing it',
+        type: 'exceed_context_size_error',
+        code: 400,
+      },
+    ],
+    [400, { message: 'The decoder prompt (length 5000) is longer than the maximum model length of 4096.' }],
+    [400, { message: 'Please reduce the length of the messages or completion.' }],
+    [400, { message: 'too many tokens: size limit exceeded by 11326 tokens. Try using shorter or fewer inputs.' }],
     [429, { message: 'Prompt is too long for this tier: maximum context length 8000.' }],
   ])('%d %j', (status, error) => {
     expect(read(status, { error }).kind).toBe('over_window');
@@ -137,6 +148,7 @@ describe('over the window', () => {
     ],
     [413, { message: 'Request too large on tokens per minute (TPM): Limit 6000', code: 'rate_limit_exceeded' }, 'rate'],
     [429, { message: 'You exceeded your current quota.' }, 'rate'],
+    [429, { message: 'Too many tokens, please wait before trying again.' }, 'rate'],
     [500, { message: 'maximum context length' }, 'unavailable'],
   ])('but not %d %j', (status, error, kind) => {
     expect(read(status, { error }).kind).toBe(kind);
