@@ -14,7 +14,7 @@ test.each([
   ['model_length', 'length'],
   ['tool_use', 'tool_calls'],
   ['SAFETY', 'content_filter'],
-  ['insufficient_system_resource', 'insufficient_system_resource'],
+  ['max_time', 'max_time'],
   ['constructor', 'constructor'],
   ['', null],
   [null, null],
@@ -32,7 +32,10 @@ test('a stop after tool calls becomes tool_calls, and no other reason does', () 
   expect(mendFinishReason(null, true)).toBeNull();
 });
 
-test('a host says that it broke off', () => {
-  expect(isFailure('error')).toBe(true);
+test.each(['error', 'abort', 'insufficient_system_resource'])('a host that says %s broke off', (reason) => {
+  expect(isFailure(reason)).toBe(true);
+});
+
+test('no other reason is a failure', () => {
   expect(['stop', null, undefined, 'Error'].some(isFailure)).toBe(false);
 });

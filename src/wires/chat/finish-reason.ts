@@ -35,7 +35,9 @@ function translate(reason: string): string {
   return Object.hasOwn(SYNONYMS, lower) ? SYNONYMS[lower]! : reason;
 }
 
-/** Finish reasons by which hosts report a failure. */
+/** Finish reasons by which hosts and engines say that they broke off. */
+const FAILURES: ReadonlySet<unknown> = new Set(['error', 'abort', 'insufficient_system_resource']);
+
 export function isFailure(reason: unknown): boolean {
-  return reason === 'error';
+  return FAILURES.has(reason);
 }

@@ -23,9 +23,11 @@ export function mendFinishReason(reason: unknown): string | null {
   return Object.hasOwn(SYNONYMS, lower) ? SYNONYMS[lower]! : reason;
 }
 
-/** Finish reasons by which hosts report a failure. */
+/** Finish reasons by which hosts and engines say that they broke off. */
+const FAILURES: ReadonlySet<unknown> = new Set(['error', 'abort', 'insufficient_system_resource']);
+
 export function isFailure(reason: unknown): boolean {
-  return reason === 'error';
+  return FAILURES.has(reason);
 }
 
 /** The finish reason of the common language; this wire has no tool calls. */

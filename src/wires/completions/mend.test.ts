@@ -147,6 +147,7 @@ describe('a host that breaks off', () => {
     ['a frame that is not JSON', 'data: {"choices":[\n\n'],
     ['a named error', 'event: error\ndata: {"message":"gone"}\n\n'],
     ['an answer that ends in an error', sse({ choices: [{ text: '', index: 0, finish_reason: 'error' }] })],
+    ['an answer that an engine aborted', sse({ choices: [{ text: 'Hal', index: 0, finish_reason: 'abort' }] })],
     ['an end without an answer', sse('[DONE]')],
   ])('by %s has failed', (_, body) => {
     const relay = mendStream(RELAY_TERMS);
