@@ -56,3 +56,13 @@ test('a new question is reasoned about', async () => {
   expect(response.headers.get('x-gateway-adjusted')).toBeNull();
   expect(JSON.parse(harness.sim.calls.at(-1)!.body)).toHaveProperty('thinking');
 });
+
+const FORCED = { ...CHAT, messages: [{ role: 'user', content: 'Go on.' }], tool_choice: 'required', max_tokens: 4000 };
+
+test('a tool that must be called is called without reasoning, and the response says so', async () => {
+  const body = { model: 'sim-claude', ...FORCED, reasoning_effort: 'high' };
+  const response = await harness.post(body, {}, '/v1/chat/completions');
+  expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('"name":"open"')]);
+  expect(response.headers.get('x-gateway-adjusted')).toBe('reasoning_effort=dropped');
+  expect(JSON.parse(harness.sim.calls.at(-1)!.body)).not.toHaveProperty('thinking');
+});

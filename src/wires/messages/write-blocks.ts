@@ -56,8 +56,14 @@ function writeImage({ source, cache }: ImageBlock): string {
   const written =
     source.kind === 'url'
       ? { type: 'url', url: source.url }
-      : { type: 'base64', media_type: source.mediaType, data: source.base64 };
+      : { type: 'base64', media_type: registeredType(source.mediaType), data: source.base64 };
   return JSON.stringify({ type: 'image', source: written, ...writeCacheMark(cache) });
+}
+
+/** Hosts of other wires also take a common misspelling of this type. */
+function registeredType(mediaType: string): string {
+  const written = mediaType.toLowerCase();
+  return written === 'image/jpg' ? 'image/jpeg' : written;
 }
 
 function writeDocument({ mediaType, base64, filename, cache }: DocumentBlock): string {

@@ -53,6 +53,37 @@ test('the least there is to say', () => {
   expect(write({}, { stream: true })).toMatchObject({ stream: true });
 });
 
+test.each([
+  ['image/jpg', 'image/jpeg'],
+  ['image/JPEG', 'image/jpeg'],
+  ['image/webp', 'image/webp'],
+])('an image of type %s is sent as %s', (mediaType, sent) => {
+  const image: Block = { kind: 'image', source: { kind: 'inline', mediaType, base64: 'AAAA' }, detail: null };
+  expect(write({ messages: [{ role: 'user', blocks: [image] }] }).messages[0].content[0].source).toEqual({
+    type: 'base64',
+    media_type: sent,
+    data: 'AAAA',
+  });
+});
+
+describe('a model that must call a tool', () => {
+  const tools = [{ name: 'open', description: null, schema: { type: 'object' }, strict: null }];
+  const reasoning = { effort: 'high', budgetTokens: null } as const;
+  const asked = (toolChoice: CanonicalRequest['toolChoice'], thinking: 'budget' | 'effort') =>
+    write({ tools, toolChoice, reasoning }, { thinking, reasoningEffort: 'high' });
+
+  test.each(['budget', 'effort'] as const)('does not think first, by %s', (thinking) => {
+    expect(asked({ kind: 'required' }, thinking)).toMatchObject({ tool_choice: { type: 'any' } });
+    expect(asked({ kind: 'required' }, thinking)).not.toHaveProperty('thinking');
+    expect(asked({ kind: 'tool', name: 'open' }, thinking)).not.toHaveProperty('thinking');
+  });
+
+  test.each(['budget', 'effort'] as const)('thinks where it may choose, by %s', (thinking) => {
+    expect(asked({ kind: 'auto' }, thinking)).toHaveProperty('thinking');
+    expect(asked(null, thinking)).toHaveProperty('thinking');
+  });
+});
+
 test('instructions stand apart, wherever they stood, with their cache marks', () => {
   const marked: Block = { kind: 'text', text: 'Be brief.', cache: { lifetime: '1h' } };
   expect(

@@ -41,12 +41,19 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
   );
 }
 
-/** Without thinking, a conversation whose reasoning did not come back can at least go on. */
+/** Hosts refuse thinking in some requests, which can at least be answered without it. */
 function possibleThinking(request: CanonicalRequest, terms: HubRequestTerms, adjustments: Adjustments): Thinking {
   const asked = writeThinking(request.reasoning, terms);
-  if (asked.thinking?.type !== 'enabled' || !lacksThoughts(request.messages)) return asked;
+  if (!isRefused(asked.thinking?.type, request)) return asked;
   adjustments.note('reasoning');
   return SAYS_NOTHING;
+}
+
+/** A model that must call a tool cannot think first, and one with a budget not without its earlier thoughts. */
+function isRefused(kind: unknown, { messages, toolChoice }: CanonicalRequest): boolean {
+  const forcesTool = toolChoice?.kind === 'required' || toolChoice?.kind === 'tool';
+  if (kind === 'adaptive') return forcesTool;
+  return kind === 'enabled' && (forcesTool || lacksThoughts(messages));
 }
 
 /** What this wire lacks and nobody would want a refusal for. */
