@@ -122,6 +122,13 @@ test('one stop or several are stop sequences', () => {
   expect(sentTo('messages', { stop: ['a', 'b'] }).stop_sequences).toEqual(['a', 'b']);
 });
 
+test('how long a cache should last is passed on to the wire that has the same field, and is a hint for the others', () => {
+  const retention = { prompt_cache_retention: '24h' };
+  expect(sentTo('responses', retention)).toMatchObject(retention);
+  expect(sentTo('messages', retention)).not.toHaveProperty('prompt_cache_retention');
+  expect(sentTo('messages', { prompt_cache_options: { mode: 'explicit' } })).toHaveProperty('messages');
+});
+
 test.each<[Fields, string]>([
   [{ n: 2 }, 'n'],
   [{ logprobs: true }, 'logprobs'],

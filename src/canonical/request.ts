@@ -15,6 +15,8 @@ export interface CanonicalRequest {
   readonly reasoning: CanonicalReasoning | null;
   /** How long the answer should be; null leaves it at the default, which is in between. */
   readonly verbosity: 'low' | 'high' | null;
+  /** How long the host should keep its cache of the prompt, in its own word; absent: as it likes. */
+  readonly cacheRetention?: string;
 }
 
 export type Role = 'system' | 'user' | 'assistant';

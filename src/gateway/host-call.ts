@@ -6,6 +6,8 @@ import type { Candidate } from '../hosts/directory.ts';
 import type { JsonText } from '../json/json.ts';
 import { LIMITS } from '../limits.ts';
 import { Adjustments } from '../wires/adjustments.ts';
+import { forwardedLabels } from '../wires/fields/labels.ts';
+import type { Members } from '../wires/fields/members.ts';
 import type { HubClient, HubUpstream, WriteTerms } from '../wires/hub.ts';
 import { limitFieldOf, type Peek } from '../wires/peek.ts';
 import { WIRES } from '../wires/registry.ts';
@@ -181,7 +183,7 @@ function translated(context: CallContext, candidate: Candidate, read: ReadReques
   const adjustments = read.adjustments.copy();
   const { wire, client, upstream } = halves;
   const { peek, admission } = context;
-  const { slots, outputLimitField } = candidate.host.row;
+  const { slots, outputLimitField, forwards } = candidate.host.row;
   const { outputLimit, model } = admission;
   const body = upstream.writeRequest(canonical, {
     hostModel: candidate.hostModel,
@@ -192,6 +194,7 @@ function translated(context: CallContext, candidate: Candidate, read: ReadReques
     reasoningEffort: admission.reasoningEffort ?? effortOf(canonical, model),
     thinking: model.thinking ?? null,
     quirks: slots,
+    labels: forwardedLabels(context.text.value as Members, forwards),
     adjustments,
   });
   const relay = relayTerms(context, candidate);

@@ -64,6 +64,8 @@ export interface HubRequestTerms {
   /** Whether the model takes a thinking budget or an effort level; see the catalog. */
   readonly thinking: 'budget' | 'effort' | null;
   readonly quirks?: HostQuirks;
+  /** Fields about the caller's user that the host's row forwards, as the caller wrote them; only two wires have them. */
+  readonly labels?: Readonly<Record<string, unknown>>;
   /** Decides about fields that the host's wire lacks; absent: they are refused. */
   readonly adjustments?: Adjustments;
 }

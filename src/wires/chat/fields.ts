@@ -37,6 +37,7 @@ const FIELD_CHECKS: Readonly<Record<string, FieldCheck>> = {
   parallel_tool_calls: aBoolean,
   presence_penalty: aNumber,
   prompt_cache_key: aString,
+  prompt_cache_retention: aString,
   safety_identifier: aString,
   seed: anInteger,
   service_tier: anything,

@@ -1,7 +1,7 @@
 import type { CanonicalRequest, CanonicalTool, ToolChoice } from '../../canonical/request.ts';
 import type { JsonText } from '../../json/json.ts';
 import { type Adjustments, refusing } from '../adjustments.ts';
-import { readCacheMark } from '../fields/cache-mark.ts';
+import { readCacheMark, readCacheRetention } from '../fields/cache-mark.ts';
 import { isObject, isText, type Members, objectsIn } from '../fields/members.ts';
 import { noteOthers, noteStreamOptions, optionalFlag, optionalSchema, optionalText } from '../fields/other-members.ts';
 import { translateReasoning } from '../fields/read-reasoning.ts';
@@ -18,7 +18,7 @@ const CARRIED = new Set(
   `model messages stream stream_options max_tokens max_completion_tokens temperature top_p top_k frequency_penalty
    presence_penalty seed stop tools tool_choice parallel_tool_calls response_format reasoning reasoning_effort
    include_reasoning usage user metadata safety_identifier prompt_cache_key session_id store service_tier modalities
-   models truncation thinking verbosity client_metadata`.split(/\s+/),
+   models truncation thinking verbosity client_metadata prompt_cache_retention prompt_cache_options`.split(/\s+/),
 );
 
 /** The caller's request in the common language; its fields were checked before. */
@@ -37,6 +37,7 @@ export function readRequest(text: JsonText, peek: Peek, adjustments = refusing()
     answerFormat: readResponseFormat(body.response_format, adjustments),
     reasoning: translateReasoning(body, peek, adjustments),
     verbosity: readVerbosity(body.verbosity, adjustments),
+    ...readCacheRetention(body),
   };
 }
 

@@ -42,6 +42,7 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
     ...given('response_format', writeFormat(request.answerFormat)),
     ...given('reasoning_effort', terms.reasoningEffort),
     ...given('verbosity', request.verbosity),
+    ...terms.labels,
     ...quirks.adds,
   };
   for (const name of quirks.omits ?? []) delete body[name];

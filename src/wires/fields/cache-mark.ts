@@ -1,10 +1,15 @@
 import type { CacheMark } from '../../canonical/request.ts';
-import { isObject } from './members.ts';
+import { isObject, isText, type Members } from './members.ts';
 
 /** Reads `{type:"ephemeral", ttl?}`; the result is spread into a block. */
 export function readCacheMark(control: unknown): { cache?: CacheMark } {
   if (!isObject(control)) return {};
   return { cache: { lifetime: control.ttl === '1h' || control.ttl === '5m' ? control.ttl : null } };
+}
+
+/** Two wires have this field, under one name; on the others a lifetime is only a hint. */
+export function readCacheRetention({ prompt_cache_retention: retention }: Members): { cacheRetention?: string } {
+  return isText(retention) ? { cacheRetention: retention } : {};
 }
 
 export function writeCacheMark(cache: CacheMark | undefined): { cache_control?: Record<string, string> } {

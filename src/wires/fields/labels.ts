@@ -1,5 +1,5 @@
 import { LIMITS } from '../../limits.ts';
-import { isObject, type Members } from './members.ts';
+import { isAbsent, isObject, type Members } from './members.ts';
 
 /** Fields that identify the caller's user; they become labels of the receipt. */
 export const LABEL_FIELDS: readonly string[] = [
@@ -10,6 +10,12 @@ export const LABEL_FIELDS: readonly string[] = [
   'metadata',
   'client_metadata',
 ];
+
+/** Those that a host's row forwards, of a request that is translated for it. */
+export function forwardedLabels(body: Members, forwards: readonly string[]): Members {
+  const given = forwards.filter((name) => !isAbsent(body[name]));
+  return Object.fromEntries(given.map((name) => [name, body[name]]));
+}
 
 export function readLabels(body: Members): Record<string, string> | null {
   const labels: Record<string, string> = {};

@@ -7,6 +7,7 @@ import type {
 } from '../../canonical/request.ts';
 import type { JsonText } from '../../json/json.ts';
 import { type Adjustments, refusing } from '../adjustments.ts';
+import { readCacheRetention } from '../fields/cache-mark.ts';
 import { IMAGE_DETAIL } from '../fields/image-url.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
 import { isObject, type Members, objectsIn } from '../fields/members.ts';
@@ -49,6 +50,7 @@ export function readRequest(text: JsonText, peek: Peek, adjustments = refusing(F
     answerFormat: readFormat(body, adjustments),
     reasoning: translateReasoning(body, peek, adjustments),
     verbosity: readVerbosity(isObject(body.text) ? body.text.verbosity : null, adjustments),
+    ...readCacheRetention(body),
   };
 }
 

@@ -31,6 +31,8 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
     ...(parallelToolCalls !== null && { parallel_tool_calls: parallelToolCalls }),
     ...writeText(request),
     ...writeReasoning(terms),
+    ...(request.cacheRetention !== undefined && { prompt_cache_retention: request.cacheRetention }),
+    ...terms.labels,
   };
   return Buffer.from(JSON.stringify(body));
 }
