@@ -41,6 +41,17 @@ describe('the limit of connections, once reached,', () => {
     expect(closed).toEqual(['idle', 'new', 'receiving']);
   });
 
+  test('closes the connection whose answer has been unread for longest only if none is idle or receives a body', () => {
+    const { connections, closed, take } = limitedTo(4);
+    connections.enter('unread', take('unread'));
+    connections.enter('unread', take('unread later'));
+    connections.enter('receiving', take('receiving'));
+    take('idle');
+    for (const name of ['a', 'b', 'c', 'd']) connections.enter('working', take(name));
+    expect(closed).toEqual(['idle', 'receiving', 'unread', 'unread later']);
+    expect(connections.take(() => {})).toBeNull();
+  });
+
   test('never closes a connection that works on an answer, but refuses the new one', () => {
     const { connections, closed, take } = limitedTo(2);
     const first = take('first');

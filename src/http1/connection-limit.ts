@@ -1,7 +1,10 @@
 import { type Count, LocalCount } from '../kit/counts.ts';
 
-/** What a connection is doing: `idle` between requests and during a head, `receiving` a body, or `working` on an answer. */
-export type ConnectionState = 'idle' | 'receiving' | 'working';
+/**
+ * What a connection is doing: `idle` between requests and during a head, `receiving` a body, `working` on an answer, or
+ * `unread`: nothing is missing but a client that reads the rest of its answer.
+ */
+export type ConnectionState = 'idle' | 'receiving' | 'working' | 'unread';
 
 /** A connection's place in the queues. It is its own list node, so that changing its state allocates nothing. */
 export class ConnectionSlot {
@@ -43,13 +46,14 @@ class SlotQueue {
 
 /**
  * Bounds the open connections of a server, so that they cannot use up the process's file descriptors. A connection
- * beyond the maximum takes the place of the oldest idle one, or else of the one whose body has been arriving for longest;
- * if all are working on an answer, the new one is closed.
+ * beyond the maximum takes the place of the oldest idle one, or else of the one whose body has been arriving for longest,
+ * or else of the one whose answer has been unread for longest; if all are working on an answer, the new one is closed.
  */
 export class ConnectionLimit {
   readonly #max: number;
   readonly #idle = new SlotQueue();
   readonly #receiving = new SlotQueue();
+  readonly #unread = new SlotQueue();
   readonly #taken: Count;
   #closed = 0;
 
@@ -72,7 +76,7 @@ export class ConnectionLimit {
   /** A slot for an accepted connection, idle at first; null if the connection has to be closed. */
   take(close: () => void): ConnectionSlot | null {
     if (this.#taken.value >= this.#max) {
-      const oldest = this.#idle.oldest ?? this.#receiving.oldest;
+      const oldest = this.#idle.oldest ?? this.#receiving.oldest ?? this.#unread.oldest;
       this.#closed++;
       if (oldest === null) return null;
       this.leave(oldest);
@@ -90,6 +94,7 @@ export class ConnectionLimit {
     slot.queue?.remove(slot);
     if (state === 'idle') this.#idle.add(slot);
     else if (state === 'receiving') this.#receiving.add(slot);
+    else if (state === 'unread') this.#unread.add(slot);
   }
 
   /** May be called twice: when the connection is told to close, and when it has closed. */

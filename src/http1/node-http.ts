@@ -186,7 +186,10 @@ class NodeConnection {
     }
     if (this.#waiting.length === 0 && this.#socket.isPaused()) this.#socket.resume();
     const { request, message } = received;
-    const response = new NodeResponse(request, message, this.#socket, () => this.#answered());
+    const response = new NodeResponse(request, message, this.#socket, {
+      unread: () => this.#terms.connections.enter('unread', this.#slot),
+      answered: () => this.#answered(),
+    });
     this.#bytesBefore = this.#socket.bytesRead;
     this.#current = { request, response };
     this.#terms.connections.enter(request.complete ? 'working' : 'receiving', this.#slot);
@@ -195,7 +198,9 @@ class NodeConnection {
   }
 
   #received(request: NodeRequest): void {
-    if (this.#current?.request === request) this.#terms.connections.enter('working', this.#slot);
+    const current = this.#current;
+    if (current?.request === request && !current.response.headSent)
+      this.#terms.connections.enter('working', this.#slot);
   }
 
   #answered(): void {

@@ -103,25 +103,35 @@ function joinHeaders(rawHeaders: readonly string[]): Record<string, string> {
   return headers;
 }
 
+export interface ResponseEvents {
+  /** The rest of the response is only waiting for the client to read it. */
+  unread(): void;
+  /** Called once, when the last byte has left or the response was abandoned. */
+  answered(): void;
+}
+
 /** A response that node:http writes. */
 export class NodeResponse implements OutboundResponse {
   readonly #request: NodeRequest;
   readonly #message: ServerResponse;
   readonly #socket: Socket;
   readonly #isOld: boolean;
-  #answered: (() => void) | null;
+  /** Null once the response is over. */
+  #events: ResponseEvents | null;
   #lines = '';
+  /** The length is known, so the whole body is too. */
+  #isWhole = false;
   headSent = false;
   closes: boolean;
   requestId: string | null = null;
   onClose: (() => void) | null = null;
   onDrain: (() => void) | null = null;
 
-  constructor(request: NodeRequest, message: ServerResponse, socket: Socket, answered: () => void) {
+  constructor(request: NodeRequest, message: ServerResponse, socket: Socket, events: ResponseEvents) {
     this.#request = request;
     this.#message = message;
     this.#socket = socket;
-    this.#answered = answered;
+    this.#events = events;
     this.#isOld = request.httpVersionMajor === 1 && request.httpVersionMinor === 0;
     this.closes = this.#isOld || !message.shouldKeepAlive;
     message.on('drain', () => this.onDrain?.());
@@ -130,7 +140,7 @@ export class NodeResponse implements OutboundResponse {
   }
 
   get destroyed(): boolean {
-    return this.#answered === null || this.#socket.destroyed;
+    return this.#events === null || this.#socket.destroyed;
   }
 
   get pendingBytes(): number {
@@ -148,6 +158,7 @@ export class NodeResponse implements OutboundResponse {
   head(status: number, lines: string, length: number | null): void {
     if (this.headSent) throw new Error('The head of this response was already sent.');
     this.headSent = true;
+    this.#isWhole = length !== null;
     if (this.destroyed) return;
     const headers = splitLines(this.#lines + lines);
     if (length !== null) headers.push('content-length', String(length));
@@ -157,15 +168,20 @@ export class NodeResponse implements OutboundResponse {
 
   write(bytes: Buffer | string): boolean {
     if (this.destroyed) return true;
-    if (bytes.length > 0) return this.#message.write(bytes);
-    this.#message.flushHeaders();
-    return true;
+    if (bytes.length === 0) {
+      this.#message.flushHeaders();
+      return true;
+    }
+    const hasRoom = this.#message.write(bytes);
+    if (!hasRoom && this.#isWhole) this.#events?.unread();
+    return hasRoom;
   }
 
   end(bytes: Buffer | string = ''): void {
     if (this.destroyed) return;
     if (!this.#request.complete) this.#request.skipRest();
     this.#message.end(bytes);
+    if (this.pendingBytes > 0) this.#events?.unread();
   }
 
   destroy(): void {
@@ -174,10 +190,10 @@ export class NodeResponse implements OutboundResponse {
 
   /** The response is over, sent or not. */
   close(): void {
-    const answered = this.#answered;
-    if (answered === null) return;
-    this.#answered = null;
-    answered();
+    const events = this.#events;
+    if (events === null) return;
+    this.#events = null;
+    events.answered();
     this.onClose?.();
     this.onClose = null;
     this.onDrain = null;

@@ -19,6 +19,8 @@ import type { Answer, OutboundResponse } from './server.ts';
 afterEach(closeServers);
 
 describe.each(SERVERS)('with as many connections as it may have, the %s server', (_, create) => {
+  /** More than the buffers of two sockets take. */
+  const LARGE = 'x'.repeat(32 * 1024 * 1024);
   const HALF = `POST /half ${HEAD}content-length: 10\r\n\r\n12345`;
 
   async function fullServer(max: number): Promise<Served & { connections: ConnectionLimit; held: OutboundResponse[] }> {
@@ -26,6 +28,8 @@ describe.each(SERVERS)('with as many connections as it may have, the %s server',
     const held: OutboundResponse[] = [];
     const answer: Answer = (request, response) => {
       if (request.url === '/held') held.push(response);
+      else if (request.url === '/large') answerWhole(response, LARGE);
+      else if (request.url === '/pieces') answerInPieces(response);
       else echo(request, response);
     };
     return { ...(await serve(create, answer, LONG_TIMEOUTS, connections)), connections, held };
@@ -52,6 +56,25 @@ describe.each(SERVERS)('with as many connections as it may have, the %s server',
       await until(() => held.length === before + 1, 'the new one is served');
     }
     expect([connections.taken, connections.closed]).toEqual([3, 3]);
+  });
+
+  /** As a large response is sent: the next piece only when the client has read the last one. */
+  function answerInPieces(response: OutboundResponse): void {
+    response.head(200, '', 2 * LARGE.length);
+    response.write(LARGE);
+  }
+
+  test.each(['/large', '/pieces'])('closes the one whose client reads no more of its answer to %s', async (path) => {
+    const { dial, say, connections, server, held } = await fullServer(2);
+    const lazy = dial();
+    lazy.pause();
+    lazy.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`);
+    await until(() => server.connections === 1, 'it is connected');
+    dial().write('GET /held HTTP/1.1\r\nhost: x\r\n\r\n');
+    await until(() => held.length === 1, 'the other one waits for its answer');
+    await manyTurns();
+    expect(await say([LAST])).toContain('/last');
+    expect([connections.closed, held[0]!.destroyed]).toEqual([1, false]);
   });
 
   test('closes the new one if all others wait for their answers, which they get', async () => {

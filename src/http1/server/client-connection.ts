@@ -52,6 +52,7 @@ export class ClientConnection {
   #isEnding = false;
   #skippedBytes = 0;
   readonly #reader: ReaderProgress;
+  readonly #enterUnread = (): void => this.#terms.connections.enter('unread', this.#slot);
 
   constructor(socket: Socket, slot: ConnectionSlot, terms: ConnectionTerms) {
     this.#socket = socket;
@@ -175,8 +176,10 @@ export class ClientConnection {
     const isOld = httpVersionMajor === 1 && httpVersionMinor === 0;
     const closes = framing === null || saysClose(headers.connection);
     const { clock } = this.#terms;
+    const unread = this.#enterUnread;
     const answered = (): void => this.#answered();
-    return new OwnResponse({ socket: this.#socket, clock, headOnly: method === 'HEAD', isOld, answered }, closes);
+    const terms = { socket: this.#socket, clock, headOnly: method === 'HEAD', isOld, unread, answered };
+    return new OwnResponse(terms, closes);
   }
 
   #readBody(request: OwnRequest, body: Http1Body, bytes: Buffer): void {
@@ -194,7 +197,7 @@ export class ClientConnection {
       this.#keepBehind();
     }
     // A body that arrived with its head ends before the request is handed on.
-    if (this.#response !== null) this.#terms.connections.enter('working', this.#slot);
+    if (this.#response?.headSent === false) this.#terms.connections.enter('working', this.#slot);
     request.finish();
     // Its reader may have answered it, and the next request may have begun by now.
     if (this.#response === null && this.#request === request) this.#next();

@@ -20,6 +20,8 @@ export interface ResponseTerms {
   readonly headOnly: boolean;
   /** The client speaks HTTP/1.0: no chunks, and the connection ends with the response. */
   readonly isOld: boolean;
+  /** Called when the rest of the response is only waiting for the client to read it. */
+  unread(): void;
   /** Called once, when the last byte has left or the response was abandoned. */
   answered(): void;
 }
@@ -31,6 +33,8 @@ export class OwnResponse implements OutboundResponse {
   /** The head, until the first bytes of the body are sent with it. */
   #head = '';
   #isChunked = false;
+  /** The length is known, so the whole body is too. */
+  #isWhole = false;
   /** This response has no body, whatever is written. */
   #isBare: boolean;
   #isOver = false;
@@ -68,6 +72,7 @@ export class OwnResponse implements OutboundResponse {
     const { clock, isOld } = this.#terms;
     this.#isBare ||= status === 204 || status === 304;
     this.#isChunked = !this.#isBare && length === null && !isOld;
+    this.#isWhole = length !== null;
     const framing = this.#isChunked ? CHUNKED : length === null ? '' : `content-length: ${length}\r\n`;
     const connection = this.closes ? CLOSED : KEPT;
     this.#head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${this.#lines}${lines}${framing}${dateLine(clock)}${connection}\r\n`;
@@ -75,14 +80,20 @@ export class OwnResponse implements OutboundResponse {
   }
 
   write(bytes: Buffer | string): boolean {
-    return this.#send(bytes, false);
+    const hasRoom = this.#send(bytes, false);
+    if (!hasRoom && this.#isWhole) this.#terms.unread();
+    return hasRoom;
   }
 
   end(bytes: Buffer | string = NOTHING): void {
     this.#send(bytes, true);
     const { socket } = this.#terms;
-    if (socket.writableLength === 0) this.close();
-    else socket.write(NOTHING, () => this.close());
+    if (socket.writableLength === 0) {
+      this.close();
+      return;
+    }
+    this.#terms.unread();
+    socket.write(NOTHING, () => this.close());
   }
 
   destroy(): void {
