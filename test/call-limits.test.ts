@@ -278,6 +278,45 @@ describe('streams of one key', () => {
   });
 });
 
+describe('calls of one key', () => {
+  const JOB = { endpoint: '/v1/chat/completions', body: { ...ASK, max_tokens: 5 } };
+  const COUNT = { model: 'sim-claude', messages: ASK.messages };
+
+  beforeAll(async () => {
+    await start({ rateLimit: { ...NO_RATE_LIMITS, requestsPerSecond: null, burst: 1, calls: 1, streams: null } });
+    key = await harness.mint();
+    other = await harness.mint();
+  });
+  afterEach(async () => {
+    await until(() => harness.running.gateway.slots.keys === 0, 'the slot is free');
+  });
+  afterAll(() => harness.stop());
+
+  test('include requests that wait for a job', async () => {
+    const notBefore = new Date(clock.nowMs() + 3_600_000).toISOString();
+    const accepted = await harness.post({ ...JOB, not_before: notBefore }, bearer(key), '/v1/jobs');
+    const { id } = (await accepted.json()) as { id: string };
+    const leaving = new AbortController();
+    const terms = { headers: bearer(key), signal: leaving.signal };
+    const waiting = fetch(`${harness.url}/v1/jobs/${id}?wait=30`, terms).catch(() => null);
+    await until(() => harness.running.gateway.slots.keys === 1, 'it waits');
+    await expectTooMany(await harness.get(`/v1/jobs/${id}?wait=30`, bearer(key)), '1 calls');
+    expect((await harness.get(`/v1/jobs/${id}`, bearer(key))).status).toBe(200);
+    expect((await harness.post(ASK, bearer(other))).status).toBe(200);
+    leaving.abort();
+    await waiting;
+  });
+
+  test('include prompts that a host counts', async () => {
+    harness.sim.script({ gateHead: 'head' }, { times: 1 });
+    const counting = harness.post(COUNT, bearer(key), '/v1/messages/count_tokens');
+    await harness.sim.waitForGate('head', 1);
+    expect((await harness.post(COUNT, bearer(key), '/v1/messages/count_tokens')).status).toBe(429);
+    harness.sim.release('head', 1);
+    expect((await counting).status).toBe(200);
+  });
+});
+
 describe('more calls than can be served', () => {
   const LOAD = {
     eventLoopLagMs: null,

@@ -40,11 +40,13 @@ export async function countPrompt(gateway: Gateway, call: Call, sink: ClientSink
     checkNeeds(model, peek.needs);
     await checkAccount(gateway, call);
     const lines = identityLines(call.requestId, peek.model, model.id);
-    const result = await firstCount(gateway, countingHosts(gateway, call, model), (host) => {
+    const countAt = (host: CountingHost): Promise<AttemptResult> => {
       record.host = host.candidate.host.row.name;
       const hostCall = countingHostCall(call, text, peek.hostHeaders, host);
       return relayBuffered(attemptTerms(gateway, call, hostCall, sink, lines));
-    });
+    };
+    const hosts = countingHosts(gateway, call, model);
+    const result = await gateway.slots.during(call.caller.keyId, () => firstCount(gateway, hosts, countAt));
     if (result.error !== null) throw result.error;
     result.deliver(NOTHING, FREE_LINES);
     record.status = result.httpStatus;

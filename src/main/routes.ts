@@ -23,7 +23,7 @@ export function routeTable(
   webhooks: WebhookRouteServices,
   jobs: Jobs,
 ): Route[] {
-  const { prices, custody, clock, ids, usage } = gateway;
+  const { prices, custody, clock, ids, usage, slots } = gateway;
   const messages = { wire: WIRES.messages, checkVersion: readVersion };
   return [
     ...callRoutes(),
@@ -38,6 +38,7 @@ export function routeTable(
       intakePlaces: intakePlaces(),
       resultPlaces: resultPlaces(),
       resultMemory: new BodyMemory(),
+      slots,
       webhooks: webhooks.targets,
     }),
   ];

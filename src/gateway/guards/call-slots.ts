@@ -16,8 +16,8 @@ function unitsOf(isStream: boolean): number {
 }
 
 /**
- * Limits how many calls and streams each key may run at once, so that one key cannot take all connections to a host. A
- * stream whose client is gone counts until its host has finished. Calls without a key are not limited.
+ * Limits how many calls and streams each key may run at once, so that one key cannot take all connections, to a host or of
+ * callers. A stream whose client is gone counts until its host has finished. Calls without a key are not limited.
  */
 export class CallSlots {
   readonly #perKey: SlotsPerKey;
@@ -54,6 +54,16 @@ export class CallSlots {
     if (left > 0) this.#underWay.set(keyId, left);
     else this.#underWay.delete(keyId);
     this.#underWay.unlock();
+  }
+
+  /** Takes a slot for other work of a key that lasts as long as a call may. */
+  async during<Result>(keyId: bigint | null, work: () => Promise<Result>): Promise<Result> {
+    this.take(keyId, false);
+    try {
+      return await work();
+    } finally {
+      this.free(keyId, false);
+    }
   }
 
   /** Which of its limits the key has reached. */

@@ -100,14 +100,15 @@ async function listGroups({ jobs }: JobRouteServices, { caller, query }: PlainRe
 }
 
 async function show(
-  { jobs, clock }: JobRouteServices,
+  { jobs, slots, clock }: JobRouteServices,
   { caller, param, query, gone }: PlainRequest,
 ): Promise<PlainAnswer> {
   const given = readQuery(query, ['wait']);
   const waitMs = readWait(given.get('wait'));
   const reader = readerOf(caller!);
   const id = jobId(param);
-  const job = waitMs === 0 ? await jobs.find(reader, id) : await jobs.wait(reader, id, waitMs, gone);
+  const wait = (): Promise<Job> => jobs.wait(reader, id, waitMs, gone);
+  const job = waitMs === 0 ? await jobs.find(reader, id) : await slots.during(caller!.keyId, wait);
   return ok(jobView(job, clock.nowMs()));
 }
 

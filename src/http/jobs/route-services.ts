@@ -1,5 +1,6 @@
 import type { Caller } from '../../accounts/authenticate.ts';
 import { GatewayError } from '../../canonical/errors.ts';
+import type { CallSlots } from '../../gateway/guards/call-slots.ts';
 import type { Jobs } from '../../jobs/service.ts';
 import type { Clock } from '../../kit/clock.ts';
 import type { WebhookTargets } from '../../webhooks/targets.ts';
@@ -17,6 +18,8 @@ export interface JobRouteServices {
   readonly resultPlaces: GroupPlaces;
   /** For results of single jobs that are read. */
   readonly resultMemory: BodyMemory;
+  /** For requests that wait for the end of a job. */
+  readonly slots: Pick<CallSlots, 'during'>;
   readonly webhooks: Pick<WebhookTargets, 'find'>;
   readonly clock: Clock;
 }
