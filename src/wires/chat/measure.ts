@@ -1,4 +1,5 @@
 import type { JsonText } from '../../json/json.ts';
+import { FUNCTION_FORM } from '../fields/custom-input.ts';
 import { FILE_MEMBERS, visitFile } from '../fields/inline-file.ts';
 import { isAbsent, isObject, type Members, objectsIn } from '../fields/members.ts';
 import {
@@ -39,6 +40,7 @@ export function collectTexts(text: JsonText, body: Members, unknownFields: reado
 function visitFields(text: JsonText, body: Members, unknownFields: readonly string[], visitor: PromptVisitor): void {
   for (const field of SCHEMA_FIELDS) if (!isAbsent(body[field])) visitor.schema(text, field);
   for (const field of unknownFields) visitUnknown(body[field], visitor);
+  for (const tool of objectsIn(body.tools)) if (tool.type === 'custom') visitor.toolText(FUNCTION_FORM);
 }
 
 /** Tools, under the current and the older field name, and the response format. */

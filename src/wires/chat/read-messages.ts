@@ -8,6 +8,7 @@ import type {
 } from '../../canonical/request.ts';
 import type { Adjustments } from '../adjustments.ts';
 import { readCacheMark } from '../fields/cache-mark.ts';
+import { wrapInput } from '../fields/custom-input.ts';
 import { noteUnknownDetail, readImageUrl } from '../fields/image-url.ts';
 import { FILE_PART_MEMBERS, readFile } from '../fields/inline-file.ts';
 import { isAbsent, isObject, type Members, objectsIn } from '../fields/members.ts';
@@ -80,19 +81,20 @@ function readAssistant(message: Members, path: string, adjustments: Adjustments)
   return blocks;
 }
 
-const CALL_MEMBERS: ReadonlySet<string> = new Set(['id', 'type', 'index', 'function']);
-const CALLED_MEMBERS: ReadonlySet<string> = new Set(['name', 'arguments']);
+const CALL_MEMBERS: ReadonlySet<string> = new Set(['id', 'type', 'index', 'function', 'custom']);
+const CALLED_MEMBERS = { function: new Set(['name', 'arguments']), custom: new Set(['name', 'input']) } as const;
 
 function readCall(call: Members, path: string, adjustments: Adjustments): Block {
-  if (!isObject(call.function)) throw untranslatable(`${path}.type`, 'use function tools');
   noteOthers(call, path, CALL_MEMBERS, adjustments);
-  noteOthers(call.function, `${path}.function`, CALLED_MEMBERS, adjustments);
-  const { name, arguments: argumentsJson } = call.function;
+  const kind = isObject(call.custom) ? 'custom' : 'function';
+  const called = call[kind] as Members;
+  noteOthers(called, `${path}.${kind}`, CALLED_MEMBERS[kind], adjustments);
+  const words = String(called[kind === 'custom' ? 'input' : 'arguments'] ?? '');
   return {
     kind: 'tool-call',
     id: String(call.id ?? ''),
-    name: String(name ?? ''),
-    argumentsJson: typeof argumentsJson === 'string' ? argumentsJson : '',
+    name: String(called.name ?? ''),
+    argumentsJson: kind === 'custom' ? wrapInput(words) : words,
   };
 }
 

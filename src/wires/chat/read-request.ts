@@ -1,17 +1,18 @@
-import type { CanonicalRequest, CanonicalTool, ToolChoice } from '../../canonical/request.ts';
+import type { CanonicalRequest, CanonicalTool } from '../../canonical/request.ts';
 import type { JsonText } from '../../json/json.ts';
 import { type Adjustments, refusing } from '../adjustments.ts';
 import { readCacheMark, readCacheRetention } from '../fields/cache-mark.ts';
-import { isObject, isText, type Members, objectsIn } from '../fields/members.ts';
+import { type Members, objectsIn } from '../fields/members.ts';
 import { noteOthers, noteStreamOptions, optionalFlag, optionalSchema, optionalText } from '../fields/other-members.ts';
 import { translateReasoning } from '../fields/read-reasoning.ts';
-import { mustBe, untranslatable } from '../fields/request-errors.ts';
 import { readResponseFormat } from '../fields/response-format.ts';
 import { readSampling } from '../fields/sampling.ts';
 import { readVerbosity } from '../fields/verbosity.ts';
-import { hasNoEffect, isEmpty } from '../fields/without-effect.ts';
+import { hasNoEffect } from '../fields/without-effect.ts';
 import type { Peek } from '../peek.ts';
+import { readCustomTool } from './custom-tools.ts';
 import { readMessages } from './read-messages.ts';
+import { readToolChoice } from './read-tool-choice.ts';
 
 /** Fields that can be translated, or that were handled before. */
 const CARRIED = new Set(
@@ -28,10 +29,10 @@ export function readRequest(text: JsonText, peek: Peek, adjustments = refusing()
     if (!CARRIED.has(name) && !hasNoEffect(name, body[name])) adjustments.dropUnknown(name, body[name]);
   }
   noteStreamOptions(body, adjustments);
+  const tools = objectsIn(body.tools).map((tool, index) => readTool(tool, `tools[${index}]`, adjustments));
   return {
     messages: readMessages(objectsIn(body.messages), adjustments),
-    tools: objectsIn(body.tools).map((tool, index) => readTool(tool, `tools[${index}]`, adjustments)),
-    toolChoice: readToolChoice(body.tool_choice, adjustments),
+    ...readToolChoice(body.tool_choice, tools, adjustments),
     parallelToolCalls: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : null,
     sampling: readSampling(body),
     answerFormat: readResponseFormat(body.response_format, adjustments),
@@ -46,11 +47,12 @@ const TOOL_MEMBERS: ReadonlySet<string> = new Set(['type', 'function', 'cache_co
 const FUNCTION_MEMBERS: ReadonlySet<string> = new Set(['name', 'description', 'parameters', 'strict', 'cache_control']);
 
 function readTool(tool: Members, path: string, adjustments: Adjustments): CanonicalTool {
-  if (!isObject(tool.function)) throw untranslatable(`${path}.type`, 'use function tools');
+  if (tool.type === 'custom') return readCustomTool(tool, path, adjustments);
   const at = `${path}.function`;
+  const offered = tool.function as Members;
   noteOthers(tool, path, TOOL_MEMBERS, adjustments);
-  noteOthers(tool.function, at, FUNCTION_MEMBERS, adjustments);
-  const { name, description, parameters, strict } = tool.function;
+  noteOthers(offered, at, FUNCTION_MEMBERS, adjustments);
+  const { name, description, parameters, strict } = offered;
   return {
     name: String(name),
     description: optionalText(description, `${at}.description`),
@@ -61,19 +63,3 @@ function readTool(tool: Members, path: string, adjustments: Adjustments): Canoni
 }
 
 const NO_PARAMETERS = { type: 'object', properties: {} };
-
-const CHOICE_MEMBERS: ReadonlySet<string> = new Set(['type', 'function']);
-const CHOSEN_MEMBERS: ReadonlySet<string> = new Set(['name']);
-
-function readToolChoice(choice: unknown, adjustments: Adjustments): ToolChoice | null {
-  if (isEmpty(choice)) return null;
-  if (choice === 'auto' || choice === 'none' || choice === 'required') return { kind: choice };
-  if (isObject(choice) && choice.type === 'function' && isObject(choice.function)) {
-    noteOthers(choice, 'tool_choice', CHOICE_MEMBERS, adjustments);
-    noteOthers(choice.function, 'tool_choice.function', CHOSEN_MEMBERS, adjustments);
-    const { name } = choice.function;
-    if (!isText(name)) throw mustBe('tool_choice.function.name', 'the name of a tool');
-    return { kind: 'tool', name };
-  }
-  throw untranslatable('tool_choice', 'send "auto", "none", "required" or a function');
-}

@@ -1,27 +1,30 @@
 import type { AnswerBlock, CanonicalAnswer, FinishReason } from '../../canonical/events.ts';
 import { stringifyJson } from '../../json/stringify.ts';
 import type { Bill } from '../bill.ts';
+import { unwrapInput } from '../fields/custom-input.ts';
 import type { Members } from '../fields/members.ts';
 import type { WriteTerms } from '../hub.ts';
 import { writePromptUsage } from '../usage/prompt-usage.ts';
+import { customNames } from './custom-tools.ts';
 import { opaqueDetail, textDetail } from './reasoning-details.ts';
 
 /** Writes a response of the common language as a chat completion. */
 export function writeResponse(answer: CanonicalAnswer, bill: Bill, terms: WriteTerms): Buffer {
   const usage = { ...writePromptUsage(bill.usage, null), cost: bill.costUsd, cost_nanousd: bill.costNanousd };
+  const message = messageOf(answer, customNames(terms.request));
   const completion = {
     id: `chatcmpl-${terms.requestId}`,
     object: 'chat.completion',
     created: answer.createdS ?? terms.createdS,
     model: terms.catalogModel,
     system_fingerprint: null,
-    choices: [{ index: 0, message: messageOf(answer), logprobs: null, finish_reason: answer.finish.reason }],
+    choices: [{ index: 0, message, logprobs: null, finish_reason: answer.finish.reason }],
     usage,
   };
   return Buffer.from(stringifyJson(completion));
 }
 
-function messageOf({ blocks, finish }: CanonicalAnswer): Members {
+function messageOf({ blocks, finish }: CanonicalAnswer, customs: ReadonlySet<unknown>): Members {
   const textOf = (kind: string): string =>
     blocks
       .filter(({ head }) => head.kind === kind)
@@ -29,7 +32,7 @@ function messageOf({ blocks, finish }: CanonicalAnswer): Members {
       .join('');
   const refusal = textOf('refusal');
   const text = textOf('text');
-  const calls = blocks.flatMap((block) => callOf(block, finish.reason));
+  const calls = blocks.flatMap((block) => callOf(block, finish.reason, customs));
   const isWithheld = finish.reason === 'content_filter';
   return {
     role: 'assistant',
@@ -61,8 +64,10 @@ function detailsOf({ text, opaque }: AnswerBlock, index: number): Members[] {
 }
 
 /** Clients parse the arguments, and an empty string is not JSON; but what the output limit cut off is not completed. */
-function callOf({ head, text }: AnswerBlock, reason: FinishReason): Members[] {
+function callOf({ head, text }: AnswerBlock, reason: FinishReason, customs: ReadonlySet<unknown>): Members[] {
   if (head.kind !== 'tool-call') return [];
+  if (customs.has(head.name))
+    return [{ id: head.id, type: 'custom', custom: { name: head.name, input: unwrapInput(text) } }];
   const written = text === '' && reason !== 'length' ? '{}' : text;
   return [{ id: head.id, type: 'function', function: { name: head.name, arguments: written } }];
 }

@@ -1,7 +1,10 @@
 import type { BlockHead, CanonicalEvent, FinishReason } from '../../canonical/events.ts';
+import type { OpaqueReasoning } from '../../canonical/request.ts';
 import type { Bill } from '../bill.ts';
+import { InputUnwrapper } from '../fields/custom-input.ts';
 import type { StreamWriter, WriteTerms } from '../hub.ts';
 import { writePromptUsage } from '../usage/prompt-usage.ts';
+import { customNames } from './custom-tools.ts';
 import { opaqueDetail, textDetail } from './reasoning-details.ts';
 
 /** Writes events as chunks of this wire: one choice, the role first, reasoning under both names, tool calls by index. */
@@ -15,9 +18,13 @@ class ChatStreamWriter implements StreamWriter {
   /** The last call has no arguments so far. */
   #isCallEmpty = false;
   #traces = 0;
+  readonly #customs: ReadonlySet<unknown>;
+  /** For the open call of a custom tool, which hosts of other wires call as a function. */
+  #unwrapper: InputUnwrapper | null = null;
 
   constructor(terms: WriteTerms) {
     this.#terms = terms;
+    this.#customs = customNames(terms.request);
   }
 
   event(event: CanonicalEvent): string {
@@ -29,11 +36,11 @@ class ChatStreamWriter implements StreamWriter {
       case 'block-start':
         return this.#open('""') + this.#fillCall() + this.#begin(event.block);
       case 'block-delta':
-        return this.#chunk(this.#deltaText(event.text));
+        return this.#unwrapper === null
+          ? this.#chunk(this.#deltaText(event.text))
+          : this.#input(this.#unwrapper.add(event.text));
       case 'block-end':
-        return event.opaque === null
-          ? ''
-          : this.#chunk(JSON.stringify({ reasoning_details: [opaqueDetail(event.opaque, this.#traces - 1)] }));
+        return this.#end(event.opaque);
       case 'finish':
         return this.#finish(event.reason);
       default:
@@ -81,9 +88,25 @@ class ChatStreamWriter implements StreamWriter {
     if (block.kind === 'reasoning') this.#traces++;
     if (block.kind !== 'tool-call') return '';
     const { id, name } = block;
-    this.#isCallEmpty = true;
-    const call = { index: this.#calls++, id, type: 'function', function: { name, arguments: '' } };
-    return this.#chunk(JSON.stringify({ tool_calls: [call] }));
+    const isCustom = this.#customs.has(name);
+    this.#isCallEmpty = !isCustom;
+    if (isCustom) this.#unwrapper = new InputUnwrapper();
+    const called = isCustom
+      ? { type: 'custom', custom: { name, input: '' } }
+      : { type: 'function', function: { name, arguments: '' } };
+    return this.#chunk(JSON.stringify({ tool_calls: [{ index: this.#calls++, id, ...called }] }));
+  }
+
+  #input(text: string): string {
+    if (text === '') return '';
+    return this.#chunk(`{"tool_calls":[{"index":${this.#calls - 1},"custom":{"input":${JSON.stringify(text)}}}]}`);
+  }
+
+  #end(opaque: OpaqueReasoning | null): string {
+    const rest = this.#unwrapper === null ? '' : this.#input(this.#unwrapper.end());
+    this.#unwrapper = null;
+    if (opaque === null) return rest;
+    return this.#chunk(JSON.stringify({ reasoning_details: [opaqueDetail(opaque, this.#traces - 1)] }));
   }
 
   #deltaText(text: string): string {

@@ -1,7 +1,7 @@
+import { FUNCTION_FORM } from '../fields/custom-input.ts';
 import { isAbsent, isObject, isText, type Members } from '../fields/members.ts';
 import type { PromptVisitor } from '../fields/prompt-visitor.ts';
 import { mustBe, unsupported } from '../fields/request-errors.ts';
-import { functionForm } from './custom-input.ts';
 
 /** Checks that the caller runs all tools; returns how many functions the host gets. */
 export function checkTools(tools: unknown, visitor: PromptVisitor, at = 'tools'): number {
@@ -41,7 +41,7 @@ function checkNamespace({ name, tools }: Members, path: string, visitor: PromptV
 function checkTool(tool: Members, path: string, visitor: PromptVisitor): void {
   if (tool.type === 'custom') {
     checkGrammar(tool.format, `${path}.format`);
-    visitor.toolText(CUSTOM_FORM);
+    visitor.toolText(FUNCTION_FORM);
   } else if (tool.type !== 'function' && !isClientsSearch(tool)) throw hostedTool(String(tool.type), `${path}.type`);
   if (!isAbsent(tool.parameters) && !isObject(tool.parameters)) throw mustBe(`${path}.parameters`, 'a JSON schema');
 }
@@ -55,9 +55,6 @@ function checkGrammar(format: unknown, path: string): void {
 function isClientsSearch({ type, execution }: Members): boolean {
   return type === 'tool_search' && execution === 'client';
 }
-
-/** What a host without custom tools reads besides the caller's own text. */
-const CUSTOM_FORM = JSON.stringify(functionForm({ format: { type: 'grammar', syntax: '', definition: '' } }));
 
 const CHOICE_TYPES = ['function', 'custom', 'allowed_tools'];
 

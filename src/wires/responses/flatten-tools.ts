@@ -1,6 +1,6 @@
 import type { JsonEdit } from '../../json/json.ts';
+import { functionForm, wrapInput } from '../fields/custom-input.ts';
 import { isObject, isText, type Members, objectsIn } from '../fields/members.ts';
-import { functionForm, wrapInput } from './custom-input.ts';
 import { addedTools, offeredTools, SEARCH_NAME, ToolNames } from './tool-names.ts';
 
 /** Edits the caller's tools, tool choice and earlier calls for a host of this wire that knows only functions. */

@@ -1,5 +1,5 @@
 import { tryParseJson } from '../../json/json.ts';
-import { isObject, type Members } from '../fields/members.ts';
+import { isObject, type Members } from './members.ts';
 
 /** The one argument of a function that stands for a custom tool. */
 const ARGUMENT = 'input';
@@ -26,6 +26,9 @@ function describeFormat(format: unknown): string | null {
   if (!isObject(format) || format.type !== 'grammar') return null;
   return `The input must match this ${String(format.syntax)} grammar:\n${String(format.definition)}`;
 }
+
+/** What a host reads of such a function besides the caller's own text. */
+export const FUNCTION_FORM = JSON.stringify(functionForm({ format: { type: 'grammar', syntax: '', definition: '' } }));
 
 export function wrapInput(input: string): string {
   return JSON.stringify({ [ARGUMENT]: input });
