@@ -86,6 +86,62 @@ describe('the list of groups', () => {
   });
 });
 
+describe('an open job', () => {
+  const job = {
+    ...{ object: 'job', id: 'job_1', account: 'acct_1', key: null, group: null, custom_id: 'night', metadata: {} },
+    ...{
+      endpoint: '/v1/chat/completions',
+      effective_model: 'sim-gpt-mini',
+      attempts: 0,
+      error: null,
+      request_id: null,
+    },
+    ...{ status: 'queued', reserved_nanousd: 5, cost_nanousd: null, created_at: '2026-01-01T00:00:00Z' },
+    ...{ not_before: null, started_at: null, expires_at: '2026-01-02T00:00:00Z', finished_at: null },
+    ...{ result_expires_at: null },
+  };
+  const ended = { ...job, status: 'succeeded', started_at: job.created_at, finished_at: job.created_at };
+
+  async function openJob() {
+    const page = await openAs('owner', '/models');
+    await page.clock.install();
+    let served: object = job;
+    await page.route(/\/manage\/v1\/jobs\/job_1$/, (route) => route.fulfill({ json: served }));
+    await page.goto(`${CONSOLE_URL}/jobs?open=job_1`);
+    const drawer = page.getByRole('dialog', { name: 'night', exact: true });
+    await drawer.getByText('Latest start').waitFor();
+    const end = async (): Promise<void> => {
+      served = ended;
+      await page.clock.fastForward(READ_AGAIN_MS);
+    };
+    return { page, drawer, end };
+  }
+
+  test('that has ended does not say when it had to start', async () => {
+    const { page, drawer, end } = await openJob();
+    await end();
+    await drawer.getByText('succeeded').waitFor();
+    expect(await drawer.getByText('Latest start').count()).toBe(0);
+    await page.context().close();
+  });
+
+  test('keeps the question whether to cancel it if it ends meanwhile, and says what came of it', async () => {
+    const { page, end } = await openJob();
+    const message = 'The job has ended.';
+    await page.route(/\/jobs\/job_1\/cancel$/, (route) =>
+      route.fulfill({ status: 409, json: { error: { message, type: 'invalid_request_error', code: 'refused' } } }),
+    );
+    await page.getByRole('button', { name: 'Cancel job' }).click();
+    const question = page.getByRole('dialog', { name: 'Cancel “night”' });
+    await question.waitFor();
+    await end();
+    await question.getByText('It has ended in the meantime: succeeded.').waitFor();
+    await question.getByRole('button', { name: 'Cancel job' }).click();
+    await question.getByText(message).waitFor();
+    await page.context().close();
+  });
+});
+
 test('a job in the list ends while the page is open', async () => {
   const { harness, accountId } = suite.world;
   const { secret } = await harness.mintFor(accountId);

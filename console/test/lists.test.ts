@@ -17,13 +17,48 @@ async function exported(page: Page, format: string): Promise<string> {
   return readFileSync(await download.path(), 'utf8');
 }
 
-test('the name of a row of Usage leads to requests with the filters of the report', async () => {
-  const { account, keys } = suite.demo;
-  const { page, close } = await suite.open(`/usage?account=${account}&by=model&key=${keys[0]!.id}`);
-  await page.getByRole('table', { name: 'Usage by model' }).getByRole('link').first().click();
-  await page.getByRole('heading', { name: 'Requests' }).waitFor();
-  expect(new URL(page.url()).searchParams.get('key')).toBe(keys[0]!.id);
-  await close();
+describe('the list of requests behind a report', () => {
+  /** The calls of a model in the report, and those of the list that its name leads to. */
+  async function reportAndList(search: string) {
+    const { account, keys } = suite.demo;
+    const { page, close } = await suite.open(`/usage?account=${account}&by=model&key=${keys[0]!.id}${search}`);
+    const table = page.getByRole('table', { name: 'Usage by model' });
+    const cells = table.getByRole('row', { name: /^sim-claude/ }).getByRole('cell');
+    const reported = Number(await cells.nth(2).innerText());
+    await table.getByRole('link', { name: 'sim-claude' }).click();
+    await page.getByRole('heading', { name: 'Requests' }).waitFor();
+    await page.locator('[data-row]').first().waitFor();
+    const listed = await page.locator('[data-row]').count();
+    const parameters = new URL(page.url()).searchParams;
+    return { page, close, reported, listed, parameters };
+  }
+
+  test('has its filters and its last days', async () => {
+    const { close, reported, listed, parameters } = await reportAndList('&range=7d');
+    expect(parameters.get('key')).toBe(suite.demo.keys[0]!.id);
+    expect(listed).toBe(reported);
+    await close();
+  });
+
+  test('has the days that were chosen, and can be read from another day on', async () => {
+    const day = (ago: number): string => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+    const { page, close, reported, listed } = await reportAndList(`&range=custom&from=${day(9)}&to=${day(4)}`);
+    expect(listed).toBe(reported);
+    expect(await page.getByRole('button', { name: 'Live' }).isDisabled()).toBe(true);
+    await page.getByLabel('To').fill('');
+    await expect.poll(() => page.locator('[data-row]').count()).toBeGreaterThan(listed);
+    await close();
+  });
+
+  test('of a large spender has the days of the overview', async () => {
+    const { account } = suite.demo;
+    const { page, close } = await suite.open(`/?account=${account}&range=7d`);
+    await page.getByRole('table', { name: 'Largest spenders' }).getByRole('link').first().click();
+    await page.getByRole('heading', { name: 'Requests' }).waitFor();
+    const sixDaysAgo = new Date(Date.now() - 6 * 86_400_000).toISOString().slice(0, 10);
+    expect(await page.getByLabel('From').inputValue()).toBe(sixDaysAgo);
+    await close();
+  });
 });
 
 describe('a filter', () => {

@@ -16,7 +16,7 @@ import { Ago } from '../../parts/time.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
 import { usePayingKeys } from '../../shell/paying-keys.ts';
 import { useViewer } from '../../shell/viewer.tsx';
-import { hasEnded, JobStatus, secondsOf } from './job-status.tsx';
+import { canExpire, hasEnded, JobStatus, secondsOf } from './job-status.tsx';
 
 const REFETCH_MS = 2_000;
 
@@ -27,11 +27,18 @@ export function JobDrawer({ jobId, onClose }: { readonly jobId: string; onClose(
     { job: jobId },
     { staleMs: 0, refetchMs: REFETCH_MS, refetchWhile: (found) => !hasEnded(found) },
   );
+  const { canHaveKeys } = useViewer();
+  const [isAsking, setAsking] = useState(false);
+  const cancel = (
+    <Button tone="danger" onClick={() => setAsking(true)}>
+      Cancel job
+    </Button>
+  );
   return (
     <Drawer
       title={job.data?.custom_id ?? 'Job'}
       onClose={onClose}
-      {...(job.data === undefined || hasEnded(job.data) ? {} : { footer: <CancelJob job={job.data} /> })}
+      {...(canHaveKeys && job.data !== undefined && !hasEnded(job.data) ? { footer: cancel } : {})}
     >
       {job.error === null ? null : <ErrorPanel error={job.error} again={() => void job.refetch()} />}
       {job.data === undefined && job.error === null ? <Skeleton className="h-64 w-full" /> : null}
@@ -41,6 +48,8 @@ export function JobDrawer({ jobId, onClose }: { readonly jobId: string; onClose(
           {job.data.status === 'succeeded' || job.data.status === 'failed' ? <Result job={job.data} /> : null}
         </div>
       )}
+      {/* It stays if the job ends meanwhile: nobody would see what came of the answer. */}
+      {isAsking && job.data !== undefined ? <CancelJob job={job.data} onClose={() => setAsking(false)} /> : null}
     </Drawer>
   );
 }
@@ -57,7 +66,7 @@ function factsOf(job: Job): readonly (Fact | null)[] {
     ['Attempts', String(job.attempts)],
     ['Created', <Ago key="created" at={secondsOf(job.created_at)} />],
     job.not_before === null ? null : ['Not before', <Ago key="before" at={secondsOf(job.not_before)} />],
-    ['Latest start', <Ago key="expires" at={secondsOf(job.expires_at)} />],
+    canExpire(job) ? ['Latest start', <Ago key="expires" at={secondsOf(job.expires_at)} />] : null,
     job.finished_at === null ? null : ['Ended', <Ago key="ended" at={secondsOf(job.finished_at)} />],
     job.result_expires_at === null
       ? null
@@ -101,35 +110,26 @@ function Result({ job }: { readonly job: Job }): ReactNode {
   );
 }
 
-function CancelJob({ job }: { readonly job: Job }): ReactNode {
-  const { canHaveKeys } = useViewer();
+function CancelJob({ job, onClose }: { readonly job: Job; onClose(): void }): ReactNode {
   const { tell } = useNotices();
-  const [isAsking, setAsking] = useState(false);
   const cancel = useChange('POST /jobs/{job}/cancel', { refreshes: ['GET /jobs', 'GET /jobs/{job}'] });
   const onSuccess = ({ status }: Pick<Job, 'status'>): void => {
     tell(status === 'cancelled' ? 'The job is cancelled.' : 'The job will be cancelled.');
-    setAsking(false);
+    onClose();
   };
-  if (!canHaveKeys) return null;
   return (
-    <>
-      <Button tone="danger" onClick={() => setAsking(true)}>
-        Cancel job
-      </Button>
-      {isAsking ? (
-        <ConfirmDialog
-          title={`Cancel “${job.custom_id ?? job.id}”`}
-          action="Cancel job"
-          dismissal="Keep it"
-          busy={cancel.isPending}
-          error={cancel.error}
-          onSubmit={() => cancel.mutate({ input: { job: job.id } }, { onSuccess })}
-          onClose={() => setAsking(false)}
-        >
-          If it waits, it is not run, and what is reserved for it becomes available again. If it runs, cancelling it
-          costs what hanging up on a call costs.
-        </ConfirmDialog>
-      ) : null}
-    </>
+    <ConfirmDialog
+      title={`Cancel “${job.custom_id ?? job.id}”`}
+      action="Cancel job"
+      dismissal="Keep it"
+      busy={cancel.isPending}
+      error={cancel.error}
+      onSubmit={() => cancel.mutate({ input: { job: job.id } }, { onSuccess })}
+      onClose={onClose}
+    >
+      {hasEnded(job)
+        ? `It has ended in the meantime: ${job.status}.`
+        : 'If it waits, it is not run, and what is reserved for it becomes available again. If it runs, cancelling it costs what hanging up on a call costs.'}
+    </ConfirmDialog>
   );
 }

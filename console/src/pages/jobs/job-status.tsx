@@ -25,6 +25,13 @@ export function hasEnded({ status }: Pick<Job, 'status'>): boolean {
   return ENDED.has(status);
 }
 
+const NOT_STARTED: ReadonlySet<Job['status']> = new Set(['scheduled', 'queued', 'paused', 'expired']);
+
+/** Whether it can still be, or was, too late to start. */
+export function canExpire({ status }: Pick<Job, 'status'>): boolean {
+  return NOT_STARTED.has(status);
+}
+
 export function JobStatus({ job }: { readonly job: Pick<Job, 'status'> }): ReactNode {
   return <Chip tone={TONES[job.status]}>{job.status}</Chip>;
 }

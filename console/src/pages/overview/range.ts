@@ -1,3 +1,6 @@
+import { requestsOfDays } from '../../shell/custom-days.tsx';
+import type { Search } from '../../shell/search.ts';
+
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
 
@@ -26,6 +29,11 @@ export function sinceOf({ seconds, bucket }: Range): number {
   const unit = bucket === 'hour' ? HOUR : DAY;
   const now = Math.floor(Date.now() / 1000);
   return now - (now % unit) - (seconds - unit);
+}
+
+/** The list of requests in that range. */
+export function requestsOf(range: Range): Search {
+  return range.value === '24h' ? { time: '24h' } : requestsOfDays(sinceOf(range));
 }
 
 export function startOfDay(daysAgo = 0): number {

@@ -9,7 +9,7 @@ import { Panel } from '../../parts/panel.tsx';
 import { Table } from '../../parts/table.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
 import { useAccountInput } from '../../shell/viewer.tsx';
-import { type Range, sinceOf } from './range.ts';
+import { type Range, requestsOf, sinceOf } from './range.ts';
 
 const ROWS_MAX = 5;
 
@@ -39,7 +39,11 @@ export function SpenderPanel({ range }: { readonly range: Range }): ReactNode {
               id: 'key',
               head: 'Key',
               cell: ({ key, name }) => (
-                <PageLink to="/requests" search={key === null ? {} : { key }} className="hover:underline">
+                <PageLink
+                  to="/requests"
+                  search={{ ...requestsOf(range), ...(key === null ? {} : { key }) }}
+                  className="hover:underline"
+                >
                   {key === null ? 'Calls without a key' : (name ?? key)}
                 </PageLink>
               ),

@@ -1,8 +1,8 @@
 import type { Receipt } from '../../api/generated/routes.ts';
+import { DAY_SECONDS as DAY, dayOf } from '../../shell/custom-days.tsx';
 import type { Search } from '../../shell/search.ts';
 
 const HOUR = 3_600;
-const DAY = 24 * HOUR;
 
 export const TIMES = [
   { value: 'any', label: 'any', seconds: null },
@@ -10,6 +10,7 @@ export const TIMES = [
   { value: '24h', label: 'last 24 h', seconds: DAY },
   { value: '7d', label: 'last 7 days', seconds: 7 * DAY },
   { value: '30d', label: 'last 30 days', seconds: 30 * DAY },
+  { value: 'custom', label: 'custom', seconds: null },
 ] as const;
 
 export const OUTCOMES = [
@@ -29,6 +30,7 @@ export const OUTCOMES = [
 export interface RequestFilters {
   readonly outcome: (typeof OUTCOMES)[number]['value'];
   readonly since: number | undefined;
+  readonly until: number | undefined;
   readonly key: string | undefined;
   readonly model: string | undefined;
   readonly code: string | undefined;
@@ -40,16 +42,22 @@ export interface RequestFilters {
 
 export function readFilters(search: Search): RequestFilters {
   const time = TIMES.find(({ value }) => value === search.time) ?? TIMES[0];
+  const isCustom = time.value === 'custom';
+  const from = isCustom ? dayOf(search.from) : null;
+  const to = isCustom ? dayOf(search.to) : null;
+  const until = to === null ? undefined : to + DAY;
   const outcome = OUTCOMES.find(({ value }) => value === search.show)?.value ?? 'any';
   return {
     outcome,
-    since: time.seconds === null ? undefined : minutesAgo(time.seconds),
+    since: time.seconds === null ? (from ?? undefined) : minutesAgo(time.seconds),
+    until,
     key: search.key,
     model: search.model,
     code: search.code,
     host: search.host,
     chain: search.chain,
-    isLive: search.live === '1',
+    // Calls that end now are not in a period that has ended.
+    isLive: search.live === '1' && until === undefined,
   };
 }
 

@@ -9,6 +9,7 @@ import { Filter } from '../../parts/filter.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
 import { timeZoneName } from '../../parts/time-format.ts';
+import { CustomDays } from '../../shell/custom-days.tsx';
 import { useFilters } from '../../shell/search.ts';
 import { useAccountInput } from '../../shell/viewer.tsx';
 import { ChainSummary } from './chain-section.tsx';
@@ -80,8 +81,8 @@ function useFollowSelection(openId: string | undefined): void {
   }, [openId]);
 }
 
-function isFiltered({ outcome, since, key, model, code, host, chain }: RequestFilters): boolean {
-  return outcome !== 'any' || [since, key, model, code, host, chain].some((value) => value !== undefined);
+function isFiltered({ outcome, since, until, key, model, code, host, chain }: RequestFilters): boolean {
+  return outcome !== 'any' || [since, until, key, model, code, host, chain].some((value) => value !== undefined);
 }
 
 function NoRequests({ isFiltered: filtered }: { readonly isFiltered: boolean }): ReactNode {
@@ -97,17 +98,21 @@ function NoRequests({ isFiltered: filtered }: { readonly isFiltered: boolean }):
 function Actions({ requests, filters }: { readonly requests: Requests; readonly filters: RequestFilters }): ReactNode {
   const { change } = useFilters();
   const account = useAccountInput();
-  const { outcome, key, model, since, code, host, chain, isLive } = filters;
+  const { outcome, key, model, since, until, code, host, chain, isLive } = filters;
   const { hasReceipts, hasRefusals } = listsFor(filters);
   const refusals = {
     route: 'GET /refusals',
-    input: { ...account, key, model, code, since },
+    input: { ...account, key, model, code, since, until },
     name: 'refusals',
   } as const;
   const labels = { off: 'Live', open: 'Live', waiting: 'Live, connecting' };
   return (
     <>
-      <Button aria-pressed={isLive} onClick={() => change({ live: isLive ? undefined : '1' })}>
+      <Button
+        aria-pressed={isLive}
+        disabled={until !== undefined}
+        onClick={() => change({ live: isLive ? undefined : '1' })}
+      >
         <span
           aria-hidden
           className={`size-2 rounded-full ${requests.feed === 'open' ? 'bg-accent' : requests.feed === 'waiting' ? 'bg-warning' : 'bg-line-strong'}`}
@@ -117,7 +122,7 @@ function Actions({ requests, filters }: { readonly requests: Requests; readonly 
       {hasReceipts ? (
         <ExportButton
           route="GET /receipts"
-          input={{ ...account, key, model, host, chain, since, ...outcomeInput(outcome) }}
+          input={{ ...account, key, model, host, chain, since, until, ...outcomeInput(outcome) }}
           name="receipts"
           {...(hasRefusals ? { also: { ...refusals, label: 'Refused calls' } } : {})}
         />
@@ -151,8 +156,9 @@ function FilterBar({ filters }: { readonly filters: RequestFilters }): ReactNode
         label="Time"
         value={search.time ?? 'any'}
         choices={TIMES}
-        onChange={(time) => change({ time: chosen(time) })}
+        onChange={(time) => change({ time: chosen(time), from: undefined, to: undefined })}
       />
+      {search.time === 'custom' ? <CustomDays /> : null}
       <Filter
         label="Key"
         value={search.key ?? ''}
@@ -188,6 +194,8 @@ function FilterBar({ filters }: { readonly filters: RequestFilters }): ReactNode
           onClick={() =>
             change({
               time: undefined,
+              from: undefined,
+              to: undefined,
               key: undefined,
               model: undefined,
               show: undefined,

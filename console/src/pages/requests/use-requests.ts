@@ -28,16 +28,16 @@ export interface Requests {
 /** Receipts and refusals in one list, with the live tail on top if it is on. */
 export function useRequests(filters: RequestFilters): Requests {
   const account = useAccountInput();
-  const { outcome, since, key, model, code, host, chain, isLive } = filters;
+  const { outcome, since, until, key, model, code, host, chain, isLive } = filters;
   const { hasReceipts: showsReceipts, hasRefusals: showsRefusals } = listsFor(filters);
   const receipts = useRows(
     'GET /receipts',
-    { ...account, key, model, host, chain, since, ...outcomeInput(outcome), limit: PAGE_ROWS },
+    { ...account, key, model, host, chain, since, until, ...outcomeInput(outcome), limit: PAGE_ROWS },
     { enabled: showsReceipts },
   );
   const refusals = useRows(
     'GET /refusals',
-    { ...account, key, model, code, since, limit: PAGE_ROWS },
+    { ...account, key, model, code, since, until, limit: PAGE_ROWS },
     { enabled: showsRefusals },
   );
   useLiveRefusals(isLive && showsRefusals);

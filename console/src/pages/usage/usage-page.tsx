@@ -12,7 +12,7 @@ import { Skeleton } from '../../parts/skeleton.tsx';
 import { useNow } from '../../parts/time.tsx';
 import { formatBucket } from '../../plots/axis-format.ts';
 import { bucketStarts, buildPlot } from '../../plots/series.ts';
-import { FilterInput } from '../../shell/filter-input.tsx';
+import { CustomDays } from '../../shell/custom-days.tsx';
 import { useMemberNames } from '../../shell/member-names.ts';
 import { useFilters } from '../../shell/search.ts';
 import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
@@ -22,6 +22,7 @@ import {
   METRICS,
   pointsOf,
   readUsageView,
+  requestsOf,
   TIME_CHOICES,
   type UsageView,
 } from './usage-query.ts';
@@ -68,7 +69,7 @@ export default function UsagePage(): ReactNode {
             {table.error === null ? (
               <UsageTable
                 group={group}
-                filter={filter}
+                filter={{ ...filter, ...requestsOf(view) }}
                 groupLabel={groupLabel}
                 rows={table.data?.data ?? []}
                 totals={table.data?.totals}
@@ -116,7 +117,7 @@ function UsageFilters({
   const modelChoices = (models.data?.data ?? []).map(({ id }) => ({ value: id, label: id }));
   return (
     <>
-      {view.time === 'custom' ? <CustomTime /> : null}
+      {view.time === 'custom' ? <CustomDays /> : null}
       <Filter
         isPlain
         label="Metric"
@@ -139,16 +140,6 @@ function UsageFilters({
         choices={[ANY, ...modelChoices]}
         onChange={(model) => change({ model })}
       />
-    </>
-  );
-}
-
-function CustomTime(): ReactNode {
-  return (
-    <>
-      <FilterInput name="from" label="From" type="date" width="!w-36" />
-      <span className="text-muted">to</span>
-      <FilterInput name="to" label="To" type="date" width="!w-36" />
     </>
   );
 }

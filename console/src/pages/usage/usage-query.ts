@@ -4,13 +4,13 @@ import type { Choice } from '../../parts/field.tsx';
 import { formatCount, formatMoney } from '../../parts/money-format.ts';
 import { formatCountTick, formatDollarTick, NANOUSD_PER_DOLLAR } from '../../plots/axis-format.ts';
 import type { Point } from '../../plots/series.ts';
+import { DAY_SECONDS as DAY, dayOf, requestsOfDays } from '../../shell/custom-days.tsx';
 import type { Search } from '../../shell/search.ts';
 
 export type Bucket = 'hour' | 'day' | 'week' | 'month';
 export type Group = 'model' | 'key' | 'person' | 'account' | 'route' | 'host' | 'chain';
 
 const HOUR = 3_600;
-const DAY = 24 * HOUR;
 
 export const TIME_CHOICES: readonly (Choice & { readonly seconds: number | null; readonly bucket: Bucket })[] = [
   { value: '24h', label: '24 h', seconds: DAY, bucket: 'hour' },
@@ -111,13 +111,9 @@ export function readUsageView(search: Search, groups: readonly Choice<Group>[], 
   };
 }
 
-/** Before any gateway ran. While somebody types 2026, the year is 2, 20 and 202 first. */
-const FIRST_DAY = Date.parse('2000-01-01T00:00:00Z');
-
-/** A date like 2026-11-15, as the time when it begins in UTC. */
-function dayOf(text: string | undefined): number | null {
-  const ms = text === undefined ? Number.NaN : Date.parse(`${text}T00:00:00Z`);
-  return Number.isNaN(ms) || ms < FIRST_DAY ? null : ms / 1000;
+/** The list of requests in the period of the report. */
+export function requestsOf({ time, since, until }: Pick<UsageView, 'time' | 'since' | 'until'>): Search {
+  return time === '24h' ? { time } : requestsOfDays(since, until);
 }
 
 /** Owners read who their people are from the list of members; the report has addresses for operators only. */

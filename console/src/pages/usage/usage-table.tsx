@@ -8,7 +8,8 @@ import { type Column, cellClass, Table } from '../../parts/table.tsx';
 import { formatDuration } from '../../parts/time-format.ts';
 import { useMemberNames } from '../../shell/member-names.ts';
 import { PageLink } from '../../shell/page-link.tsx';
-import { type Group, inputTokens, nameOf, type UsageView } from './usage-query.ts';
+import type { Search } from '../../shell/search.ts';
+import { type Group, inputTokens, nameOf } from './usage-query.ts';
 
 type Totals = Output<'GET /usage'>['totals'];
 /** What a row and the totals both have. */
@@ -55,8 +56,8 @@ const FIGURES: readonly Figure[] = [
 
 interface UsageTableProps {
   readonly group: Group;
-  /** What the report is filtered by. */
-  readonly filter: UsageView['filter'];
+  /** What the report is filtered by, as the list of requests takes it. */
+  readonly filter: Search;
   readonly groupLabel: string;
   readonly rows: readonly UsageRow[];
   readonly totals: Totals | undefined;
