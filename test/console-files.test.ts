@@ -46,7 +46,10 @@ describe('the files of the console', () => {
 
   beforeAll(() => {
     mkdirSync(join(folder, 'assets'), { recursive: true });
-    writeFileSync(join(folder, 'index.html'), '<meta name="csp-nonce" content="%NONCE%">');
+    writeFileSync(
+      join(folder, 'index.html'),
+      '<meta name="csp-nonce" content="%NONCE%"><style nonce="%NONCE%"></style>',
+    );
     writeFileSync(join(folder, 'assets/index-AbC1.js'), SCRIPT);
     writeFileSync(join(folder, 'assets/index-AbC1.js.gz'), gzipSync(SCRIPT));
     writeFileSync(join(root, 'secret.txt'), 'secret');
@@ -71,7 +74,7 @@ describe('the files of the console', () => {
       const [, nonce] = /style-src 'self' 'nonce-([^']+)'/.exec(policy)!;
       expect(policy).toContain("script-src 'self';");
       expect(policy).not.toContain('unsafe');
-      expect(body.toString()).toContain(`content="${nonce}"`);
+      expect(body.toString()).toContain(`content="${nonce}"><style nonce="${nonce}">`);
       return nonce;
     });
     expect(nonces[0]).not.toBe(nonces[1]);

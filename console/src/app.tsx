@@ -1,5 +1,6 @@
 import { useRouterState } from '@tanstack/react-router';
-import { lazy, type ReactNode, Suspense } from 'react';
+import { Activity, lazy, type ReactNode, Suspense, useState } from 'react';
+import type { Me } from './api/generated/routes.ts';
 import { personIdOf, useMe } from './api/me.ts';
 import { ErrorPanel } from './parts/error-panel.tsx';
 import { LoadingFrame } from './parts/loading-frame.tsx';
@@ -24,14 +25,23 @@ export function App(): ReactNode {
 }
 
 function Entrance({ me }: { readonly me: ReturnType<typeof useMe> }): ReactNode {
-  if (me.data === null) return <SignInPage />;
-  if (me.data !== undefined)
+  const [last, setLast] = useState<Me | null>(null);
+  if (me.data !== undefined && me.data !== null && me.data !== last) setLast(me.data);
+  const viewer = me.data ?? last;
+  if (viewer !== null && me.data !== undefined)
     return (
-      // Somebody else gets a page of their own, without what the one before has typed or opened.
-      <ViewerProvider key={personIdOf(me.data)} me={me.data}>
-        <Shell />
-      </ViewerProvider>
+      <>
+        {me.data === null ? <SignInPage hasEnded /> : null}
+        {/* A session that ends takes nothing with it: whoever signs in again goes on with what they have typed. */}
+        <Activity mode={me.data === null ? 'hidden' : 'visible'}>
+          {/* Somebody else gets a page of their own, without what the one before has typed or opened. */}
+          <ViewerProvider key={personIdOf(viewer)} me={viewer}>
+            <Shell />
+          </ViewerProvider>
+        </Activity>
+      </>
     );
+  if (me.data === null) return <SignInPage />;
   if (me.error === null) return <LoadingFrame />;
   return (
     <>

@@ -5,6 +5,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { followPersonOfOtherTabs } from './api/me.ts';
 import { createQueryClient } from './api/queries.ts';
+import { returnToAddress } from './api/return-address.ts';
 import { answerOtherTabs, takeTokenFromAddress } from './api/session.ts';
 import { router } from './router.tsx';
 import { applyTheme } from './shell/theme.ts';
@@ -12,6 +13,7 @@ import './styles.css';
 
 applyTheme();
 takeTokenFromAddress();
+returnToAddress();
 // The link opened in a tab that shows the console already changes only the fragment, which loads nothing.
 window.addEventListener('hashchange', () => takeTokenFromAddress() && location.reload());
 answerOtherTabs();

@@ -9,10 +9,17 @@ const root = createRootRoute({
   component: App,
   validateSearch: (search): Search => search as Search,
   notFoundComponent: NotFoundPage,
-  errorComponent: ({ error }) => (
-    <ErrorPanel error={error instanceof Error ? error : new Error(String(error))} again={() => location.reload()} />
-  ),
+  errorComponent: ({ error }) => <ErrorPanel error={inPlainWords(error)} again={() => location.reload()} />,
 });
+
+/** How browsers say that a file of the console is not there. */
+const NO_FILE = /dynamically imported module|Importing a module script failed/i;
+
+function inPlainWords(error: unknown): Error {
+  const { message } = error instanceof Error ? error : new Error(String(error));
+  if (!NO_FILE.test(message)) return new Error(message);
+  return new Error('A part of the console could not be loaded. If the gateway was upgraded, load the page again.');
+}
 
 const routes = PAGES.map(({ path, load }) =>
   createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load) }),

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { startHarness } from '../../test/harness.ts';
 import { enrol, PUBLIC_URL } from '../../test/people.ts';
@@ -125,7 +126,50 @@ test('whoever is signed out in another tab sees nothing any more', async () => {
   await other.goto(CONSOLE_URL);
   await other.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  expect(await page.getByRole('row', { includeHidden: true }).count()).toBe(0);
   await page.context().close();
+});
+
+describe('a session that ends while a form is open', () => {
+  async function openForm() {
+    const page = await openAs('owner', '/keys?dialog=mint');
+    await page.getByLabel('Name').fill('half-done');
+    await page.waitForLoadState('networkidle');
+    await page.evaluate(
+      `fetch('/manage/v1/sign-out', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' })`,
+    );
+    await page.getByRole('button', { name: 'Mint key' }).click();
+    await page.getByText('Your session has ended. Sign in again to go on where you were.').waitFor();
+    return page;
+  }
+
+  /** As in another tab, where single sign-on leads to. */
+  async function signInElsewhere(page: Page, name: 'owner' | 'member'): Promise<void> {
+    await signInAs(page.context(), suite.world, name);
+    const other = await page.context().newPage();
+    await other.goto(CONSOLE_URL);
+    await other.getByRole('link', { name: `${name}@example.com` }).waitFor();
+  }
+
+  test('hides it, and keeps what was typed for the same person, who can send it again', async () => {
+    const page = await openForm();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await signInElsewhere(page, 'owner');
+    await page.getByRole('alert').getByText('Your session had ended, and nothing was changed.').waitFor();
+    expect(await page.getByLabel('Name').inputValue()).toBe('half-done');
+    await page.getByRole('button', { name: 'Mint key' }).click();
+    await page.locator('[data-secret]').waitFor();
+    await page.context().close();
+  });
+
+  test('leaves nothing of it for somebody else', async () => {
+    const page = await openForm();
+    await signInElsewhere(page, 'member');
+    await page.getByText('No keys yet').waitFor();
+    expect(await page.getByLabel('Name').inputValue()).toBe('');
+    expect(await page.getByText('owner@example.com').count()).toBe(0);
+    await page.context().close();
+  });
 });
 
 test('says so if signing out did not work', async () => {

@@ -11,6 +11,7 @@ import { type PublicProxy, startPublicProxy } from './public-proxy.ts';
 const PEOPLE = {
   ada: { email: 'ada@example.com', email_verified: true, name: 'Ada L.' },
   owner: { email: 'owner@example.com', email_verified: true },
+  bo: { email: 'bo@example.com', email_verified: true },
   zoe: { email: 'zoe@elsewhere.example', email_verified: true },
 };
 
@@ -39,8 +40,8 @@ function newContext(): Promise<BrowserContext> {
 }
 
 /** From the page to sign in, over the page of the provider, to wherever that leads. */
-async function goThrough(page: Page, name: keyof typeof PEOPLE): Promise<void> {
-  await page.goto(CONSOLE_URL);
+async function goThrough(page: Page, name: keyof typeof PEOPLE, path = ''): Promise<void> {
+  await page.goto(CONSOLE_URL + path);
   await page.getByRole('link', { name: 'Continue with 127.0.0.1' }).click();
   await page.getByRole('link', { name, exact: true }).click();
 }
@@ -73,6 +74,20 @@ test('the page to sign in says that nobody has invited you', async () => {
   await goThrough(page, 'zoe');
   await page.getByRole('alert').getByText('Nobody has invited').waitFor();
   expect(await page.getByRole('navigation').count()).toBe(0);
+  await context.close();
+});
+
+test('single sign-on leads to the page whose link was opened, also if it failed at first', async () => {
+  await invite('bo@example.com');
+  const context = await newContext();
+  const page = await context.newPage();
+  await goThrough(page, 'zoe', '/models?open=sim-gpt');
+  await page.getByRole('alert').getByText('Nobody has invited').waitFor();
+  await context.clearCookies({ domain: '127.0.0.1' });
+  await page.getByRole('link', { name: 'Continue with 127.0.0.1' }).click();
+  await page.getByRole('link', { name: 'bo', exact: true }).click();
+  await page.getByRole('dialog').getByText('What a call costs').waitFor();
+  expect(page.url()).toBe(`${CONSOLE_URL}/models?open=sim-gpt`);
   await context.close();
 });
 

@@ -57,7 +57,7 @@ export class ConsoleFiles {
       return;
     }
     const nonce = randomBytes(16).toString('base64');
-    const body = Buffer.from(this.#page.replace(NONCE, nonce));
+    const body = Buffer.from(this.#page.replaceAll(NONCE, nonce));
     const lines = headerLines({
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',

@@ -16,6 +16,8 @@ const BROKEN_OFF = 'broken_off';
 const UNKNOWN_CODE = 'unknown';
 /** For a change whose response is lost: it may have been made, and repeating it could make a second key. */
 const OUTCOME_UNKNOWN = 'It is not known whether the change was made. Look at the list before you repeat it.';
+/** For whoever signs in again and comes back to the form. */
+const SESSION_ENDED = 'Your session had ended, and nothing was changed. Try again.';
 /** They change nothing that repeating them would do twice. */
 const REPEATABLE: readonly RouteName[] = ['POST /sign-in', 'POST /sign-out', 'POST /system/verify'];
 
@@ -133,9 +135,11 @@ function connectionFailed(error: unknown): never {
   throw new ApiError(0, 'unreachable', 'The gateway cannot be reached. Check that it is running.', null);
 }
 
-/** A proxy answers for a gateway that takes too long, which may make the change all the same. */
+/** In the words of whoever filled in a form. A proxy answers for a gateway that takes too long, which may make the change all the same. */
 function refusalOfChange(response: Response, text: string): ApiError {
   const refusal = refusalOf(response, text);
+  if (refusal.code === 'unauthenticated')
+    return new ApiError(refusal.status, refusal.code, SESSION_ENDED, refusal.requestId);
   if (refusal.code !== UNKNOWN_CODE || response.status < 500) return refusal;
   return new ApiError(refusal.status, refusal.code, `${refusal.message} ${OUTCOME_UNKNOWN}`, refusal.requestId);
 }

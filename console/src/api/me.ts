@@ -7,6 +7,8 @@ const CHANNEL = 'tollgate.person';
 
 /** Null if nobody is signed in. */
 type PersonId = string | null;
+/** Between tabs: who was found to be signed in, or that somebody has signed out. */
+type TabMessage = PersonId | { readonly isSignedOut: true };
 
 /**
  * Who is signed in; null if nobody is. That is an answer and not an error: an error is forgotten while it is asked again, and
@@ -30,7 +32,9 @@ export function personIdOf(me: Me | null): PersonId {
 
 /** Asks again who is signed in when another tab has found somebody else. */
 export function followPersonOfOtherTabs(client: QueryClient): void {
-  tabs.onmessage = ({ data }: MessageEvent<PersonId>) => {
+  tabs.onmessage = ({ data }: MessageEvent<TabMessage>) => {
+    // Unlike a session that ends, nothing of theirs stays on the page.
+    if (data !== null && typeof data === 'object') return location.reload();
     const known = client.getQueryData<Me | null>(ME);
     if (known !== undefined && personIdOf(known) !== data) void client.invalidateQueries({ queryKey: ME });
   };
@@ -38,14 +42,23 @@ export function followPersonOfOtherTabs(client: QueryClient): void {
 
 const tabs = new BroadcastChannel(CHANNEL);
 
+export function tellOtherTabsOfSignOut(): void {
+  tabs.postMessage({ isSignedOut: true } satisfies TabMessage);
+}
+
+/** Whose data the client has. */
+let reader: PersonId = null;
+
 async function readMe(context: { readonly client: QueryClient; readonly signal: AbortSignal }): Promise<Me | null> {
   const { client, signal } = context;
   const me = await askWhoIsSignedIn(signal);
   const known = client.getQueryData<Me | null>(ME);
-  if (known !== undefined && personIdOf(known) === personIdOf(me)) return me;
+  const person = personIdOf(me);
+  if (known === undefined || personIdOf(known) !== person) tabs.postMessage(person satisfies TabMessage);
   // What one person has read is not shown to the next one, not even until it is read again.
-  client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== ME[0] });
-  tabs.postMessage(personIdOf(me));
+  if (person !== null && person !== reader)
+    client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== ME[0] });
+  reader = person ?? reader;
   return me;
 }
 

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { ApiError, call } from '../api/client.ts';
+import { tellOtherTabsOfSignOut } from '../api/me.ts';
 import { localToken } from '../api/session.ts';
 import { Button } from '../parts/button.tsx';
 import { useNotices } from '../parts/notices.tsx';
@@ -17,6 +18,7 @@ export function SignOutButton(): ReactNode {
       // A session that had ended already is no failure.
       if (!(error instanceof ApiError && error.status === 401)) return tell('You are still signed in. Try again.');
     }
+    tellOtherTabsOfSignOut();
     client.clear();
     location.assign('/console');
   };

@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useCallback, useEffect, useState } from 'react';
 import type { Output } from '../../api/client.ts';
 import { useApi, useChange } from '../../api/queries.ts';
+import { rememberAddress } from '../../api/return-address.ts';
 import { askOtherTabs, keepToken, localToken } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorPanel, FormError } from '../../parts/error-panel.tsx';
@@ -10,8 +11,13 @@ import { useFilters } from '../../shell/search.ts';
 import { SignInFrame } from './sign-in-frame.tsx';
 import { ssoFailure } from './sso-failure.ts';
 
+interface SignInPageProps {
+  /** Whether the page that somebody was on waits behind this one, because their session has ended. */
+  readonly hasEnded?: boolean;
+}
+
 /** The page for signing in: with a password or single sign-on in hosted mode, with the link from the terminal in local mode. */
-export default function SignInPage(): ReactNode {
+export default function SignInPage({ hasEnded = false }: SignInPageProps): ReactNode {
   const ways = useApi('GET /sign-in', {}, { staleMs: 60_000 });
   // In local mode nobody signs in, so there is no such route.
   if (ways.error !== null && [401, 404].includes(ways.error.status)) return <LocalEntrance />;
@@ -19,23 +25,39 @@ export default function SignInPage(): ReactNode {
   if (ways.data === undefined) return null;
   return (
     <SignInFrame title="Sign in">
-      {ways.data.unavailable === null ? <WaysToSignIn ways={ways.data} /> : <FormError error={ways.data.unavailable} />}
+      {ways.data.unavailable === null ? (
+        <WaysToSignIn ways={ways.data} hasEnded={hasEnded} />
+      ) : (
+        <FormError error={ways.data.unavailable} />
+      )}
     </SignInFrame>
   );
 }
 
-function WaysToSignIn({ ways }: { readonly ways: Output<'GET /sign-in'> }): ReactNode {
+interface WaysProps extends Required<SignInPageProps> {
+  readonly ways: Output<'GET /sign-in'>;
+}
+
+function WaysToSignIn({ ways, hasEnded }: WaysProps): ReactNode {
   const { search } = useFilters();
   return (
     <>
+      {hasEnded ? (
+        <p role="status" className="text-muted">
+          Your session has ended. Sign in again to go on where you were.
+        </p>
+      ) : null}
       <FormError error={ssoFailure(search.sso)} />
       {ways.password ? <PasswordForm /> : null}
       {ways.single_sign_on === null ? null : (
         <a
           href={ways.single_sign_on.start}
+          // In this tab, the page that waits would be gone.
+          {...(hasEnded ? { target: '_blank' } : { onClick: rememberAddress })}
           className="inline-flex h-8 items-center justify-center rounded-control border border-line-strong font-medium hover:bg-raised"
         >
           Continue with {new URL(ways.single_sign_on.issuer).hostname}
+          {hasEnded ? ' in a new tab' : null}
         </a>
       )}
       <p className="text-small text-muted">

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { VerificationTask } from '../../api/generated/routes.ts';
 import { useApi, useChange } from '../../api/queries.ts';
 import { Button } from '../../parts/button.tsx';
@@ -18,19 +18,29 @@ const RUNNING_MS = 700;
 /** Recomputes every balance from the receipts, while calls go on. */
 export function VerifyPanel(): ReactNode {
   const { me } = useViewer();
+  // Replicas know only their own, and the next answer may come from another one.
+  const [newest, setNewest] = useState<VerificationTask | null>(null);
   const task = useApi(
     'GET /system/verify',
     {},
-    { staleMs: 0, refetchMs: RUNNING_MS, refetchWhile: ({ status }) => status === 'running' },
+    {
+      ...{ staleMs: 0, refetchMs: RUNNING_MS },
+      refetchWhile: (found) => newerOf(found, newest).status === 'running',
+    },
   );
   const start = useChange('POST /system/verify', { refreshes: ['GET /system/verify'] });
-  const isRunning = task.data?.status === 'running';
+  const shown = task.data === undefined ? newest : newerOf(task.data, newest);
+  if (shown !== newest) setNewest(shown);
+  const isRunning = shown?.status === 'running';
   return (
     <Panel
       title="Ledger"
       actions={
         me.read_only ? null : (
-          <Button busy={start.isPending || isRunning} onClick={() => start.mutate({ input: { usage: true } })}>
+          <Button
+            busy={start.isPending || isRunning}
+            onClick={() => start.mutate({ input: { usage: true } }, { onSuccess: setNewest })}
+          >
             {isRunning ? 'Verifying' : 'Verify now'}
           </Button>
         )
@@ -38,11 +48,19 @@ export function VerifyPanel(): ReactNode {
     >
       <div className="flex flex-col gap-3 px-4 pb-4">
         <FormError error={start.error ?? task.error} />
-        {task.data === undefined && task.error === null ? <Skeleton className="h-24 w-full" /> : null}
-        {task.data === undefined ? null : <TaskState task={task.data} />}
+        {shown === null && task.error === null ? <Skeleton className="h-24 w-full" /> : null}
+        {shown === null ? null : <TaskState task={shown} />}
       </div>
     </Panel>
   );
+}
+
+/** The one that was started later, or that is further. */
+function newerOf(task: VerificationTask, known: VerificationTask | null): VerificationTask {
+  if (known === null) return task;
+  const [start, knownStart] = [task.started ?? 0, known.started ?? 0];
+  if (start !== knownStart) return start > knownStart ? task : known;
+  return known.ended !== null && task.ended === null ? known : task;
 }
 
 function TaskState({ task }: { readonly task: VerificationTask }): ReactNode {
@@ -50,7 +68,7 @@ function TaskState({ task }: { readonly task: VerificationTask }): ReactNode {
     return (
       <p className="text-muted">
         Recomputes every balance, cap and usage sum from the receipts and compares them. Calls continue meanwhile. It
-        has not run since the gateway was started.
+        has not run since this process of the gateway was started.
       </p>
     );
   if (task.status === 'running')

@@ -1,0 +1,48 @@
+import { test } from 'vitest';
+import { CONSOLE_URL } from './hosted.ts';
+import { hostedSuite } from './hosted-suite.ts';
+
+const { openAs } = hostedSuite();
+
+test('a verification of the ledger is followed to its end, although every second answer is from a replica without one', async () => {
+  const page = await openAs('operator', '/models');
+  const task = { object: 'verification_task', started: null, ended: null, rows_read: 0, rows_total: 0, report: null };
+  const other = { ...task, status: 'none', reason: null };
+  let asked = 0;
+  await page.route(/\/manage\/v1\/system\/verify$/, (route) => {
+    if (route.request().method() !== 'GET') return route.fallback();
+    asked += 1;
+    // Also when the page asks for the first time after the start.
+    return asked < 3 || asked % 2 === 0 ? route.fulfill({ json: other }) : route.fallback();
+  });
+  await page.getByRole('link', { name: 'System' }).click();
+  await page.getByText('It has not run since').waitFor();
+  await page.getByRole('button', { name: 'Verify now' }).click();
+  await page.getByText('all amounts agree').waitFor();
+  await page.context().close();
+});
+
+test('a page says that it has not loaded if another replica does not have its script', async () => {
+  const page = await openAs('owner', '/models');
+  await page.route(/\/assets\/index-.*\.js$/, (route) =>
+    route.fulfill({ status: 404, body: 'There is no such file.\n' }),
+  );
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  await page.goto(CONSOLE_URL);
+  await page.getByText('The console has not loaded.').waitFor();
+  await page.context().close();
+});
+
+test('a part that another version of the gateway does not have is named, with a way to load the page again', async () => {
+  const page = await openAs('owner', '/models');
+  await page.getByRole('heading', { name: 'Models' }).waitFor();
+  await page.route(/\/assets\/palette-.*\.js$/, (route) =>
+    route.fulfill({ status: 404, body: 'There is no such file.\n' }),
+  );
+  await page.keyboard.press('Control+K');
+  await page.getByRole('alert').getByText('A part of the console could not be loaded.').waitFor();
+  await page.unroute(/\/assets\/palette-.*\.js$/);
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('heading', { name: 'Models' }).waitFor();
+  await page.context().close();
+});
