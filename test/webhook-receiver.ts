@@ -27,10 +27,9 @@ interface Line {
   readonly received?: Received;
 }
 
-export async function startReceiver(more: Readonly<Record<string, string>> = {}): Promise<Receiver> {
+export async function startReceiver(): Promise<Receiver> {
   const file = join(import.meta.dirname, 'webhook-receiver-process.ts');
-  const env = { ...process.env, ...more };
-  const child = spawn(process.execPath, ['--no-warnings', file], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--no-warnings', file], { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = once(child, 'exit');
   const received: Received[] = [];
   const others: Line[] = [];

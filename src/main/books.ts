@@ -22,6 +22,8 @@ export interface Books {
   readonly store: Store;
   readonly ledger: Ledger;
   readonly ids: IdSource;
+  /** That of the ledger: processes that share a database go by its time, and a wrong clock of one of them does no harm. */
+  readonly clock: Clock;
   readonly voidedHolds: number;
   /** Why the ledger is read-only: it has moved. Null if it can be changed. */
   readonly moved: string | null;
@@ -115,6 +117,7 @@ function openFolder(terms: BooksTerms): Promise<Books> {
       store,
       ledger,
       ids,
+      clock,
       voidedHolds: instance.voidedHolds,
       moved,
       backUp: async (file, progress) => {
@@ -164,6 +167,7 @@ export function joinBooks({ config, clock, ticket, worker, onFatal, onTrouble }:
       store,
       ledger,
       ids,
+      clock,
       voidedHolds: 0,
       moved: null,
       backUp: null,
@@ -181,12 +185,14 @@ const NO_INSTANCE: Instance = { epoch: 0n, number: 0, lastCallId: 0n, voidedHold
 
 /** Opens a database that several processes share, each registered separately. */
 async function openShared(terms: BooksTerms, url: string): Promise<Books> {
-  const { config, clock, onInstanceEvent = () => undefined, onTrouble } = terms;
+  const { config, onInstanceEvent = () => undefined, onTrouble } = terms;
   // Loaded on demand, because most commands do not need it and start faster without it.
   const { openPostgresStore } = await import('../store/postgres/postgres-store.ts');
   return openAll(async (cleanup) => {
-    const store = await openPostgresStore({ url, clock, archiveFolder: config.retention.archiveFolder });
+    const { archiveFolder } = config.retention;
+    const store = await openPostgresStore({ url, clock: terms.clock, archiveFolder });
     cleanup.add(() => store.close());
+    const { clock } = store;
     const forgetting: (() => void)[] = [];
     const onEvent = (event: InstanceEvent): void => {
       onInstanceEvent(event);
@@ -209,6 +215,7 @@ async function openShared(terms: BooksTerms, url: string): Promise<Books> {
       store,
       ledger,
       ids: heartbeat.ids,
+      clock,
       voidedHolds,
       moved: null,
       backUp: null,

@@ -85,12 +85,12 @@ async function startingSimulator({ hosts }: Config): Promise<ServeTerms['simulat
 }
 
 /** For a command without a running server: locks the data folder itself while it works. */
-async function openServices(config: Config, clock: Clock, terminal: Terminal): Promise<OpenServices | Held> {
+async function openServices(config: Config, ownClock: Clock, terminal: Terminal): Promise<OpenServices | Held> {
   try {
     return await openAll(async (cleanup) => {
       const books = await openBooks({
         config,
-        clock,
+        clock: ownClock,
         socketPath: null,
         mayHaveMoved: true,
         threads: false,
@@ -100,11 +100,11 @@ async function openServices(config: Config, clock: Clock, terminal: Terminal): P
         },
       });
       cleanup.add(books.close);
+      const { clock } = books;
       const { hosts } = await withLocalHosts(config, clock, null);
       let catalog: Catalog | null = null;
       const services = {
         ...books,
-        clock,
         // Built on demand: most commands need no catalog, and without provider keys it may be impossible to build.
         catalog: () => (catalog ??= catalogFor(config, hosts)),
         hangups: (account: Account) => hangupFacts({ limits: callLimits(config.limits), clock }, account),

@@ -128,17 +128,13 @@ function reloadsOf(terms: ServeTerms, running: Running, simulator: Simulator | n
     use: ({ config, hosts }) => running.reload(config, hosts),
     changesForRestart: ({ config }) => changesForRestart(terms.config, config),
     describe: () => ({ price_version: running.catalog.priceVersion, models: running.catalog.list().length }),
-    audit: (before, after) => auditReload(running.books, terms.clock, { before, after }),
+    audit: (before, after) => auditReload(running.books, { before, after }),
     log,
   });
 }
 
 /** The audit names the config as the actor, because a signal does not say who sent it. */
-async function auditReload(
-  { store, ids }: Books,
-  clock: Clock,
-  change: { before: object; after: object },
-): Promise<void> {
+async function auditReload({ store, ids, clock }: Books, change: { before: object; after: object }): Promise<void> {
   const actor = { kind: 'configuration', id: null, name: 'reload', address: null } as const;
   const row = auditRow({ actor, clock, ids }, { action: 'config.reload', subject: 'config', ...change });
   await store.directory.writeAudit(row);

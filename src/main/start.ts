@@ -95,7 +95,7 @@ function openGateway(terms: StartTerms, socketPath: string | null): Promise<Runn
       onTrouble: logTrouble(terms.log),
     });
     cleanup.add(books.close);
-    return serveBooks(terms, books, socketPath, cleanup);
+    return serveBooks({ ...terms, clock: books.clock }, books, socketPath, cleanup);
   });
 }
 

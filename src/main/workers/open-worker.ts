@@ -49,7 +49,7 @@ export function openWorker(terms: WorkerTerms, report: (report: Report) => void)
     cleanup.add(() => lines.flush());
     const books = await openLedger(terms, config, clock, log);
     cleanup.add(books.close);
-    return serveCalls({ terms, config, hosts, clock, log, books, report, cleanup });
+    return serveCalls({ terms, config, hosts, clock: books.clock, log, books, report, cleanup });
   });
 }
 

@@ -6,7 +6,6 @@ import { type Program, type Query, runLater, SKIP_LOCKED, type SqlValue } from '
 import type { Connections, RunSql } from './connections.ts';
 import { BEGIN_BRIEF, lockAccount, takeLock } from './locks.ts';
 import type { Statement } from './pipeline.ts';
-import type { DatabaseTime } from './time.ts';
 import { storable } from './values.ts';
 
 export function postgresDirectory(connections: Connections): Directory {
@@ -16,17 +15,11 @@ export function postgresDirectory(connections: Connections): Directory {
   });
 }
 
-export function postgresJobs(connections: Connections, time: DatabaseTime): JobStore {
-  const jobs = jobsOver({
+export function postgresJobs(connections: Connections): JobStore {
+  return jobsOver({
     read: (name, args) => readProgram(connections, jobProgramOf(name, args)),
     change: (name, args) => connections.transaction((sql) => runProgram(sql, jobProgramOf(name, args)), BEGIN_BRIEF),
   });
-  return {
-    ...jobs,
-    // A process whose clock is ahead would end jobs that others accepted, and delete their results, before their time.
-    expired: (nowMs, limit) => jobs.expired(time.insteadOf(nowMs), limit),
-    sweep: (nowMs) => jobs.sweep(time.insteadOf(nowMs)),
-  };
 }
 
 /** Runs a program that only reads, without a transaction. */

@@ -81,8 +81,13 @@ export interface PostgresStoreOptions {
   readonly archiveFolder?: string | null;
 }
 
+/** A store that several processes share, with the clock that they share too. */
+export interface SharedStore extends Store {
+  readonly clock: Clock;
+}
+
 /** Opens the ledger in that database, creating or migrating its tables. Several processes may open it at once. */
-export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<SharedStore> {
   const { url, clock, databaseTime = true, lines = LIMITS.postgresLedgerLines, archiveFolder = null } = options;
   checkUrl(url);
   const connections = new Connections(url, clock, lines);
@@ -100,9 +105,10 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
 }
 
-class PostgresStore implements Store {
+class PostgresStore implements SharedStore {
   readonly #connections: Connections;
   readonly #time: DatabaseTime;
+  readonly clock: Clock;
   readonly #runner: BatchRunner;
   readonly #instances: Instances;
   readonly #requestCounts: RequestCounts;
@@ -122,6 +128,7 @@ class PostgresStore implements Store {
     const nowMs = () => time.nowMs();
     this.#connections = connections;
     this.#time = time;
+    this.clock = { nowMs, monotonicMs: () => clock.monotonicMs(), after: (...timer) => clock.after(...timer) };
     const registrations = new Registrations();
     this.#prices = new PriceLists(connections);
     this.#runner = new BatchRunner(connections, new Dictionary(connections, this.#prices), registrations, nowMs);
@@ -133,7 +140,7 @@ class PostgresStore implements Store {
     this.#providerKeys = new ProviderKeys(connections);
     this.#receipts = new Receipts(connections);
     this.directory = postgresDirectory(connections);
-    this.jobs = postgresJobs(connections, time);
+    this.jobs = postgresJobs(connections);
     this.callFeed = {
       openCalls: (limit) => readProgram(connections, openCalls(limit)),
       endedCalls: (fromId, sinceMs, limit) => readProgram(connections, endedCalls(fromId, sinceMs, limit)),

@@ -21,11 +21,6 @@ export class DatabaseTime {
     return Math.floor(this.#atMs + this.#clock.monotonicMs() - this.#learnedMs);
   }
 
-  /** The database's time instead of that of this process; with a clock for tests, the given one. */
-  insteadOf(ownMs: number): number {
-    return this.#follows ? this.nowMs() : ownMs;
-  }
-
   /** Takes the database's time from a reply. Its travel time is not added, so this clock never runs ahead. */
   set(nowMs: bigint): void {
     this.#atMs = Number(nowMs);
