@@ -164,15 +164,12 @@ describe.each(['sqlite', 'postgres'] as const)('closed receipts on %s', (engine)
   });
 
   it('are closed in parts with the same result as at once', async () => {
-    await makeCalls(subject, new Random(SEED), 40);
-    const endMs = subject.clock.nowMs();
-    for (let ms = FIRST_MS; ms < endMs; ms += 9 * DAY_MS) {
-      subject.clock.setNowMs(ms);
+    const random = new Random(SEED);
+    for (let part = 0; part < 8; part++) {
+      await makeCalls(subject, random, 5, 12);
       await subject.store.closeBooks(null);
       expect(await violations()).toEqual([]);
     }
-    subject.clock.setNowMs(endMs);
-    await subject.store.closeBooks(null);
     const inParts = await trees();
     await forgetTrees(subject);
     await subject.store.closeBooks(null);

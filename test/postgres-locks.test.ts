@@ -45,7 +45,7 @@ describe('a PostgreSQL that answers, but in which somebody holds a lock for long
     expect(await waiting()).toEqual([]);
     expect(await store.health()).toMatchObject({ ok: true, mayAdmit: true });
     await other.query('COMMIT');
-    expect(await store.heartbeat(1n)).toMatchObject({ closedUpTo: 0n });
+    expect(await store.heartbeat(1n)).toMatchObject({ lastCallId: 0n });
   });
 
   it('is asked again, on the same connection, what became of a commit', async () => {

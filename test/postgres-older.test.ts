@@ -294,14 +294,14 @@ describe('a PostgreSQL server that is restored or replaced', () => {
       await server.crash();
       await server.restart();
       await until(async () => (await store.health()).ok, 'the store is up');
-      expect(await store.heartbeat(1n)).toEqual({ closedUpTo: 0n });
+      expect(await store.heartbeat(1n)).toEqual({ lastCallId: 1n });
       await server.crash();
       await server.restart('on a new timeline');
       await until(async () => (await store.health()).ok, 'the store is up');
       expect(await store.heartbeat(1n)).toBeNull();
       const again = await store.beginInstance();
       expect(again).toMatchObject({ replaced: expect.stringContaining('timeline'), voidedHolds: 1 });
-      expect(await store.heartbeat(again.epoch)).toEqual({ closedUpTo: 0n });
+      expect(await store.heartbeat(again.epoch)).toEqual({ lastCallId: 1n });
       expect(await store.apply([aSettle(1n, 5n)])).toEqual([{ kind: 'settle_found_void' }]);
     } finally {
       await store.close();

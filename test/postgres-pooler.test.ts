@@ -67,7 +67,7 @@ describe('a store behind a transaction pooler', () => {
     expect(await store.apply([aCredit(1n, 1_000n)])).toEqual([{ kind: 'credited', balanceNanousd: 1_000n }]);
     await blocker.query('COMMIT');
     await blocker.end();
-    expect(await store.heartbeat(1n)).toMatchObject({ closedUpTo: 0n });
+    expect(await store.heartbeat(1n)).toMatchObject({ lastCallId: 0n });
     const pooled = new pg.Client({ connectionString: pooler.url });
     await pooled.connect();
     expect((await pooled.query('SHOW lock_timeout')).rows).toEqual([{ lock_timeout: '0' }]);

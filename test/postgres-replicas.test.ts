@@ -97,7 +97,7 @@ describe('several processes on one PostgreSQL', () => {
     await one.store.apply([aHold(1n, 100n, { epoch: one.life.epoch })]);
     await silence(one.life.epoch, LIMITS.instanceDeadMs + 100);
     await heardFor(two.life.epoch, LIMITS.instanceDeadMs + 100);
-    expect(await two.store.heartbeat(two.life.epoch)).toMatchObject({ closedUpTo: 0n });
+    expect(await two.store.heartbeat(two.life.epoch)).toMatchObject({ lastCallId: 1n });
     expect(await two.store.reap()).toEqual({ voided: 1, stuck: null });
     expect(await two.store.reap()).toEqual({ voided: 0, stuck: null });
     expect(await one.store.heartbeat(one.life.epoch)).toBeNull();
@@ -156,7 +156,7 @@ describe('several processes on one PostgreSQL', () => {
     expect(again.voidedHolds).toBe(0);
     expect([await hasty.heartbeat(before.epoch), await hasty.heartbeat(again.epoch)]).toEqual([
       null,
-      { closedUpTo: 0n },
+      { lastCallId: 2n },
     ]);
     await letGo();
     await until(
@@ -193,7 +193,7 @@ describe('several processes on one PostgreSQL', () => {
     await silence(one.life.epoch, LIMITS.instanceDeadMs + 100);
     await two.store.heartbeat(two.life.epoch);
     expect(await two.store.reap()).toEqual({ voided: 0, stuck: null });
-    expect(await one.store.heartbeat(one.life.epoch)).toMatchObject({ closedUpTo: 0n });
+    expect(await one.store.heartbeat(one.life.epoch)).toMatchObject({ lastCallId: 1n });
     // A database that was unreachable has had no heartbeat from anybody, so the first process that reaches it again must not declare the others dead.
     await heardFor(two.life.epoch, 10 * LIMITS.instanceDeadMs);
     await silence(two.life.epoch, LIMITS.instanceDeadMs + 100);

@@ -81,11 +81,11 @@ export function timeContract(subject: StoreSubject): void {
 
   describe('instances', () => {
     it('stay registered until another one replaces them', async () => {
-      expect(await subject.store.heartbeat(1n)).toMatchObject({ closedUpTo: 0n });
+      expect(await subject.store.heartbeat(1n)).toMatchObject({ lastCallId: 0n });
       const { epoch } = await subject.store.beginInstance();
       expect([await subject.store.heartbeat(1n), await subject.store.heartbeat(epoch)]).toEqual([
         null,
-        { closedUpTo: 0n },
+        { lastCallId: 0n },
       ]);
     });
 
@@ -238,6 +238,25 @@ export function timeContract(subject: StoreSubject): void {
       expect(await subject.store.closeBooks(NOON_MS)).toEqual({ closed: 1, forgotten: 0 });
       expect(await subject.store.closeBooks(NOON_MS + 180_000)).toEqual({ closed: 0, forgotten: 5 });
       expect(await subject.store.verify()).toMatchObject({ receipts: 5, notKept: 5, violations: [] });
+    });
+
+    it('does not wait for the time of calls that were made while the clock was ahead', async () => {
+      const rightMs = subject.clock.nowMs();
+      const aheadMs = rightMs + 365 * 86_400_000;
+      await subject.store.apply([aHold(4n, 5n, { createdMs: aheadMs }), aSettle(4n, 5n)]);
+      await subject.store.apply([aHold(5n, 5n, { createdMs: rightMs }), aSettle(5n, 5n)]);
+      subject.clock.advance(2 * LIMITS.closingAgeMs);
+      expect(await subject.store.closeBooks(null)).toEqual({ closed: 5, forgotten: 0 });
+      expect(await subject.store.verify()).toMatchObject({ closedMonths: 1, closedReceipts: 5, violations: [] });
+      expect(await subject.store.closeBooks(rightMs + 1)).toEqual({ closed: 0, forgotten: 5 });
+      expect(await subject.store.verify()).toMatchObject({ receipts: 5, notKept: 5, violations: [] });
+    });
+
+    it('waits for calls that are only a little ahead of the clock', async () => {
+      subject.clock.advance(LIMITS.closingAgeMs);
+      const createdMs = subject.clock.nowMs() + LIMITS.closingAgeMs - 1;
+      await subject.store.apply([aHold(4n, 5n, { createdMs }), aSettle(4n, 5n)]);
+      expect(await subject.store.closeBooks(null)).toEqual({ closed: 3, forgotten: 0 });
     });
 
     it('refuses holds with an id in the closed part', async () => {

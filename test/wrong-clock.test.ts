@@ -1,9 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ManualClock } from '../src/kit/clock.ts';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { ManualClock, systemClock } from '../src/kit/clock.ts';
+import { idFloorAt } from '../src/kit/ids.ts';
+import { LIMITS } from '../src/limits.ts';
 import { type Harness, startHarness } from './harness.ts';
+import { aHold, aSettle } from './store-fixtures.ts';
 import { until } from './until.ts';
 
 /** A clock that was a year ahead is corrected: calls go on, and their receipts have the right time. */
@@ -61,4 +64,20 @@ test('while it runs, after the ledger was closed', async () => {
   clock.advance(60_000);
   await until(() => warned() === 1, 'the jump is logged');
   await harness.expectCleanBooks();
+});
+
+test('while only some workers had calls, after these were closed', async () => {
+  const { closingPeriodMs, bookkeepingFirstMs } = LIMITS;
+  onTestFinished(() => void Object.assign(LIMITS, { closingPeriodMs, bookkeepingFirstMs }));
+  Object.assign(LIMITS, { closingPeriodMs: 20, bookkeepingFirstMs: 20 });
+  harness = await startHarness({ folder, workers: 2 });
+  const { store, ids } = harness.running.books;
+  const createdMs = systemClock.nowMs() + YEAR_MS;
+  const id = idFloorAt(createdMs);
+  const { accountId } = await harness.mint();
+  const outcomes = await store.apply([aHold(id, 5n, { accountId, createdMs }), aSettle(id, 5n)]);
+  expect(outcomes.map(({ kind }) => kind)).toEqual(['held', 'settled']);
+  await until(() => ids.aheadMs > YEAR_MS / 2, 'the ledger is closed');
+  const answers = await Promise.all(Array.from({ length: 16 }, () => harness.post(ASK, { connection: 'close' })));
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
 });

@@ -14,7 +14,7 @@ describe('the heartbeat of a process that shares its store', () => {
   /** The store's answers to the next heartbeats; the last one repeats. */
   let answers: (boolean | Error)[];
   let beats: number;
-  let closedUpTo: bigint;
+  let lastCallId: bigint;
   let replaced: string | null;
   let reaps: number;
   let stuck: string | null;
@@ -27,7 +27,7 @@ describe('the heartbeat of a process that shares its store', () => {
     events = [];
     answers = [true];
     beats = 0;
-    closedUpTo = 0n;
+    lastCallId = 0n;
     replaced = null;
     reaps = 0;
     stuck = null;
@@ -40,7 +40,7 @@ describe('the heartbeat of a process that shares its store', () => {
           if ((await store.heartbeat(epoch)) === null) return null;
           const answer = answers.length > 1 ? answers.shift()! : answers[0]!;
           if (answer instanceof Error) throw answer;
-          return answer ? { closedUpTo } : null;
+          return answer ? { lastCallId } : null;
         },
         reap: async () => {
           reaps += 1;
@@ -123,10 +123,10 @@ describe('the heartbeat of a process that shares its store', () => {
   });
 
   it('makes ids above the part of the ledger that another process has closed', async () => {
-    closedUpTo = heartbeat.ids.next() + (10_000n << 22n);
-    expect(heartbeat.ids.next()).toBeLessThan(closedUpTo);
+    lastCallId = heartbeat.ids.next() + (10_000n << 22n);
+    expect(heartbeat.ids.next()).toBeLessThan(lastCallId);
     await pass(1);
-    expect(heartbeat.ids.next()).toBeGreaterThan(closedUpTo);
+    expect(heartbeat.ids.next()).toBeGreaterThan(lastCallId);
   });
 
   it('reports that the store was put back to an older state', async () => {

@@ -87,8 +87,8 @@ export class Heartbeat implements LedgerInstance {
     try {
       const beat = await store.heartbeat(this.epoch);
       if (beat === null) await this.#register();
-      // Another process, with a wrong clock, may have closed the ledger beyond the ids of this one.
-      else this.ids.continueAbove(beat.closedUpTo);
+      // The clock may have been ahead while only others had calls, and closed calls keep lower ids out.
+      else this.ids.continueAbove(beat.lastCallId);
       this.#heardMs = beganMs;
       void this.#reap();
     } catch (error) {

@@ -19,10 +19,13 @@ export function keepBooks(
   { config, clock, log }: BookkeepingTerms,
   { store, ids }: Pick<Books, 'store' | 'ids'>,
   signRoots: () => Promise<number> = async () => 0,
+  /** Called before each closing, which keeps ids below the closed calls out. */
+  raiseIds: () => Promise<void> = async () => undefined,
 ): { stop(): void } {
   const close = async (): Promise<void> => {
     const { receiptsDays, archiveFolder } = config.retention;
     const keptSinceMs = receiptsDays === null ? null : clock.nowMs() - receiptsDays * DAY_MS;
+    await raiseIds();
     const { closed, forgotten } = await store.closeBooks(archiveFolder === null ? keptSinceMs : null);
     log[closed + forgotten > 0 ? 'info' : 'debug']({ closed, forgotten }, 'Ledger closed.');
     await signQuietly(signRoots, log);

@@ -35,6 +35,8 @@ export interface Books {
   health(): Promise<StoreHealth>;
   /** Publishes this process's address for other processes, and whether its callers need a key. */
   announce(url: string, needsKey: boolean): void;
+  /** The highest id of any call, above which the ids of all workers continue; null if heartbeats tell each of them. */
+  lastCallId(): Promise<bigint | null>;
   /** Lets another worker of this process use the store; null if it opens the store itself. */
   ticket(): WriterTicket | null;
   close(): Promise<void>;
@@ -127,6 +129,7 @@ function openFolder(terms: BooksTerms): Promise<Books> {
       onReplaced: () => undefined,
       health: () => healthOf(store, ledger, clock),
       announce: (url, needsKey) => lock.describe({ ...holder, url, needsKey }),
+      lastCallId: async () => (await store.heartbeat(epoch))?.lastCallId ?? null,
       ticket: () => ({ ...instance, writer: store.connectWriter() }),
       close: () => cleanup.run(),
     };
@@ -174,6 +177,7 @@ export function joinBooks({ config, clock, ticket, worker, onFatal, onTrouble }:
       onReplaced: () => undefined,
       health: () => healthOf(store, ledger, clock),
       announce: () => undefined,
+      lastCallId: async () => null,
       ticket: () => null,
       close: () => cleanup.run(),
     };
@@ -222,6 +226,7 @@ async function openShared(terms: BooksTerms, url: string): Promise<Books> {
       onReplaced: (forget) => void forgetting.push(forget),
       health: () => healthOf(store, ledger, clock),
       announce: () => undefined,
+      lastCallId: async () => null,
       ticket: () => null,
       close: () => cleanup.run(),
     };

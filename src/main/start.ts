@@ -157,7 +157,7 @@ async function serveBooks(
   for (const port of ports) core.entrusted.ownPorts.add(port);
   workers.tell({ kind: 'own_ports', ports });
   books.announce(urls.url, terms.config.hosted);
-  startBackground(terms, books, core, signer, jobs, cleanup);
+  startBackground(terms, books, core, signer, jobs, workers, cleanup);
   const reloads = new Reloads({ store: books.store, keyring, inForce, egress, health }, workers);
   return {
     ...urls,
@@ -183,9 +183,11 @@ function startBackground(
   core: Core,
   signer: ReceiptSigner,
   jobs: OpenJobs,
+  workers: Workers,
   cleanup: Cleanup,
 ): void {
-  const bookkeeping = keepBooks(terms, books, () => signer.roots.signClosed());
+  const signRoots = () => signer.roots.signClosed();
+  const bookkeeping = keepBooks(terms, books, signRoots, () => raiseIds(books, workers));
   cleanup.add(() => bookkeeping.stop());
   core.webhooks.deliverer.start();
   core.alerts.watch.start();
@@ -197,6 +199,14 @@ function startBackground(
   if (terms.config.store === null || rateLimiter === null) return;
   const sharing = shareRequests(terms, rateLimiter, books.store);
   cleanup.add(() => sharing.stop());
+}
+
+/** If the clock was ahead while only some workers had calls, the others are below those ids. */
+async function raiseIds(books: Books, workers: Workers): Promise<void> {
+  const id = await books.lastCallId();
+  if (id === null) return;
+  books.ids.continueAbove(id);
+  workers.tell({ kind: 'ids_above', id });
 }
 
 function jobsOf({ config, log }: StartTerms, books: Books, core: Core, callsPerHost: number): OpenJobs {

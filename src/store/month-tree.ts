@@ -160,14 +160,15 @@ export interface PlacedSlice {
 /**
  * Puts the next calls, in the order of their ids, into months. The month of a call is that of the latest creation time
  * so far. So months follow each other in the order of ids, and a call is never added to an earlier month than the call
- * before it.
+ * before it. A time in the future is a mistake of the clock and begins no month: all calls until then would be in it.
  */
-export function placeInMonths(rows: readonly FormRow[], last: ClosedMonth | null): PlacedSlice {
+export function placeInMonths(rows: readonly FormRow[], last: ClosedMonth | null, nowMs: number): PlacedSlice {
   const months = new Map<bigint, ClosedMonth>();
   let latestMs = last?.latest_ms ?? null;
   let monthMs = last?.month_ms ?? 0n;
   const placed = rows.map((row) => {
-    const [id, , createdMs] = row;
+    const [id, , givenMs] = row;
+    const createdMs = givenMs <= nowMs ? givenMs : (latestMs ?? BigInt(nowMs));
     if (latestMs === null || createdMs > latestMs) {
       latestMs = createdMs;
       monthMs = BigInt(startOfMonthMs(Number(createdMs)));
@@ -190,9 +191,16 @@ export function findMonths(rows: readonly FormRow[], months: readonly ClosedMont
 
 /** How many of the next calls can no longer change: none is open, and none is so recent that one may get a lower id. */
 export function countSettled(rows: readonly FormRow[], nowMs: number): number {
-  const youngestMs = nowMs - LIMITS.closingAgeMs;
-  const end = rows.findIndex((row) => row[8] === CALL_STATE.of.open || row[2] > youngestMs);
+  const end = rows.findIndex((row) => row[8] === CALL_STATE.of.open || isRecent(Number(row[2]), nowMs));
   return end === -1 ? rows.length : end;
+}
+
+/**
+ * A call that is still further in the future was made while the clock was wrong. Nothing would be closed before its time
+ * if closing waited for it, and all ids of today are above its own (see `Beat`).
+ */
+export function isRecent(createdMs: number, nowMs: number): boolean {
+  return Math.abs(nowMs - createdMs) < LIMITS.closingAgeMs;
 }
 
 /**

@@ -213,8 +213,8 @@ export interface Instance {
 }
 
 export interface Beat {
-  /** The id up to which the ledger is closed. New ids must be above it. */
-  readonly closedUpTo: bigint;
+  /** The highest id of any call. New ids must be above it: the ledger may soon be closed up to there. */
+  readonly lastCallId: bigint;
 }
 
 export interface Reaping {

@@ -47,6 +47,8 @@ export type Order =
   /** The master keys have changed. */
   | { readonly kind: 'use_keys'; readonly keys: MasterKeys }
   | { readonly kind: 'news'; readonly news: HostNews }
+  /** Continue with ids above this one. */
+  | { readonly kind: 'ids_above'; readonly id: bigint }
   | { readonly kind: 'metrics'; readonly number: number }
   /** Finish the calls within the time for it, close everything, and end. */
   | { readonly kind: 'drain' };

@@ -223,6 +223,9 @@ async function obey(order: Order, { parts, core, health, listener, reload }: Obe
     case 'news':
       health.adopt(order.news);
       return;
+    case 'ids_above':
+      parts.books.ids.continueAbove(order.id);
+      return;
     case 'metrics':
       report({ kind: 'metrics', number: order.number, part: await core.metrics.part() });
       return;

@@ -71,7 +71,7 @@ export class WorkerPool {
     await Promise.all(this.#threads.map((thread) => thread.listen(host, port)));
   }
 
-  tell(order: Extract<Order, { kind: 'own_ports' | 'use_keys' | 'news' }>): void {
+  tell(order: Extract<Order, { kind: 'own_ports' | 'use_keys' | 'news' | 'ids_above' }>): void {
     for (const thread of this.#threads) thread.post(order);
   }
 

@@ -64,7 +64,7 @@ export class Workers implements OtherWorkers {
     this.#pool?.tell({ kind: 'news', news });
   }
 
-  tell(order: Extract<Order, { kind: 'own_ports' | 'use_keys' }>): void {
+  tell(order: Extract<Order, { kind: 'own_ports' | 'use_keys' | 'ids_above' }>): void {
     this.#pool?.tell(order);
   }
 

@@ -6,6 +6,7 @@ import type { Membership, Person } from '../people.ts';
 import type { GroupRow, JobRow, JobTotals } from '../rules/job-rules.ts';
 import type { Call, LedgerRows, Mutable, Spend } from '../rules/rows.ts';
 import type { Account, CreditOperation, KeyRow, Page, ProviderKeyRow } from '../store.ts';
+import { startOfMonthMs } from '../windows.ts';
 
 export type MemoryJob = Mutable<Job> & JobRow;
 export type MemoryGroup = Mutable<JobGroup> & GroupRow;
@@ -41,6 +42,18 @@ export class MemoryRows implements LedgerRows {
 
   jobOfCall(callId: bigint): MemoryJob | undefined {
     return [...this.jobs.values()].find((job) => job.callId === callId);
+  }
+
+  get lastCallId(): bigint {
+    return [...this.calls.keys()].reduce((last, id) => (id > last ? id : last), this.closedUpTo);
+  }
+
+  /** A time in the future begins no month. */
+  close({ id, createdMs }: Receipt, nowMs: number): void {
+    this.closedUpTo = id;
+    if (createdMs <= nowMs) this.latestMs = Math.max(this.latestMs, createdMs);
+    else if (this.latestMs === Number.NEGATIVE_INFINITY) this.latestMs = nowMs;
+    this.months.set(id, startOfMonthMs(this.latestMs));
   }
 
   receipts(): Receipt[] {

@@ -9,7 +9,7 @@ import type { JobStore } from '../jobs.ts';
 import type { Rotation, RotationOutcome } from '../key-secrets.ts';
 import type { KeySpending } from '../key-uses.ts';
 import { NO_LOSS } from '../loss-allowance.ts';
-import { countExpired } from '../month-tree.ts';
+import { countExpired, isRecent } from '../month-tree.ts';
 import type { ReceiptArchive } from '../receipt-archive.ts';
 import { MoneyRules } from '../rules/money-rules.ts';
 import { windowNameOf } from '../rules/rows.ts';
@@ -46,7 +46,7 @@ import {
   type VerifyReport,
 } from '../store.ts';
 import type { UsageStore } from '../usage-store.ts';
-import { startOfDayMs, startOfMonthMs, windowSpan } from '../windows.ts';
+import { startOfDayMs, windowSpan } from '../windows.ts';
 import { sliceOf } from './account-receipts.ts';
 import { memoryFeed } from './call-feed.ts';
 import { creditsOf, entriesOf } from './entries.ts';
@@ -107,13 +107,12 @@ export class MemoryStore implements Store {
     this.#rows.epochs.add(this.#rows.epoch);
     const open = [...this.#rows.calls.values()].filter((call) => call.receipt.state === 'open');
     for (const call of open) this.#operations.void(call.receipt.id, DIED_REASON);
-    const { epoch, closedUpTo } = this.#rows;
-    const lastCallId = [...this.#rows.calls.keys()].reduce((last, id) => (id > last ? id : last), closedUpTo);
+    const { epoch, lastCallId } = this.#rows;
     return { number: Number(epoch % 1024n), epoch, lastCallId, voidedHolds: open.length, replaced: null };
   }
 
   async heartbeat(epoch: bigint): Promise<Beat | null> {
-    return epoch === this.#rows.epoch ? { closedUpTo: this.#rows.closedUpTo } : null;
+    return epoch === this.#rows.epoch ? { lastCallId: this.#rows.lastCallId } : null;
   }
 
   async reap(): Promise<Reaping> {
@@ -364,10 +363,9 @@ export class MemoryStore implements Store {
     let closed = 0;
     for (const receipt of this.#rows.receipts()) {
       if (receipt.id <= this.#rows.closedUpTo) continue;
-      if (receipt.state === 'open' || receipt.createdMs > this.#clock.nowMs() - LIMITS.closingAgeMs) break;
-      this.#rows.closedUpTo = receipt.id;
-      this.#rows.latestMs = Math.max(this.#rows.latestMs, receipt.createdMs);
-      this.#rows.months.set(receipt.id, startOfMonthMs(this.#rows.latestMs));
+      const nowMs = this.#clock.nowMs();
+      if (receipt.state === 'open' || isRecent(receipt.createdMs, nowMs)) break;
+      this.#rows.close(receipt, nowMs);
       closed += 1;
     }
     const forgotten = forgetBeforeMs === null ? [] : this.#expired(forgetBeforeMs);

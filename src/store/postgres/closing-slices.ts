@@ -42,10 +42,11 @@ export class ClosingSlices {
   }
 
   /** Calls that an earlier version closed without a tree. */
-  nextWithoutTree(): Promise<ClosingSlice | null> {
+  nextWithoutTree(nowMs: number): Promise<ClosingSlice | null> {
     return this.#atOnce(async (sql) => {
       const after = await lastInTrees(sql);
-      return this.#grow(sql, after, await this.#reader.rows(sql, after, await closedUpTo(sql), ROWS_MAX));
+      const rows = await this.#reader.rows(sql, after, await closedUpTo(sql), ROWS_MAX);
+      return this.#grow(sql, after, rows, nowMs);
     });
   }
 
@@ -64,7 +65,7 @@ export class ClosingSlices {
     return this.#atOnce(async (sql) => {
       const after = await closedUpTo(sql);
       const rows = await this.#reader.rows(sql, after, INT64_MAX, ROWS_MAX);
-      return this.#grow(sql, after, rows.slice(0, countSettled(rows, nowMs)));
+      return this.#grow(sql, after, rows.slice(0, countSettled(rows, nowMs)), nowMs);
     });
   }
 
@@ -86,9 +87,9 @@ export class ClosingSlices {
     });
   }
 
-  async #grow(sql: RunSql, after: bigint, rows: readonly FormRow[]): Promise<ClosingSlice | null> {
+  async #grow(sql: RunSql, after: bigint, rows: readonly FormRow[], nowMs: number): Promise<ClosingSlice | null> {
     const months = await this.#reader.months(sql);
-    const placed = placeInMonths(rows, months.at(-1) ?? null);
+    const placed = placeInMonths(rows, months.at(-1) ?? null, nowMs);
     return this.#slice(sql, after, rows, placed.months, placed.rows, MONTH_PART.closed);
   }
 

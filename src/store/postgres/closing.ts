@@ -22,7 +22,7 @@ export async function closeInSlices(
   const slices = new ClosingSlices(connections);
   const writing = (write: (sql: RunSql, slice: ClosingSlice) => Promise<boolean>) => (slice: ClosingSlice) =>
     connections.transaction((sql) => write(sql, slice));
-  await inSlices({ pace, prepare: () => slices.nextWithoutTree(), write: writing(addToTrees) });
+  await inSlices({ pace, prepare: () => slices.nextWithoutTree(nowMs), write: writing(addToTrees) });
   await inSlices({
     pace,
     prepare: () => slices.nextWithoutUsage(),

@@ -120,12 +120,13 @@ export class Instances {
            beating_since = CASE WHEN beat_at < ${ago(LIMITS.instanceSilentMs)} THEN clock_timestamp() ELSE beating_since END
          WHERE epoch = ${epoch} AND token = ${registration.token} AND state = ${ALIVE} RETURNING 1)
        ${factsOf(registration)} ${this.#serverFacts}
-       UNION ALL SELECT 'beats', count(*) FROM beat UNION ALL SELECT 'now_ms', now_ms FROM (SELECT ${NOW_MS}) AS clock`,
+       UNION ALL SELECT 'beats', count(*) FROM beat UNION ALL SELECT 'last_call_id', ${LAST_CALL_ID}
+       UNION ALL SELECT 'now_ms', now_ms FROM (SELECT ${NOW_MS}) AS clock`,
     );
     const facts = asFacts(rows);
     this.#time.set(facts.get('now_ms')!);
     if (this.#registrations.check(registration, facts, confirmed) !== null) return null;
-    return facts.get('beats') === 1n ? { closedUpTo: facts.get('closed_up_to')! } : null;
+    return facts.get('beats') === 1n ? { lastCallId: facts.get('last_call_id')! } : null;
   }
 
   async #checkConnection(read: ReadFacts): Promise<void> {
@@ -258,10 +259,10 @@ async function readableServerFacts(connections: Connections): Promise<string> {
 const NOTHING_VOIDED: Reaping = { voided: 0, stuck: null };
 
 /** The highest id of any call; deleted ones are in the closed part. */
+const LAST_CALL_ID = `greatest((SELECT max(id) FROM call), (SELECT value FROM meta WHERE name = 'closed_up_to'), 0::int8)`;
+
 async function lastCallId(sql: RunSql): Promise<bigint> {
-  const [row] = await sql<{ id: bigint }>(
-    `SELECT greatest((SELECT max(id) FROM call), (SELECT value FROM meta WHERE name = 'closed_up_to'), 0::int8) AS id`,
-  );
+  const [row] = await sql<{ id: bigint }>(`SELECT ${LAST_CALL_ID} AS id`);
   return row!.id;
 }
 

@@ -23,7 +23,7 @@ export async function closeBooks(terms: ClosingTerms): Promise<{ closed: number;
   const { rowsMax } = pace;
   await inSlices({
     pace,
-    prepare: () => scan('nextWithoutTree', rowsMax),
+    prepare: () => scan('nextWithoutTree', nowMs, rowsMax),
     write: (slice) => writer.call('addToTrees', nowMs, slice),
   });
   await inSlices({

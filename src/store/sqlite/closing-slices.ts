@@ -51,10 +51,11 @@ export class ClosingSlices {
   }
 
   /** Calls that an earlier version closed without a tree. */
-  nextWithoutTree(rowsMax: number): ClosingSlice | null {
+  nextWithoutTree(nowMs: number, rowsMax: number): ClosingSlice | null {
     return atOneMoment(this.#database, () => {
       const after = lastInTrees(this.#database);
-      return this.#grow(after, this.#reader.rows(after, readMeta(this.#database, 'closed_up_to'), rowsMax));
+      const rows = this.#reader.rows(after, readMeta(this.#database, 'closed_up_to'), rowsMax);
+      return this.#grow(after, rows, nowMs);
     });
   }
 
@@ -74,7 +75,7 @@ export class ClosingSlices {
     return atOneMoment(this.#database, () => {
       const after = readMeta(this.#database, 'closed_up_to');
       const rows = this.#reader.rows(after, INT64_MAX, rowsMax);
-      const slice = this.#grow(after, rows.slice(0, countSettled(rows, nowMs)));
+      const slice = this.#grow(after, rows.slice(0, countSettled(rows, nowMs)), nowMs);
       return slice === null ? null : { ...slice, usage: readUsage(this.#database, slice) };
     });
   }
@@ -96,8 +97,8 @@ export class ClosingSlices {
     });
   }
 
-  #grow(after: bigint, rows: readonly FormRow[]): ClosingSlice | null {
-    const placed = placeInMonths(rows, this.#reader.months().at(-1) ?? null);
+  #grow(after: bigint, rows: readonly FormRow[], nowMs: number): ClosingSlice | null {
+    const placed = placeInMonths(rows, this.#reader.months().at(-1) ?? null, nowMs);
     const months = placed.months.flatMap(({ month_ms, up_to, latest_ms }) => [month_ms, up_to, latest_ms]);
     return this.#slice(after, rows, months, placed.rows, MONTH_PART.closed);
   }

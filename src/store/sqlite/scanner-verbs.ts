@@ -59,7 +59,7 @@ function scannerVerbs(database: DatabaseSync) {
     endedCalls: (fromId: bigint, sinceMs: number, limit: number) =>
       runProgram(database, endedCalls(fromId, sinceMs, limit)),
     endedReceipts: (ids: readonly bigint[]) => runProgram(database, endedReceipts(ids)),
-    nextWithoutTree: (rowsMax: number) => closing.nextWithoutTree(rowsMax),
+    nextWithoutTree: (nowMs: number, rowsMax: number) => closing.nextWithoutTree(nowMs, rowsMax),
     nextWithoutUsage: (rowsMax: number) => closing.nextWithoutUsage(rowsMax),
     nextSettled: (nowMs: number, rowsMax: number) => closing.nextSettled(nowMs, rowsMax),
     nextExpired: (beforeMs: number, nowMs: number, rowsMax: number) => closing.nextExpired(beforeMs, nowMs, rowsMax),

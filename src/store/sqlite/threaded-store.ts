@@ -59,7 +59,6 @@ import { KeyReader } from './keys.ts';
 import { fullOutcome } from './lean-outcome.ts';
 import type { Link } from './link.ts';
 import { LinkOnDemand } from './link-on-demand.ts';
-import { readMeta } from './meta.ts';
 import { ProviderKeyReader } from './provider-keys.ts';
 import { ReceiptReader } from './receipts.ts';
 import type { ScannerVerbs } from './scanner-verbs.ts';
@@ -172,7 +171,7 @@ export class ThreadedStore implements SqliteStore {
 
   /** One process has the folder while it runs. */
   async heartbeat(epoch: bigint): Promise<Beat | null> {
-    return epoch === this.#epoch ? { closedUpTo: readMeta(this.#reader, 'closed_up_to') } : null;
+    return epoch === this.#epoch ? { lastCallId: lastCallId(this.#reader) } : null;
   }
 
   async reap(): Promise<Reaping> {
