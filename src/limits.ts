@@ -70,6 +70,8 @@ export const LIMITS = {
   rateNanousdPerMillionMax: 1_000_000_000_000_000,
   /** Most that is recorded as lost on one call, so that absurd usage counts cannot overflow the sum of a year. */
   lossNanousdMax: 1_000_000_000_000,
+  /** Most tokens of one kind that a call can have used: sums of more than this could overflow, and the ledger could not be closed. */
+  usageTokensMax: 2_000_000_000,
   /** The period of the loss allowance. */
   lossWindowMs: 3_600_000,
   /** Bursts that a key may owe, when several processes each admitted one before they learned of the others'. */

@@ -1,5 +1,6 @@
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { LIMITS } from '../src/limits.ts';
 import { CHAT_ANSWER, CHAT_FRAMES, DEPLOYMENT, RESPONSE_FRAMES } from './cloud-resource.ts';
 import { API_KEY, ASK, CustodyFixture, OWNER, readRefusal } from './custody-fixture.ts';
 import { until } from './until.ts';
@@ -111,6 +112,24 @@ describe('a call on a deployment', () => {
   test('the answer comes as it was written, but for the cost in its usage', async () => {
     const answer = await custody.chat(DEPLOYMENT);
     expect(await answer.text()).toBe(CHAT_ANSWER.replace('"odd":1.0}', '"odd":1.0,"cost":0,"cost_nanousd":0}'));
+  });
+
+  test('has usage that can be added up, whatever the provider reports', async () => {
+    const reported = (count: number): string => CHAT_ANSWER.replace('"prompt_tokens":11', `"prompt_tokens":${count}`);
+    const usageOf = async (body: string): Promise<unknown> => {
+      custody.resource.answer = () => ({ status: 200, body });
+      const answer = await custody.chat(DEPLOYMENT);
+      const id = answer.headers.get('x-gateway-request-id')!;
+      const { usage, usage_source } = await custody.harness.receipt(id, custody.minted.secret);
+      return { usage, usage_source };
+    };
+    expect(await usageOf(reported(LIMITS.usageTokensMax))).toMatchObject({
+      usage: { fresh_tokens: LIMITS.usageTokensMax, output_tokens: 5 },
+      usage_source: 'reported',
+    });
+    const estimated = { usage: { fresh_tokens: 2, output_tokens: 5 }, usage_source: 'estimated' };
+    expect(await usageOf(reported(LIMITS.usageTokensMax + 1))).toMatchObject(estimated);
+    expect(await usageOf(reported(Number.MAX_SAFE_INTEGER))).toMatchObject(estimated);
   });
 
   test('costs nothing even on an empty account, at a spent cap and under a ceiling of nothing', async () => {

@@ -1,3 +1,5 @@
+import { LIMITS } from '../limits.ts';
+
 /** Token counts in disjoint buckets, except that `reasoningTokens` is part of `outputTokens`. */
 export interface Usage {
   readonly freshTokens: number;
@@ -32,4 +34,20 @@ export const ZERO_USAGE: Usage = {
 /** All input tokens, whatever their bucket. */
 export function inputTokens(usage: Usage): number {
   return usage.freshTokens + usage.cacheReadTokens + usage.cacheWriteTokens + usage.cacheWrite1hTokens;
+}
+
+/** Whether all counts can be stored and added up. Written out: an array would be allocated for every call. */
+export function areCounts(usage: Usage): boolean {
+  return (
+    isCount(usage.freshTokens) &&
+    isCount(usage.cacheReadTokens) &&
+    isCount(usage.cacheWriteTokens) &&
+    isCount(usage.cacheWrite1hTokens) &&
+    isCount(usage.outputTokens) &&
+    isCount(usage.reasoningTokens)
+  );
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0 && value <= LIMITS.usageTokensMax;
 }

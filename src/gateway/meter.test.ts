@@ -153,7 +153,7 @@ describe('the meter', () => {
     });
   });
 
-  it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])(
+  it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, LIMITS.usageTokensMax + 1])(
     'takes a reported count of %s for missing, and raises the alarm',
     (count) => {
       for (const usage of [reported({ outputTokens: count }), partial({ cacheWrite1hTokens: count })]) {

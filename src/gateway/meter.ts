@@ -1,6 +1,6 @@
 import type { ErrorName } from '../canonical/errors.ts';
 import type { CostComponents, Settlement, UsageSource } from '../canonical/receipt.ts';
-import { type Usage, type UsageReading, ZERO_USAGE } from '../canonical/usage.ts';
+import { areCounts, type Usage, type UsageReading, ZERO_USAGE } from '../canonical/usage.ts';
 import { LIMITS } from '../limits.ts';
 import { costOf } from '../money/cost.ts';
 import { estimateTokens } from '../money/estimate-tokens.ts';
@@ -211,21 +211,5 @@ function hasDefect(reading: UsageReading): boolean {
 /** The last check before billing: usage with invalid counts is treated as missing. */
 function withUsableCounts(reading: UsageReading): UsageReading {
   if (reading.state === 'missing' || areCounts(reading.usage)) return reading;
-  return { state: 'missing', defect: 'counts that are negative or not whole numbers' };
-}
-
-/** Written out: an array would be allocated for every call. */
-function areCounts(usage: Usage): boolean {
-  return (
-    isCount(usage.freshTokens) &&
-    isCount(usage.cacheReadTokens) &&
-    isCount(usage.cacheWriteTokens) &&
-    isCount(usage.cacheWrite1hTokens) &&
-    isCount(usage.outputTokens) &&
-    isCount(usage.reasoningTokens)
-  );
-}
-
-function isCount(value: number): boolean {
-  return Number.isSafeInteger(value) && value >= 0;
+  return { state: 'missing', defect: 'counts that are negative, not whole numbers or absurdly high' };
 }

@@ -1,5 +1,5 @@
 import type { GatewayError } from '../../canonical/errors.ts';
-import { MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
+import { areCounts, MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
 import { tryParseJson } from '../../json/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
 import type { PassedFrames } from '../../wires/frames/passed-frames.ts';
@@ -79,7 +79,7 @@ export class VerbatimStream implements StreamRelay {
 
 /** The caller pays the provider, so invalid counts raise no alarm here. */
 export function withoutDefect(reading: UsageReading): UsageReading {
-  return reading.state === 'missing' ? MISSING_USAGE : reading;
+  return reading.state === 'missing' || !areCounts(reading.usage) ? MISSING_USAGE : reading;
 }
 
 function isObject(value: unknown): boolean {
