@@ -143,7 +143,7 @@ describe.each(TRANSPORTS)('over the %s transport', (transport) => {
   describe('what is not answered', () => {
     test('a base URL with /v1 twice gets an error that says so', async () => {
       const error = await expectRefusal(await harness.post(ASK, {}, '/v1/v1/chat/completions'), 404, 'unknown_url');
-      expect(error.message).toContain('already ends in /v1');
+      expect(error.message).toContain('Take it out of the base URL');
     });
 
     test.each([

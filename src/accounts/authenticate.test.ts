@@ -83,6 +83,10 @@ describe('hosted mode answers the same 401 to', () => {
     expect((answer as GatewayError).message).toBe((authenticate([], hosted) as GatewayError).message);
     expect(JSON.stringify(answer) + (answer as GatewayError).message).not.toContain(KEY);
   });
+
+  test('a wrong key, in the words by which a client library tells it from a bad request', () => {
+    expect((authenticate([], hosted) as GatewayError).message).toContain('Incorrect API key provided');
+  });
 });
 
 describe('local mode', () => {
@@ -124,7 +128,7 @@ test.each(['disabledMs', 'personDisabledMs'])('a key with %s is refused with a m
   for (const localAccountId of [null, LOCAL]) {
     const answer = await authenticate(['x-api-key', KEY], { directory: off, localAccountId, page: null });
     expect(answer).toMatchObject({ status: 401, code: 'invalid_api_key' });
-    expect((answer as GatewayError).message).toMatch(/^This API key is disabled\./);
+    expect((answer as GatewayError).message).toMatch(/^Incorrect API key provided: it is disabled\./);
   }
 });
 

@@ -73,17 +73,20 @@ function callerOf(key: KeyRow): Answer {
   return isDisabled(key) ? disabledKey() : { accountId: key.accountId, keyId: key.id, key };
 }
 
+/** A client library tells a wrong key from a bad request by these words of the vendor, because both have the same type. */
+const WRONG_KEY = 'Incorrect API key provided';
+
 /** A caller that may use the key may learn that it is disabled, instead of searching for a mistake of its own. */
 function disabledKey(): GatewayError {
   return new GatewayError('invalid_api_key', {
-    message: 'This API key is disabled. Ask the owner of its account to enable it, or use another key.',
+    message: `${WRONG_KEY}: it is disabled. Ask the owner of its account to enable it, or use another key.`,
   });
 }
 
 /** The same error for every other reason, so that it reveals nothing about keys. */
 export function invalidKey(): GatewayError {
   return new GatewayError('invalid_api_key', {
-    message: 'No valid API key was sent. Send one gateway key as "Authorization: Bearer <key>" or in x-api-key.',
+    message: `${WRONG_KEY}, or none. Send one gateway key as "Authorization: Bearer <key>" or in x-api-key.`,
   });
 }
 

@@ -150,6 +150,18 @@ describe('a list', () => {
     expect(list.data[1]).not.toHaveProperty('object');
   });
 
+  test('in the messages vendor’s shape has every field that its typed SDKs require', () => {
+    expect(messagesModelList(catalog).data[1]).toMatchObject({
+      max_input_tokens: 400_000,
+      max_tokens: 128_000,
+      capabilities: null,
+      line: null,
+      lifecycle: 'active',
+      deprecated_at: null,
+      retires_at: null,
+    });
+  });
+
   test('in the messages vendor’s shape may be empty', () => {
     expect(messagesModelList(catalog, new Set())).toEqual({ data: [], has_more: false, first_id: null, last_id: null });
   });

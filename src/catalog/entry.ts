@@ -53,9 +53,23 @@ export interface ModelList {
   links: { next: null };
 }
 
+/** The fields of the messages wire's vendor. Its typed SDKs throw where one is missing; null is what they take for unknown. */
+interface MessagesModelFields {
+  type: 'model';
+  display_name: string;
+  created_at: string;
+  max_input_tokens: number;
+  max_tokens: number;
+  capabilities: null;
+  line: null;
+  lifecycle: 'active';
+  deprecated_at: null;
+  retires_at: null;
+}
+
 /** The list in the format of the messages wire's vendor, with our fields added. */
 export interface MessagesModelList {
-  data: (Omit<ModelEntry, 'object'> & { type: 'model'; display_name: string; created_at: string })[];
+  data: (Omit<ModelEntry, 'object'> & MessagesModelFields)[];
   has_more: false;
   first_id: string | null;
   last_id: string | null;
@@ -88,7 +102,19 @@ export function messagesModelList(catalog: Listing, allowed: AllowedIds = null):
 export function messagesModelEntry(model: CatalogModel): MessagesModelList['data'][number] {
   const { object: _, ...entry } = modelEntry(model);
   const createdAt = new Date(model.createdSeconds * 1000).toISOString().replace('.000Z', 'Z');
-  return { type: 'model', display_name: model.name, created_at: createdAt, ...entry };
+  return {
+    type: 'model',
+    display_name: model.name,
+    created_at: createdAt,
+    max_input_tokens: model.contextWindow,
+    max_tokens: model.maxOutputTokens,
+    capabilities: null,
+    line: null,
+    lifecycle: 'active',
+    deprecated_at: null,
+    retires_at: null,
+    ...entry,
+  };
 }
 
 export function modelEntry(model: CatalogModel): ModelEntry {

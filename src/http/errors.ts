@@ -16,7 +16,10 @@ export function errorOfUnknownRoute(
     });
   }
   if (path.startsWith('/v1/v1/')) {
-    return new GatewayError('unknown_url', { message: 'The base URL already ends in /v1; leave it out of the path.' });
+    return new GatewayError('unknown_url', {
+      message:
+        'This path has /v1 twice: the client adds it to a base URL that ends in it. Take it out of the base URL.',
+    });
   }
   const methods = methodsAt({ url }, routes);
   if (methods.length > 0) {

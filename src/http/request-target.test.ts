@@ -23,6 +23,10 @@ describe('accepts a path that can be read in only one way', () => {
   ])('%s', (target) => expect(checkTarget(target)).toBeNull());
 });
 
+test('says where two slashes usually come from: a base URL that ends in one', () => {
+  expect(checkTarget('/v1//chat/completions')!.message).toContain('base URL');
+});
+
 describe('refuses a path that another reader could take for a different one', () => {
   test.each([
     ['an absolute form', 'http://evil.example/v1/models', 'begins with a slash'],

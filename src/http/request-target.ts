@@ -9,6 +9,9 @@ const HASH = 0x23;
 const BACKSLASH = 0x5c;
 const DELETE = 0x7f;
 
+const TWO_SLASHES =
+  'must not have two slashes in a row; if the base URL in the settings of your client ends in one, take it out';
+
 /**
  * Refuses, rather than normalises, a path that a proxy in front of us could read as a different one: a proxy that allows
  * requests by path must mean the path we serve. The query only has to be ASCII.
@@ -18,7 +21,7 @@ export function checkTarget(target: string): GatewayError | null {
   let segmentStart = 1;
   for (let at = 1; ; at++) {
     const code = at < target.length ? target.charCodeAt(at) : QUESTION_MARK;
-    if (code === SLASH && at === segmentStart) return badTarget('must not have two slashes in a row');
+    if (code === SLASH && at === segmentStart) return badTarget(TWO_SLASHES);
     if (code === SLASH || code === QUESTION_MARK) {
       if (isDots(target, segmentStart, at)) return badTarget('must not have "." or ".." as a segment');
       if (code === QUESTION_MARK) return at < target.length ? checkQuery(target.slice(at)) : null;
