@@ -38,6 +38,8 @@ export interface HostSlots {
    * and goes to no other host. `any`: a reseller, which passes it on to its origin.
    */
   readonly seals?: string;
+  /** It signs tool calls and refuses earlier ones without a signature, unless they have this as their `extra_content`. */
+  readonly unsignedCall?: Readonly<Record<string, unknown>>;
   /** It knows namespaces, custom tools and client-run tool search on the responses wire; other hosts get functions. */
   readonly clientTools?: boolean;
 }

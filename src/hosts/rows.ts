@@ -60,7 +60,12 @@ const vendors: readonly HostRow[] = [
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
     wires: ['chat', 'embeddings'],
     keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
-    slots: COMPATIBLE,
+    // Its newer models refuse tool calls of the current turn without a signature, and many clients do not send one back.
+    slots: {
+      ...COMPATIBLE,
+      seals: 'google',
+      unsignedCall: { google: { thought_signature: 'skip_thought_signature_validator' } },
+    },
   },
   {
     // Its reasoning models reject a turn without its reasoning under this name.

@@ -9,6 +9,8 @@ export interface HostQuirks {
   readonly traces?: 'reasoning' | 'reasoning_content' | 'none';
   /** The vendor whose encrypted reasoning the host makes and takes back; absent: its wire's vendor; `any`: every vendor. */
   readonly seals?: string;
+  /** What the host takes as the signature of a tool call that it did not sign; absent: it signs no calls. */
+  readonly unsignedCall?: Readonly<Record<string, unknown>>;
   /** The host of the responses wire knows all tools that clients run; absent: it gets them as functions. */
   readonly clientTools?: boolean;
 }

@@ -2,6 +2,7 @@ import type { EventSink, FinishReason } from '../../canonical/events.ts';
 import type { OpaqueReasoning } from '../../canonical/request.ts';
 import { type Members, objectsIn } from '../fields/members.ts';
 import { WaitingRoom, WaitingText } from '../frames/waiting-text.ts';
+import { readCallSignature } from './call-signatures.ts';
 import { readOpaque } from './reasoning-details.ts';
 import { WholeArguments } from './whole-arguments.ts';
 
@@ -13,12 +14,14 @@ class CallsInterleaved extends Error {
 interface Fragment {
   readonly name: string;
   readonly words: string;
+  readonly signature?: OpaqueReasoning | null;
 }
 
 /** A call that began while the arguments of another one were incomplete. */
 interface WaitingCall {
   readonly id: string;
   name: string;
+  signature: OpaqueReasoning | null;
   readonly words: WaitingText;
 }
 
@@ -34,8 +37,12 @@ export class DeltaEmitter {
   /** The id of an open call that has no name yet: some hosts send the name in a later fragment. */
   #unnamedId: string | null = null;
 
-  constructor(emit: EventSink) {
+  /** The vendor that signs the calls; null if none does. */
+  readonly #vendor: string | null;
+
+  constructor(emit: EventSink, vendor: string | null = null) {
     this.#emit = emit;
+    this.#vendor = vendor;
   }
 
   delta(delta: Members): void {
@@ -74,7 +81,8 @@ export class DeltaEmitter {
   #call(call: Members): void {
     const index = call.index as number;
     const called = call.function as Members | undefined;
-    const fragment = { name: textOf(called?.name), words: textOf(called?.arguments) };
+    const signature = readCallSignature(call, this.#vendor);
+    const fragment = { name: textOf(called?.name), words: textOf(called?.arguments), signature };
     if (this.#open === index) this.#continue(fragment);
     else if (this.#isWaiting(index, call.id)) this.#wait(index, fragment);
     else if (typeof call.id === 'string') this.#beginCall(index, call.id, fragment);
@@ -89,22 +97,31 @@ export class DeltaEmitter {
   #isWaiting(index: number, id: unknown): boolean {
     if (this.#waiting.has(index)) return true;
     if (typeof id !== 'string' || typeof this.#open !== 'number' || this.#arguments.areWhole) return false;
-    this.#waiting.set(index, { id, name: '', words: new WaitingText(this.#room) });
+    this.#waiting.set(index, { id, name: '', signature: null, words: new WaitingText(this.#room) });
     return true;
   }
 
-  #wait(index: number, { name, words }: Fragment): void {
+  #wait(index: number, { name, words, signature = null }: Fragment): void {
     const call = this.#waiting.get(index)!;
     call.name ||= name;
+    call.signature ??= signature;
     call.words.add(words);
   }
 
   #beginCall(index: number, id: string, fragment: Fragment): void {
     this.#end();
+    this.#sign(fragment.signature ?? null);
     this.#open = index;
     this.#unnamedId = id;
     this.#arguments = new WholeArguments();
     this.#continue(fragment);
+  }
+
+  /** The signature comes before its call, in a block of its own. */
+  #sign(opaque: OpaqueReasoning | null): void {
+    if (opaque === null) return;
+    this.#emit({ kind: 'block-start', block: { kind: 'reasoning' } });
+    this.#emit({ kind: 'block-end', opaque });
   }
 
   #continue({ name, words }: Fragment): void {
@@ -128,9 +145,9 @@ export class DeltaEmitter {
 
   #beginNext(): void {
     const index = this.#waiting.keys().next().value!;
-    const { id, name, words } = this.#waiting.get(index)!;
+    const { id, name, signature, words } = this.#waiting.get(index)!;
     this.#waiting.delete(index);
-    this.#beginCall(index, id, { name, words: '' });
+    this.#beginCall(index, id, { name, words: '', signature });
     for (const piece of words.pieces()) this.#continue({ name: '', words: piece });
   }
 

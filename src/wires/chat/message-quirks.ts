@@ -1,6 +1,7 @@
 import type { JsonEdit } from '../../json/json.ts';
 import { isObject, isText, type Members, objectsIn } from '../fields/members.ts';
 import type { HostQuirks } from '../quirks.ts';
+import { CALL_SIGNATURE, isUnsigned } from './call-signatures.ts';
 import { readOpaque, readReasoningDetails, writeReasoning } from './reasoning-details.ts';
 
 /** Members that hold a turn's reasoning; the last one holds opaque data for its vendor. */
@@ -8,8 +9,10 @@ const TRACE_MEMBERS = ['reasoning', 'reasoning_content', 'reasoning_details'] as
 
 /** Rewrites messages for this host: roles that it knows, and earlier reasoning in the field that it reads. */
 export function editMessages(body: Members, edit: JsonEdit, quirks: HostQuirks): void {
-  const { developerAsSystem, traces } = quirks;
+  const { developerAsSystem, traces, unsignedCall } = quirks;
   objectsIn(body.messages).forEach((message, at) => {
+    if (unsignedCall !== undefined && isUnsigned(message))
+      edit.set(['messages', at, 'tool_calls', 0, CALL_SIGNATURE], JSON.stringify(unsignedCall));
     if (developerAsSystem === true && message.role === 'developer') edit.set(['messages', at, 'role'], '"system"');
     if (traces !== undefined && message.role === 'assistant') renameReasoning(message, ['messages', at], edit, traces);
     else if (message.reasoning_details !== undefined) removeForeignDetails(message, ['messages', at], edit, quirks);
@@ -62,8 +65,18 @@ function textInDetails(message: Members): unknown {
 }
 
 /** The same for a message that this gateway builds. */
-export function withReasoningFor(message: Members, { traces }: HostQuirks): Members {
+export function messageFor(message: Members, quirks: HostQuirks): Members {
+  return withSignedCalls(withReasoningFor(message, quirks), quirks);
+}
+
+function withReasoningFor(message: Members, { traces }: HostQuirks): Members {
   if (traces === undefined || message.reasoning_content === undefined) return message;
   const { reasoning_content: trace, ...rest } = message;
   return traces === 'none' ? rest : { ...rest, [traces]: trace };
+}
+
+function withSignedCalls(message: Members, { unsignedCall }: HostQuirks): Members {
+  if (unsignedCall === undefined || !isUnsigned(message)) return message;
+  const [first, ...rest] = objectsIn(message.tool_calls);
+  return { ...message, tool_calls: [{ ...first, [CALL_SIGNATURE]: unsignedCall }, ...rest] };
 }

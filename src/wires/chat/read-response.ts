@@ -5,6 +5,7 @@ import { isObject } from '../fields/members.ts';
 import type { HostQuirks } from '../quirks.ts';
 import { usageRule } from '../usage/inclusive-usage.ts';
 import { readPromptUsage } from '../usage/prompt-usage.ts';
+import { signingVendor } from './call-signatures.ts';
 import { DeltaEmitter, finishReasonOf } from './emit-delta.ts';
 import { isFailure } from './finish-reason.ts';
 import { answersIn, brokenAnswer } from './mend-answer.ts';
@@ -26,7 +27,7 @@ export function readResponse(body: Buffer, quirks: HostQuirks, emit: EventSink):
   const state = newChoice(0);
   const whole = { ...choice, delta: undefined };
   mendChoice(whole, state, false, () => `call_${randomBase62(24)}`);
-  const deltas = new DeltaEmitter(emit);
+  const deltas = new DeltaEmitter(emit, signingVendor(quirks));
   deltas.delta(whole.delta ?? {});
   emit({ kind: 'usage', reading: readPromptUsage(findUsage(answer, true), usageRule(quirks)) });
   const said = typeof choice.finish_reason === 'string' ? choice.finish_reason : null;

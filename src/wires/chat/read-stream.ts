@@ -5,6 +5,7 @@ import type { SseFrame } from '../../kit/sse.ts';
 import { isObject, type Members, objectsIn } from '../fields/members.ts';
 import type { StreamReader } from '../hub.ts';
 import type { HostQuirks } from '../quirks.ts';
+import { signingVendor } from './call-signatures.ts';
 import { DeltaEmitter, finishReasonOf } from './emit-delta.ts';
 import { isFailure } from './finish-reason.ts';
 import { mendChoice } from './mend-choice.ts';
@@ -30,7 +31,7 @@ class ChatStreamReader extends StreamState implements StreamReader {
       quirks,
     });
     this.#emit = emit;
-    this.#deltas = new DeltaEmitter(emit);
+    this.#deltas = new DeltaEmitter(emit, signingVendor(quirks));
   }
 
   frame(frame: SseFrame): void {

@@ -15,7 +15,9 @@ import { writeFile } from '../fields/inline-file.ts';
 import type { Members } from '../fields/members.ts';
 import { SHOWN_BY_TOOL } from '../fields/tool-images.ts';
 import type { HubRequestTerms } from '../hub.ts';
-import { withReasoningFor } from './message-quirks.ts';
+import type { HostQuirks } from '../quirks.ts';
+import { writeCallSignature } from './call-signatures.ts';
+import { messageFor } from './message-quirks.ts';
 import { writeReasoning } from './reasoning-details.ts';
 
 /** Writes a request of the common language for a host of this wire. */
@@ -24,10 +26,10 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
   const adjustments = terms.adjustments ?? refusing();
   if (sampling.topK !== null) adjustments.drop('top_k');
   const quirks = terms.quirks ?? NO_QUIRKS;
-  const messages = withTurnsTogether(request.messages).flatMap((message) => writeMessage(message, adjustments));
+  const messages = withTurnsTogether(request.messages).flatMap((message) => writeMessage(message, adjustments, quirks));
   const body: Members = {
     model: terms.hostModel,
-    messages: messages.map((message) => withReasoningFor(message, quirks)),
+    messages: messages.map((message) => messageFor(message, quirks)),
     [terms.outputLimitField]: terms.outputLimit,
     ...(terms.stream ? { stream: true, stream_options: { include_usage: true } } : {}),
     ...given('temperature', sampling.temperature),
@@ -87,8 +89,8 @@ function isResult(block: Block): block is ToolResultBlock {
 }
 
 /** One message may become several: each tool result is a message of its own here. */
-function writeMessage({ role, blocks }: CanonicalMessage, adjustments: Adjustments): Members[] {
-  if (role === 'assistant') return [writeAssistant(blocks, adjustments)];
+function writeMessage({ role, blocks }: CanonicalMessage, adjustments: Adjustments, quirks: HostQuirks): Members[] {
+  if (role === 'assistant') return [writeAssistant(blocks, adjustments, quirks)];
   const results = blocks.filter(isResult);
   const parts = [...results.flatMap(imagesOf), ...blocks.flatMap(asShown)];
   const written = results.map((block) => writeToolResult(block, adjustments));
@@ -102,7 +104,7 @@ function asShown(block: Block): ShownBlock[] {
   return block.kind === 'text' || block.kind === 'image' || block.kind === 'document' ? [block] : [];
 }
 
-function writeAssistant(blocks: readonly Block[], adjustments: Adjustments): Members {
+function writeAssistant(blocks: readonly Block[], adjustments: Adjustments, quirks: HostQuirks): Members {
   if (blocks.some(({ kind }) => kind === 'image' || kind === 'document')) {
     adjustments.refuse('messages', 'turns of the assistant must be text for this model');
   }
@@ -121,6 +123,7 @@ function writeAssistant(blocks: readonly Block[], adjustments: Adjustments): Mem
             id,
             type: 'function',
             function: { name, arguments: argumentsJson === '' ? '{}' : argumentsJson },
+            ...writeCallSignature(id, blocks, quirks),
           })),
         }),
   };
