@@ -4,10 +4,12 @@ import { availableParallelism } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { WorkersRefused, workersFor } from '../config/workers.ts';
-import { inspectMasterKeys, isOwnFileMissing, MasterKeyError } from '../custody/master-keys.ts';
+import { inspectMasterKeys, isOwnFileMissing, MasterKeyError, readMasterKeys } from '../custody/master-keys.ts';
 import { canSharePort } from '../kit/shared-port.ts';
 import { shellWord } from '../kit/shell-words.ts';
 import { LIMITS } from '../limits.ts';
+import { OperatorError } from '../operator/error.ts';
+import type { SealStatusView } from '../operator/seal.ts';
 import type { AccountView, StatusView } from '../operator/view.ts';
 import type { Composition, Holder } from './composition.ts';
 import { describeHosts, describeMissingKeys } from './describe-hosts.ts';
@@ -82,6 +84,44 @@ async function checkMissingKey(operator: Operator, { masterKey }: Config): Promi
   }
 }
 
+/** Whether the gateway can decrypt what is stored, now and after a restart. Nothing if it has no usable master keys. */
+async function checkSecrets(operator: Operator, { masterKey }: Config): Promise<Finding[]> {
+  let status: SealStatusView;
+  try {
+    status = (await operator.run('seal.secrets', {})).result;
+  } catch (error) {
+    if (error instanceof OperatorError && error.code === 'refused') return [];
+    throw error;
+  }
+  const { rows, unreadable, source } = status;
+  if (unreadable > 0) {
+    const detail = `${unreadable} of ${rows} cannot be decrypted with the master keys from ${source}`;
+    const remedy =
+      'add the master key that encrypted them, after the others; "tollgate seal status" names them, and their owners can store them again';
+    return [failure('stored secrets', detail, remedy)];
+  }
+  const lost = operator.server === null ? 0 : rowsOfLostKeys(status, masterKey);
+  if (lost > 0) {
+    const detail = `${lost} of ${rows} need a master key that is no longer in ${source}; the running gateway still has it`;
+    return [failure('stored secrets', detail, 'put the file back from a copy before the gateway stops')];
+  }
+  return rows === 0 ? [] : [ok('stored secrets', `${rows}, all can be decrypted`)];
+}
+
+/** How many rows the running gateway decrypts with keys that its file had when it was read, and has no longer. */
+function rowsOfLostKeys({ source, keys }: SealStatusView, masterKey: Config['masterKey']): number {
+  if (masterKey.kind !== 'own-file' || !existsSync(masterKey.path)) return 0;
+  if (realName(source) !== realName(masterKey.path)) return 0;
+  let inFile: readonly string[];
+  try {
+    inFile = readMasterKeys(masterKey).map(({ id }) => id);
+  } catch (error) {
+    if (error instanceof MasterKeyError) return 0;
+    throw error;
+  }
+  return keys.filter(({ id }) => !inFile.includes(id)).reduce((sum, { rows }) => sum + rows, 0);
+}
+
 /** The same for all names of a file that may be missing: its folder may have other names, through links. */
 function realName(path: string): string {
   try {
@@ -146,6 +186,7 @@ export async function checkBooks(composition: Composition, config: Config): Prom
         ...(config.store === null ? [describeServer(operator.server)] : []),
         ...(await checkStore(operator)),
         await checkAccounts(operator),
+        ...(await checkSecrets(operator, config)),
       ],
       server: operator.server,
       masterKey: await checkMissingKey(operator, config),

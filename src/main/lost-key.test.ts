@@ -75,10 +75,14 @@ async function command(...args: string[]): Promise<{ code: number; out: string; 
   return { code, ...said };
 }
 
-async function masterKeyFinding(): Promise<unknown> {
+function masterKeyFinding(): Promise<unknown> {
+  return finding('master key');
+}
+
+async function finding(name: string): Promise<unknown> {
   const { out } = await command('doctor', '--offline', '--json', '--port', '0', '--no-sim', '--no-local-hosts');
   const { checks } = JSON.parse(out) as { checks: { check: string }[] };
-  return checks.find(({ check }) => check === 'master key');
+  return checks.find(({ check }) => check === name);
 }
 
 describe('a key file that is gone, while the ledger holds secrets that it encrypts', () => {
@@ -206,4 +210,35 @@ test('a start with other master keys than the ledger needs says that no receipt 
   await stop();
   await start({ TOLLGATE_MASTER_KEY: `${given} ${readFileSync(keyFile, 'utf8')}` });
   expect(logged).toEqual([]);
+});
+
+describe('a key file with another key than the one that encrypted the secrets in the ledger', () => {
+  const other = (): void => writeFileSync(keyFile, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
+
+  test('is a failure that doctor reports with the remedy', async () => {
+    await start();
+    await stop();
+    expect(await finding('stored secrets')).toMatchObject({ status: 'ok', detail: '1, all can be decrypted' });
+    const right = readFileSync(keyFile, 'utf8');
+    other();
+    expect(await finding('stored secrets')).toEqual({
+      check: 'stored secrets',
+      status: 'failure',
+      detail: `1 of 1 cannot be decrypted with the master keys from ${keyFile}`,
+      remedy: expect.stringContaining('add the master key that encrypted them, after the others'),
+    });
+    writeFileSync(keyFile, `${readFileSync(keyFile, 'utf8')}${right}`);
+    expect(await finding('stored secrets')).toMatchObject({ status: 'ok' });
+  });
+
+  test('is reported while the running gateway still has the right one', async () => {
+    await start();
+    expect(await finding('stored secrets')).toMatchObject({ status: 'ok' });
+    other();
+    expect(await finding('stored secrets')).toMatchObject({
+      status: 'failure',
+      detail: expect.stringContaining('need a master key that is no longer in'),
+      remedy: 'put the file back from a copy before the gateway stops',
+    });
+  });
 });

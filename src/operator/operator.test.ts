@@ -359,6 +359,7 @@ test('every verb the command line needs is in the table', () => {
       'ledger.verify',
       ...['store.backup', 'store.archive', 'store.checkarchive'],
       'seal.status',
+      'seal.secrets',
       'seal.rotate',
       'system.show',
       'system.verify',

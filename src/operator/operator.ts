@@ -32,7 +32,7 @@ import * as providerKeys from './provider-keys.ts';
 import * as receipts from './receipts.ts';
 import { refundReceipt } from './refund.ts';
 import { listRefusals, refusalPage } from './refusals.ts';
-import { rotateSeals, sealRotation, showSeals } from './seal.ts';
+import { rotateSeals, sealRotation, showSeals, showSecretSeals } from './seal.ts';
 import type { OperatorServices, Progress } from './services.ts';
 import * as signed from './signed-receipts.ts';
 import { listModels, showStatus } from './status.ts';
@@ -147,6 +147,7 @@ export const VERBS = {
   'store.archive': verb(archiveInput, archiveStore),
   'store.checkarchive': reading(archivePlace, checkStoreArchive),
   'seal.status': reading(inputs.nothing, showSeals),
+  'seal.secrets': reading(inputs.nothing, showSecretSeals),
   'seal.rotate': verb(sealRotation, rotateSeals),
   'system.show': reading(inputs.nothing, showSystem),
   'system.verify': reading(inputs.verification, startVerification),

@@ -121,9 +121,18 @@ async function auditRotation(
   await services.store.directory.writeAudit(auditRow(services, change));
 }
 
-export async function showSeals(services: SealServices): Promise<SealStatusView> {
+export function showSeals(services: SealServices): Promise<SealStatusView> {
+  return statusOf(services, sealedRows(services.store));
+}
+
+/** Without the requests and results of jobs, which may be many and large. */
+export function showSecretSeals(services: SealServices): Promise<SealStatusView> {
+  return statusOf(services, sealedSecrets(services.store));
+}
+
+async function statusOf(services: SealServices, read: ReadSealedRows): Promise<SealStatusView> {
   const { sealer, source } = await masterKeysOf(services, false, () => {});
-  const { rows, byKey, unreadableRows, unreadable } = await sealStatus(sealedRows(services.store), sealer);
+  const { rows, byKey, unreadableRows, unreadable } = await sealStatus(read, sealer);
   const known = sealer.keyIds;
   const strangers = [...byKey.keys()].filter((id) => !known.includes(id));
   return {
@@ -163,6 +172,11 @@ async function masterKeysOf(
 
 /** Everything that master keys encrypt, except idempotent responses, which last a day. */
 export function sealedRows(store: SealedStore): ReadSealedRows {
+  return mergedRows(sealedSecrets(store), sealedJobChunks(store.jobs));
+}
+
+/** Without the contents of jobs. */
+function sealedSecrets(store: SealedStore): ReadSealedRows {
   const webhookSecrets: ReadSealedRows = async (after, limit) =>
     (await store.directory.webhookSecretsAfter(after, limit)).map((row) => ({
       id: row.id,
@@ -179,5 +193,5 @@ export function sealedRows(store: SealedStore): ReadSealedRows {
       owner: { accountId: null, provider: null, webhook: null, receiptKey: row.number },
       reseal: (sealed) => store.directory.resealReceiptKey(row.id, row.sealed, sealed),
     }));
-  return mergedRows(sealedProviderKeys(store), webhookSecrets, sealedJobChunks(store.jobs), receiptKeys);
+  return mergedRows(sealedProviderKeys(store), webhookSecrets, receiptKeys);
 }
