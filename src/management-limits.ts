@@ -126,6 +126,8 @@ export const MANAGEMENT_LIMITS = {
   webhookDueRowsMax: 12_800,
   /** Time between two deliveries to one webhook. */
   webhookIntervalMs: 200,
+  /** Of these, deliveries of one account: it may have many receivers, all of them slow. */
+  webhookAccountAtOnce: 6,
   /** Deliveries of one process to one origin at a time, and the time between two of them. */
   webhookOriginAtOnce: 4,
   webhookOriginIntervalMs: 50,

@@ -122,7 +122,9 @@ export function webhookContract(name: string, open: OpenStore): void {
     it('is claimed by one of several, and by another when the lease has ended', async () => {
       await put(aWebhook(1n));
       await directory().emitEvent(anEvent(10n));
-      expect(await directory().dueWebhooks(NOON_MS, 5)).toEqual([{ id: 1n, url: 'https://hooks.example/1' }]);
+      expect(await directory().dueWebhooks(NOON_MS, 5)).toEqual([
+        { id: 1n, accountId: 1n, url: 'https://hooks.example/1' },
+      ]);
       const claims = await Promise.all([claim(1n), claim(1n), claim(1n)]);
       expect(claims.filter((each) => each !== null)).toMatchObject([{ delivery: { eventId: 10n, attempts: 0 } }]);
       expect(await directory().dueWebhooks(NOON_MS, 5)).toEqual([]);

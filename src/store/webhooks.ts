@@ -78,6 +78,8 @@ export interface ClaimedDelivery {
 
 export interface DueWebhook {
   readonly id: bigint;
+  /** Null for a webhook of the operator. */
+  readonly accountId: bigint | null;
   readonly url: string;
 }
 

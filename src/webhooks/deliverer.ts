@@ -4,7 +4,7 @@ import type { CacheSize } from '../kit/caches.ts';
 import type { Clock } from '../kit/clock.ts';
 import { Waker } from '../kit/waker.ts';
 import { LIMITS } from '../limits.ts';
-import type { ClaimedDelivery, Delivery, DeliveryOutcome, Webhook } from '../store/webhooks.ts';
+import type { ClaimedDelivery, Delivery, DeliveryOutcome, DueWebhook, Webhook } from '../store/webhooks.ts';
 import { OriginPace } from './origin-pace.ts';
 import { isGivenUp, retryDelayMs } from './retry.ts';
 import { openSecret, type SecretSealer } from './secret-box.ts';
@@ -31,6 +31,11 @@ export interface DeliveryAttempt {
   readonly outcome: DeliveryOutcome;
 }
 
+interface Running {
+  readonly accountId: bigint | null;
+  readonly ended: Promise<void>;
+}
+
 /**
  * Sends what waits in the store. Several processes may run one each: a webhook is claimed with a lease before anything is
  * sent to it, so that only one process sends to it at a time. If that process dies, another one sends the delivery again.
@@ -38,7 +43,7 @@ export interface DeliveryAttempt {
 export class WebhookDeliverer {
   readonly #terms: DelivererTerms;
   /** Webhooks that this process sends to now. */
-  readonly #running = new Map<bigint, Promise<void>>();
+  readonly #running = new Map<bigint, Running>();
   readonly #pace: OriginPace;
   readonly #waker: Waker;
   #stopped = false;
@@ -70,7 +75,7 @@ export class WebhookDeliverer {
     this.#stopping.abort();
     this.#waker.stop();
     await this.#waker.idle();
-    await Promise.all(this.#running.values());
+    await Promise.all([...this.#running.values()].map(({ ended }) => ended));
   }
 
   async #look(): Promise<number> {
@@ -88,17 +93,24 @@ export class WebhookDeliverer {
   async #beginDue(limit: number): Promise<boolean> {
     const { store, clock } = this.#terms;
     const due = await store.dueWebhooks(clock.nowMs(), limit);
-    for (const { id, url } of due) {
+    for (const webhook of due) {
       if (this.#stopped || this.#running.size >= LIMITS.webhookDeliveriesAtOnce) return false;
-      if (!this.#running.has(id)) this.#begin(id, url);
+      if (!this.#running.has(webhook.id) && this.#mayBegin(webhook)) this.#begin(webhook);
     }
     return due.length === limit;
   }
 
-  #begin(webhookId: bigint, url: string): void {
+  /** An account with many slow receivers leaves room for the webhooks of others. */
+  #mayBegin({ accountId }: DueWebhook): boolean {
+    let ofAccount = 0;
+    for (const running of this.#running.values()) if (running.accountId === accountId) ofAccount++;
+    return ofAccount < LIMITS.webhookAccountAtOnce;
+  }
+
+  #begin({ id, accountId, url }: DueWebhook): void {
     const end = this.#pace.begin(url);
     if (typeof end === 'number') this.#waker.wakeIn(end);
-    else this.#running.set(webhookId, this.#serve(webhookId).finally(end));
+    else this.#running.set(id, { accountId, ended: this.#serve(id).finally(end) });
   }
 
   async #serve(webhookId: bigint): Promise<void> {

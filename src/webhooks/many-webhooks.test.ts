@@ -36,8 +36,8 @@ async function lookAt({ store, release }: ReturnType<typeof storeOf>): Promise<v
   await deliverer.stop();
 }
 
-const hooks = (count: number, url: string, first: number): DueWebhook[] =>
-  Array.from({ length: count }, (_, at) => ({ id: BigInt(first + at), url }));
+const hooks = (count: number, url: string, first: number, accountId: bigint | null = null): DueWebhook[] =>
+  Array.from({ length: count }, (_, at) => ({ id: BigInt(first + at), accountId, url }));
 
 test('a slow receiver leaves room for others, however many webhooks wait for it', async () => {
   const slow = hooks(LIMITS.webhookDueRows * 9, 'https://slow.example/', 1);
@@ -45,6 +45,15 @@ test('a slow receiver leaves room for others, however many webhooks wait for it'
   const world = storeOf([...slow, ...other]);
   await lookAt(world);
   expect(world.claimed.toSorted()).toEqual([1n, 1_000_000n, 2n, 3n, 4n].toSorted());
+});
+
+test('an account with many slow receivers leaves room for the webhooks of others', async () => {
+  const slow = Array.from({ length: 20 }, (_, at) => hooks(1, `https://slow-${at}.example/`, at, 1n)).flat();
+  const others = [...hooks(1, 'https://other.example/', 1_000_000, 2n), ...hooks(1, 'https://own.example/', 2_000_000)];
+  const world = storeOf([...slow, ...others]);
+  await lookAt(world);
+  expect(world.claimed).toHaveLength(LIMITS.webhookDeliveriesAtOnce);
+  expect(world.claimed).toEqual(expect.arrayContaining([1_000_000n, 2_000_000n]));
 });
 
 test('one read is enough while few webhooks are due', async () => {

@@ -84,12 +84,12 @@ function* addDelivery(webhookId: bigint, { id, type, dataJson, createdMs }: Webh
 }
 
 export function* dueWebhooks(nowMs: number, limit: number): Program<DueWebhook[]> {
-  const rows = yield* rowsOf<DueWebhook>(
-    'SELECT id, url FROM webhook WHERE due_ms <= ? ORDER BY due_ms LIMIT ?',
+  const rows = yield* rowsOf<{ id: bigint; account_id: bigint | null; url: string }>(
+    'SELECT id, account_id, url FROM webhook WHERE due_ms <= ? ORDER BY due_ms LIMIT ?',
     nowMs,
     limit,
   );
-  return rows.map(({ id, url }) => ({ id, url }));
+  return rows.map(({ id, account_id, url }) => ({ id, accountId: account_id, url }));
 }
 
 export function* claimDelivery(webhookId: bigint, nowMs: number, leaseMs: number): Program<ClaimedDelivery | null> {
