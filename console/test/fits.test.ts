@@ -64,6 +64,20 @@ test('the chosen page is seen in the navigation of a low window', async () => {
   await page.context().close();
 });
 
+test('the link that skips the navigation is seen when it has the focus', async () => {
+  const page = await openAs('owner', '/models');
+  await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor();
+  await page.keyboard.press('Tab');
+  const link = page.getByRole('link', { name: 'Skip to the page' });
+  expect(await page.evaluate('document.activeElement?.textContent')).toBe('Skip to the page');
+  const found = `document.elementFromPoint(${await middleOf(link)})?.textContent`;
+  expect(await page.evaluate(found)).toBe('Skip to the page');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate('document.querySelector("main").contains(document.activeElement)')).toBe(true);
+  await page.context().close();
+});
+
 test('a page that waits for a slow gateway is not empty', async () => {
   const page = await openAs('owner', '/models');
   await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor();

@@ -177,6 +177,41 @@ test('a job in the list ends while the page is open', async () => {
   await page.context().close();
 });
 
+test('refused calls of several pages are read again more rarely while the list is live', async () => {
+  const page = await openAs('owner', '/models');
+  await page.clock.install();
+  let asked = 0;
+  const refusal = {
+    ...{ object: 'refusal', account: 'acct_1', key: null, route: '/v1/chat/completions', model: 'sim-gpt' },
+    ...{ http_status: 402, code: 'refused', message: 'No.', worst_nanousd: null, available_nanousd: null },
+  };
+  await page.route(/\/manage\/v1\/refusals\?/, (route) => {
+    asked += 1;
+    const at = Number(new URL(route.request().url()).searchParams.get('after') ?? 0) + 1;
+    const rows = [{ ...refusal, id: `req_${9 - at}`, created: 1_700_000_000 - at }];
+    return route.fulfill({ json: { object: 'list', data: rows, next: at < 4 ? String(at) : null } });
+  });
+  await page.goto(`${CONSOLE_URL}/requests?show=refused&live=1`);
+  const rows = page.locator('[data-row]');
+  for (const count of [1, 2, 3]) {
+    await expect.poll(() => rows.count()).toBe(count);
+    await page.getByRole('button', { name: 'Load older requests' }).click();
+  }
+  await expect.poll(() => rows.count()).toBe(4);
+  await page.clock.pauseAt(Date.now() + 3_600_000);
+  await page.evaluate(`fetch('/manage/v1/me').then(() => null)`);
+  const before = asked;
+  for (let second = 0; second < 16; second++) {
+    await page.clock.runFor(1_000);
+    // Whatever was asked for before is counted when this has its answer.
+    for (let turn = 0; turn < 5; turn++) await page.evaluate(`fetch('/manage/v1/me').then(() => null)`);
+  }
+  expect(asked - before).toBeGreaterThan(0);
+  // Every two seconds it would be eight times four.
+  expect(asked - before).toBeLessThanOrEqual(12);
+  await page.context().close();
+});
+
 test('an alert that the number beside the page announces is in the list too', async () => {
   const page = await openAs('owner', '/models');
   await page.clock.install();

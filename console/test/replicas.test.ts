@@ -2,7 +2,8 @@ import { test } from 'vitest';
 import { CONSOLE_URL } from './hosted.ts';
 import { hostedSuite } from './hosted-suite.ts';
 
-const { openAs } = hostedSuite();
+const suite = hostedSuite();
+const { openAs } = suite;
 
 test('a verification of the ledger is followed to its end, although every second answer is from a replica without one', async () => {
   const page = await openAs('operator', '/models');
@@ -19,6 +20,21 @@ test('a verification of the ledger is followed to its end, although every second
   await page.getByText('It has not run since').waitFor();
   await page.getByRole('button', { name: 'Verify now' }).click();
   await page.getByText('all amounts agree').waitFor();
+  await page.context().close();
+});
+
+test('an operator reads that states of hosts are those of one replica, where there may be several', async () => {
+  const page = await openAs('operator', '/models');
+  await page.route(/\/manage\/v1\/system$/, async (route) => {
+    const url = route.request().url().replace(new URL(CONSOLE_URL).origin, suite.world.harness.url);
+    const response = await route.fetch({ url });
+    const system = (await response.json()) as { readonly settings: object };
+    await route.fulfill({ response, json: { ...system, settings: { ...system.settings, store: 'postgres' } } });
+  });
+  await page.getByRole('link', { name: 'Hosts' }).click();
+  await page.getByText('states and troubles are those of the one that has answered').waitFor();
+  await page.getByRole('link', { name: 'System' }).click();
+  await page.getByText('this is the one that has answered').waitFor();
   await page.context().close();
 });
 

@@ -86,6 +86,8 @@ export interface RowPages<Each> {
   readonly error: ApiError | null;
   /** Whether the last read failed, also while the gateway is away and `error` leaves that to the shell. */
   readonly isFailed: boolean;
+  /** How many pages were read: reading the list again is as many requests. */
+  readonly pageCount: number;
   readonly hasMore: boolean;
   readonly isLoadingMore: boolean;
   more(): void;
@@ -133,6 +135,7 @@ export function useRows<Route extends RouteName>(
     // The shell says that the gateway is away; rows that were read stay meanwhile.
     error: found.error?.isAway === true && found.data !== undefined ? null : found.error,
     isFailed: found.isError,
+    pageCount: found.data?.pages.length ?? 0,
     hasMore: found.hasNextPage,
     isLoadingMore: found.isFetchingNextPage,
     more: () => void found.fetchNextPage(),

@@ -24,7 +24,10 @@ export function Shell(): ReactNode {
   }, []);
   return (
     <>
-      <a href="#page" className="sr-only focus:not-sr-only">
+      <a
+        href="#page"
+        className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-control focus:border focus:border-line-strong focus:bg-panel focus:px-3 focus:py-2 focus:font-medium"
+      >
         Skip to the page
       </a>
       <aside className="fixed inset-y-0 left-0 z-30 hidden w-54 flex-col gap-3 border-r border-line bg-bg px-3 pt-4 pb-3 wide:flex">

@@ -26,7 +26,9 @@ export function Navigation({ onNavigate }: { onNavigate?(): void }): ReactNode {
   // In a low window a page of the last group would not be seen to be the chosen one.
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page is another link.
   useEffect(() => {
-    navigation.current?.querySelector('[aria-current="page"]')?.scrollIntoView({ block: 'nearest' });
+    const frame = navigation.current;
+    const link = frame?.querySelector('[aria-current="page"]');
+    if (frame != null && link != null) scrollTo(frame, link);
   }, [path]);
   return (
     <nav ref={navigation} aria-label="Pages" className="flex min-h-0 flex-1 flex-col overflow-y-auto">
@@ -53,6 +55,12 @@ export function Navigation({ onNavigate }: { onNavigate?(): void }): ReactNode {
       })}
     </nav>
   );
+}
+
+/** Not by `scrollIntoView`: the Tab key would go on from there, past the link that skips the navigation. */
+function scrollTo(frame: Element, link: Element): void {
+  const [seen, wanted] = [frame.getBoundingClientRect(), link.getBoundingClientRect()];
+  frame.scrollTop += Math.min(0, wanted.top - seen.top) + Math.max(0, wanted.bottom - seen.bottom);
 }
 
 export function SidebarFoot(): ReactNode {

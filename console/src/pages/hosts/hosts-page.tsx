@@ -14,6 +14,7 @@ import { Ago } from '../../parts/time.tsx';
 import { formatDuration } from '../../parts/time-format.ts';
 import { useFilters } from '../../shell/search.ts';
 import { RANGES, type Range, rangeOf, sinceOf } from '../overview/range.ts';
+import { ReplicaNote } from '../system/replica-note.tsx';
 import { HostDrawer } from './host-drawer.tsx';
 import { eventText } from './host-event.ts';
 import { type HostFigures, lostBy, paidFor, requestsOf } from './host-figures.ts';
@@ -72,6 +73,12 @@ export default function HostsPage(): ReactNode {
       ) : (
         <ErrorPanel error={hosts.error} again={() => void hosts.refetch()} />
       )}
+      <div className="spacing-page py-4">
+        <ReplicaNote>
+          If there are several replicas, states and troubles are those of the one that has answered. Another one may
+          answer next. Amounts and times are those of all.
+        </ReplicaNote>
+      </div>
       {hosts.data !== undefined && search.open !== undefined && open === undefined ? (
         <MissingDrawer title="Host" onClose={() => change({ open: undefined })}>
           No host “{search.open}” is configured.

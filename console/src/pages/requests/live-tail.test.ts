@@ -60,17 +60,26 @@ test('after a gap the tail is complete only from then on', () => {
 test('a list is read again if more calls have ended than the tail keeps, but not while it is read nor soon after', () => {
   const reloads = new ListReloads();
   for (let calls = 0; calls < LIVE_ROWS_MAX; calls++) reloads.arrived();
-  expect(reloads.takeDue(0, false)).toBe(false);
+  expect(reloads.takeDue(0, false, 1)).toBe(false);
   reloads.arrived();
-  expect(reloads.takeDue(0, true)).toBe(false);
-  expect(reloads.takeDue(60_000, true)).toBe(false);
-  expect(reloads.takeDue(64_999, false)).toBe(false);
-  expect(reloads.takeDue(65_000, false)).toBe(true);
-  expect(reloads.takeDue(600_000, false)).toBe(false);
+  expect(reloads.takeDue(0, true, 1)).toBe(false);
+  expect(reloads.takeDue(60_000, true, 1)).toBe(false);
+  expect(reloads.takeDue(64_999, false, 1)).toBe(false);
+  expect(reloads.takeDue(65_000, false, 1)).toBe(true);
+  expect(reloads.takeDue(600_000, false, 1)).toBe(false);
+});
+
+test('a list of several pages is read again more rarely', () => {
+  const reloads = new ListReloads();
+  reloads.missed();
+  expect(reloads.takeDue(0, false, 4)).toBe(true);
+  reloads.missed();
+  expect(reloads.takeDue(19_999, false, 4)).toBe(false);
+  expect(reloads.takeDue(20_000, false, 4)).toBe(true);
 });
 
 test('a list is read again if the feed has left out calls', () => {
   const reloads = new ListReloads();
   reloads.missed();
-  expect(reloads.takeDue(0, false)).toBe(true);
+  expect(reloads.takeDue(0, false, 1)).toBe(true);
 });

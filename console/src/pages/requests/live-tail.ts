@@ -54,7 +54,7 @@ function newestId(ids: readonly (string | null)[]): string | null {
   return ids.reduce((newest, id) => ((id ?? '') > (newest ?? '') ? id : newest), null);
 }
 
-/** How long a list is at rest before it is read again. */
+/** How long a list is at rest before it is read again, for each of its pages: each is a request. */
 const REST_MS = 5_000;
 
 /** Says when the list below the live tail is to be read again, because calls between both may be missing. */
@@ -72,9 +72,9 @@ export class ListReloads {
   }
 
   /** Never while it is read: older calls that somebody asked for would not come, and a slow gateway would never get to the end. */
-  takeDue(nowMs: number, isBeingRead: boolean): boolean {
+  takeDue(nowMs: number, isBeingRead: boolean, pageCount: number): boolean {
     if (isBeingRead) this.#readAtMs = nowMs;
-    if (this.#unlisted <= LIVE_ROWS_MAX || nowMs - this.#readAtMs < REST_MS) return false;
+    if (this.#unlisted <= LIVE_ROWS_MAX || nowMs - this.#readAtMs < REST_MS * Math.max(1, pageCount)) return false;
     [this.#unlisted, this.#readAtMs] = [0, nowMs];
     return true;
   }

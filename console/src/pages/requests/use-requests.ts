@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import type { ApiError } from '../../api/client.ts';
 import { followReceipts } from '../../api/feed.ts';
-import { useRows } from '../../api/queries.ts';
+import { type RowPages, useRows } from '../../api/queries.ts';
 import { useAccountInput } from '../../shell/viewer.tsx';
 import { joined, ListReloads, type LiveCalls, NO_CALLS, withGap, withLiveTail } from './live-tail.ts';
 import { listsFor, outcomeInput, type RequestFilters } from './request-filters.ts';
@@ -40,8 +40,8 @@ export function useRequests(filters: RequestFilters): Requests {
     { ...account, key, model, code, since, until, limit: PAGE_ROWS },
     { enabled: showsRefusals },
   );
-  useLiveRefusals(isLive && showsRefusals);
-  const live = useLiveTail(isLive && showsReceipts, { ...account, key }, receipts.again);
+  useLiveRefusals(isLive && showsRefusals, refusals.pageCount);
+  const live = useLiveTail(isLive && showsReceipts, { ...account, key }, receipts);
   const receiptRows = showsReceipts ? withLiveTail(receipts.rows, live.calls.receipts, filters) : [];
   const refusalRows = showsRefusals ? refusals.rows : [];
   const lists = [
@@ -82,12 +82,12 @@ const OFF: LiveTail = { calls: NO_CALLS, state: 'off' };
 function useLiveTail(
   isOn: boolean,
   filter: Readonly<Record<string, string | undefined>>,
-  reload: () => void,
+  list: Pick<RowPages<unknown>, 'again' | 'pageCount'>,
 ): LiveTail {
   const client = useQueryClient();
   const [tail, setTail] = useState<LiveTail>(OFF);
-  const reloading = useRef(reload);
-  reloading.current = reload;
+  const listed = useRef(list);
+  listed.current = list;
   const { account, key } = filter;
   useEffect(() => {
     // Calls of another account or key do not stay.
@@ -105,7 +105,8 @@ function useLiveTail(
     };
     const paint = setInterval(() => {
       const isBeingRead = client.isFetching({ queryKey: ['GET /receipts'] }) > 0;
-      if (reloads.takeDue(Date.now(), isBeingRead)) reloading.current();
+      const { again, pageCount } = listed.current;
+      if (reloads.takeDue(Date.now(), isBeingRead, pageCount)) again();
       show();
     }, LIVE_PAINT_MS);
     const end = followReceipts(
@@ -136,15 +137,15 @@ function useLiveTail(
   return tail;
 }
 
-/** Refused calls are not in the feed, so they are read again and again. */
-function useLiveRefusals(isOn: boolean): void {
+/** Refused calls are not in the feed, so they are read again and again: the more pages of them, the more rarely. */
+function useLiveRefusals(isOn: boolean, pageCount: number): void {
   const client = useQueryClient();
   useEffect(() => {
     if (!isOn) return;
     // Not while they are read: a slow gateway would never get to the end, and older ones that somebody asked for would not come.
     const readAgain = (): void =>
       void client.invalidateQueries({ queryKey: ['GET /refusals'] }, { cancelRefetch: false });
-    const timer = setInterval(readAgain, LIVE_REFUSALS_MS);
+    const timer = setInterval(readAgain, LIVE_REFUSALS_MS * Math.max(1, pageCount));
     return () => clearInterval(timer);
-  }, [isOn, client]);
+  }, [isOn, pageCount, client]);
 }

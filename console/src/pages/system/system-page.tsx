@@ -14,6 +14,7 @@ import { Ago } from '../../parts/time.tsx';
 import { formatDuration } from '../../parts/time-format.ts';
 import { FilterInput } from '../../shell/filter-input.tsx';
 import { useFilters } from '../../shell/search.ts';
+import { ReplicaNote } from './replica-note.tsx';
 import { SealPanel } from './seal-panel.tsx';
 import { flattenSettings } from './settings.ts';
 import { VerifyPanel } from './verify-panel.tsx';
@@ -27,8 +28,11 @@ export default function SystemPage(): ReactNode {
       <div className="grid items-start gap-5 wide:grid-cols-2">
         {system.data === undefined && system.error !== null ? null : (
           <Panel title="Gateway">
-            <div className="px-4 pb-4">
+            <div className="flex flex-col gap-3 px-4 pb-4">
               {system.data === undefined ? <Skeleton className="h-44 w-full" /> : <SystemFacts system={system.data} />}
+              <ReplicaNote>
+                If there are several replicas, this is the one that has answered. Another one may answer next.
+              </ReplicaNote>
             </div>
           </Panel>
         )}
