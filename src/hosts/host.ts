@@ -33,6 +33,10 @@ export interface HostSlots {
   readonly developerAsSystem?: boolean;
   /** The field in which it accepts reasoning of earlier turns; `none` if it accepts none; absent: unchanged. */
   readonly traces?: 'reasoning' | 'reasoning_content' | 'none';
+  /** What it takes for the reasoning of an earlier turn that did not come back: it refuses tool loops without any. */
+  readonly missingTrace?: string;
+  /** The fields of the chat wire that switch its reasoning off, if the effort `none` does not. */
+  readonly reasoningOff?: Readonly<Record<string, unknown>>;
   /**
    * Whose encrypted reasoning it produces and accepts, if not its wire's vendor's. Such reasoning is tagged with this name
    * and goes to no other host. `any`: a reseller, which passes it on to its origin.

@@ -68,12 +68,17 @@ const vendors: readonly HostRow[] = [
     },
   },
   {
-    // Its reasoning models reject a turn without its reasoning under this name.
+    // Its reasoning models reject a turn without its reasoning under this name, also an empty one, and know no effort for none.
     ...PLAIN,
     name: 'deepseek',
     baseUrl: 'https://api.deepseek.com',
     keyVariables: ['DEEPSEEK_API_KEY'],
-    slots: { ...COMPATIBLE, traces: 'reasoning_content' },
+    slots: {
+      ...COMPATIBLE,
+      traces: 'reasoning_content',
+      missingTrace: ' ',
+      reasoningOff: { thinking: { type: 'disabled' } },
+    },
   },
   {
     // Rejects every unknown field, also inside messages; reports usage without being asked.

@@ -7,6 +7,10 @@ export interface HostQuirks {
   readonly developerAsSystem?: boolean;
   /** The field in which the host takes the reasoning of earlier turns; absent: as the caller wrote it. */
   readonly traces?: 'reasoning' | 'reasoning_content' | 'none';
+  /** What stands for the reasoning of a turn that did not come back, for a host that insists on it after tool calls. */
+  readonly missingTrace?: string;
+  /** The fields that switch reasoning off, for a host whose effort cannot; absent: the effort `none`. */
+  readonly reasoningOff?: Readonly<Record<string, unknown>>;
   /** The vendor whose encrypted reasoning the host makes and takes back; absent: its wire's vendor; `any`: every vendor. */
   readonly seals?: string;
   /** What the host takes as the signature of a tool call that it did not sign; absent: it signs no calls. */

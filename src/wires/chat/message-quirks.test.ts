@@ -22,6 +22,24 @@ const DETAILS = [{ type: 'reasoning.text', text: 'hm', signature: 's', format: '
 const OPEN = { type: 'reasoning.text', text: 'hm', format: 'anyone' };
 const UNTAGGED = { type: 'reasoning.encrypted', data: 'sealed by the host itself' };
 
+/** A request of the common language that asks for nothing. */
+const EMPTY = {
+  tools: [],
+  toolChoice: null,
+  parallelToolCalls: null,
+  answerFormat: null,
+  verbosity: null,
+  sampling: {
+    temperature: null,
+    topP: null,
+    topK: null,
+    frequencyPenalty: null,
+    presencePenalty: null,
+    seed: null,
+    stop: [],
+  },
+};
+
 describe('the role developer, for a host that does not know it,', () => {
   test('becomes system, and every other byte stays', () => {
     const messages = '[ {"role":"developer","content":"\\u0041"} , {"content":"b","role":"user"}]';
@@ -114,20 +132,7 @@ test('a request from another wire keeps to the same quirks', () => {
         ],
       },
     ],
-    tools: [],
-    toolChoice: null,
-    parallelToolCalls: null,
-    answerFormat: null,
-    verbosity: null,
-    sampling: {
-      temperature: null,
-      topP: null,
-      topK: null,
-      frequencyPenalty: null,
-      presencePenalty: null,
-      seed: null,
-      stop: [],
-    },
+    ...EMPTY,
   } as unknown as CanonicalRequest;
   const written = (quirks: HostQuirks) =>
     JSON.parse(
@@ -147,4 +152,65 @@ test('a request from another wire keeps to the same quirks', () => {
   expect(written({}).stream_options).toEqual({ include_usage: true });
   expect(written({ omits: ['stream_options'], adds: { x: 1 } })).toMatchObject({ x: 1, stream: true });
   expect(written({ omits: ['stream_options'] }).stream_options).toBeUndefined();
+});
+
+describe('a host that wants the reasoning of every turn back after tool calls', () => {
+  const quirks: HostQuirks = { traces: 'reasoning_content', missingTrace: ' ' };
+  const calls = [{ id: 'a', type: 'function', function: { name: 'open', arguments: '{}' } }];
+  const CALLING = { role: 'assistant', content: null, tool_calls: calls };
+  const RESULT = { role: 'tool', tool_call_id: 'a', content: 'done' };
+  const loop = [{ role: 'user', content: 'a' }, CALLING, RESULT, TURN];
+  const traces = (messages: Message[]): unknown[] => messages.map((message) => message.reasoning_content);
+
+  test('gets a placeholder where a client did not send it', () => {
+    expect(traces(sent(loop, quirks))).toEqual([undefined, ' ', undefined, ' ']);
+    expect(traces(sent([{ ...CALLING, reasoning: 'hm' }, RESULT], quirks))).toEqual(['hm', undefined]);
+    expect(traces(sent([{ ...CALLING, reasoning_content: '' }, RESULT], quirks))).toEqual([' ', undefined]);
+  });
+
+  test('gets none without tool calls, or where reasoning is switched off', () => {
+    expect(traces(sent([TURN], quirks))).toEqual([undefined]);
+    const off = JSON.parse(write({ messages: loop, thinking: { type: 'disabled' } }, quirks)) as {
+      messages: Message[];
+    };
+    expect(traces(off.messages).every((trace) => trace === undefined)).toBe(true);
+    expect(traces(sent(loop, { traces: 'reasoning_content' })).every((trace) => trace === undefined)).toBe(true);
+  });
+
+  test('gets it in requests from another wire too', () => {
+    const text = (words: string) => ({ kind: 'text', text: words });
+    const call = { kind: 'tool-call', id: 'a', name: 'open', argumentsJson: '{}' };
+    const result = { kind: 'tool-result', callId: 'a', content: [text('done')], isError: false };
+    const messages = [
+      { role: 'user', blocks: [text('a')] },
+      { role: 'assistant', blocks: [call] },
+      { role: 'user', blocks: [result] },
+    ];
+    const written = (reasoningEffort: string | null, more: HostQuirks = {}) =>
+      JSON.parse(
+        writeRequest({ ...EMPTY, messages } as unknown as CanonicalRequest, {
+          ...{ hostModel: 'm', stream: false, outputLimit: 5, outputLimitField: 'max_tokens', thinking: null },
+          ...{ reasoningEffort, quirks: { ...quirks, ...more } },
+        }).toString(),
+      ) as { messages: Message[]; [field: string]: unknown };
+    expect(traces(written('high').messages)).toEqual([undefined, ' ', undefined]);
+    expect(traces(written('none').messages)).toEqual([undefined, undefined, undefined]);
+    const off = { thinking: { type: 'disabled' } };
+    expect(written('none', { reasoningOff: off })).toMatchObject(off);
+    expect(written('none', { reasoningOff: off })).not.toHaveProperty('reasoning_effort');
+  });
+});
+
+test('reasoning is switched off by the fields of a host whose effort cannot', () => {
+  const off = { thinking: { type: 'disabled' } };
+  const sentWith = (reasoningEffort: string | null) => {
+    const text = jsonText({ model: 'bridge', messages: [{ role: 'user', content: 'a' }], reasoning_effort: 'none' });
+    return JSON.parse(
+      spliceRequest(text, peek(text), { ...UPSTREAM_TERMS, reasoningEffort, quirks: { reasoningOff: off } }).toString(),
+    ) as Message;
+  };
+  expect(sentWith('none')).toMatchObject(off);
+  expect(sentWith('none')).not.toHaveProperty('reasoning_effort');
+  expect(sentWith('high')).toMatchObject({ reasoning_effort: 'high' });
+  expect(sentWith('high')).not.toHaveProperty('thinking');
 });

@@ -8,13 +8,17 @@ import { readOpaque, readReasoningDetails, writeReasoning } from './reasoning-de
 const TRACE_MEMBERS = ['reasoning', 'reasoning_content', 'reasoning_details'] as const;
 
 /** Rewrites messages for this host: roles that it knows, and earlier reasoning in the field that it reads. */
-export function editMessages(body: Members, edit: JsonEdit, quirks: HostQuirks): void {
+export function editMessages(body: Members, edit: JsonEdit, quirks: HostQuirks, effort: string | null): void {
   const { developerAsSystem, traces, unsignedCall } = quirks;
-  objectsIn(body.messages).forEach((message, at) => {
+  const messages = objectsIn(body.messages);
+  const isOff = effort === 'none' || (isObject(body.thinking) && body.thinking.type === 'disabled');
+  const missing = isOff ? undefined : missingTrace(messages, quirks);
+  messages.forEach((message, at) => {
     if (unsignedCall !== undefined && isUnsigned(message))
       edit.set(['messages', at, 'tool_calls', 0, CALL_SIGNATURE], JSON.stringify(unsignedCall));
     if (developerAsSystem === true && message.role === 'developer') edit.set(['messages', at, 'role'], '"system"');
-    if (traces !== undefined && message.role === 'assistant') renameReasoning(message, ['messages', at], edit, traces);
+    if (traces !== undefined && message.role === 'assistant')
+      renameReasoning(message, ['messages', at], edit, { wanted: traces, missing });
     else if (message.reasoning_details !== undefined) removeForeignDetails(message, ['messages', at], edit, quirks);
   });
 }
@@ -51,11 +55,11 @@ function renameReasoning(
   message: Members,
   path: readonly (string | number)[],
   edit: JsonEdit,
-  wanted: NonNullable<HostQuirks['traces']>,
+  { wanted, missing }: { wanted: NonNullable<HostQuirks['traces']>; missing: string | undefined },
 ): void {
   for (const name of TRACE_MEMBERS) if (name !== wanted) edit.remove([...path, name]);
   if (wanted === 'none' || isText(message[wanted])) return;
-  const trace = [message.reasoning, message.reasoning_content].find(isText) ?? textInDetails(message);
+  const trace = [message.reasoning, message.reasoning_content].find(isText) ?? textInDetails(message) ?? missing;
   if (trace !== undefined) edit.set([...path, wanted], JSON.stringify(trace));
 }
 
@@ -64,15 +68,22 @@ function textInDetails(message: Members): unknown {
   return writeReasoning(readReasoningDetails(message)).reasoning_content;
 }
 
-/** The same for a message that this gateway builds. */
-export function messageFor(message: Members, quirks: HostQuirks): Members {
-  return withSignedCalls(withReasoningFor(message, quirks), quirks);
+/** What stands for missing reasoning; hosts insist on it only in conversations with tool calls. */
+function missingTrace(messages: readonly Members[], { missingTrace: placeholder }: HostQuirks): string | undefined {
+  if (placeholder === undefined) return undefined;
+  return messages.some(({ tool_calls: calls }) => objectsIn(calls).length > 0) ? placeholder : undefined;
 }
 
-function withReasoningFor(message: Members, { traces }: HostQuirks): Members {
-  if (traces === undefined || message.reasoning_content === undefined) return message;
-  const { reasoning_content: trace, ...rest } = message;
-  return traces === 'none' ? rest : { ...rest, [traces]: trace };
+/** The same for messages that this gateway builds. */
+export function messagesFor(messages: readonly Members[], quirks: HostQuirks, effort: string | null): Members[] {
+  const missing = effort === 'none' ? undefined : missingTrace(messages, quirks);
+  return messages.map((message) => withSignedCalls(withReasoningFor(message, quirks, missing), quirks));
+}
+
+function withReasoningFor(message: Members, { traces }: HostQuirks, missing: string | undefined): Members {
+  if (traces === undefined || message.role !== 'assistant') return message;
+  const { reasoning_content: trace = missing, ...rest } = message;
+  return traces === 'none' || trace === undefined ? rest : { ...rest, [traces]: trace };
 }
 
 function withSignedCalls(message: Members, { unsignedCall }: HostQuirks): Members {

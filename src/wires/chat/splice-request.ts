@@ -3,6 +3,7 @@ import { editHostFields, isOmitted, NO_QUIRKS } from '../fields/host-fields.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
 import { isObject, type Members } from '../fields/members.ts';
 import type { Peek } from '../peek.ts';
+import type { HostQuirks } from '../quirks.ts';
 import type { UpstreamTerms } from '../wire.ts';
 import { GATEWAY_FIELDS } from './fields.ts';
 import { editImages, editMessages } from './message-quirks.ts';
@@ -24,15 +25,22 @@ export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms):
   for (const name of Object.keys(body)) if (CHOSEN_FIELDS.has(name) && isWithheld(name, terms)) edit.remove([name]);
   if (peek.model !== terms.hostModel) edit.set(['model'], JSON.stringify(terms.hostModel));
   if (!hasLimit(text, body, terms)) edit.set([terms.outputLimitField], String(terms.outputLimit));
-  if (terms.reasoningEffort !== null && body.reasoning_effort !== terms.reasoningEffort) {
-    edit.set(['reasoning_effort'], JSON.stringify(terms.reasoningEffort));
-  }
   const quirks = terms.quirks ?? NO_QUIRKS;
-  editMessages(body, edit, quirks);
+  editEffort(body, edit, terms.reasoningEffort, quirks);
+  editMessages(body, edit, quirks, terms.reasoningEffort);
   if (peek.size.images > 0) editImages(body, edit);
   editHostFields(edit, quirks);
   if (peek.stream && !isOmitted('stream_options', quirks)) askForUsage(body, edit);
   return edit.apply();
+}
+
+function editEffort(body: Members, edit: JsonEdit, effort: string | null, { reasoningOff }: HostQuirks): void {
+  if (effort === 'none' && reasoningOff !== undefined) {
+    edit.remove(['reasoning_effort']);
+    for (const [name, value] of Object.entries(reasoningOff)) edit.set([name], JSON.stringify(value));
+  } else if (effort !== null && body.reasoning_effort !== effort) {
+    edit.set(['reasoning_effort'], JSON.stringify(effort));
+  }
 }
 
 function isWithheld(name: string, { outputLimitField, forwards, reasoningEffort }: UpstreamTerms): boolean {

@@ -17,7 +17,7 @@ import { SHOWN_BY_TOOL } from '../fields/tool-images.ts';
 import type { HubRequestTerms } from '../hub.ts';
 import type { HostQuirks } from '../quirks.ts';
 import { writeCallSignature } from './call-signatures.ts';
-import { messageFor } from './message-quirks.ts';
+import { messagesFor } from './message-quirks.ts';
 import { writeReasoning } from './reasoning-details.ts';
 
 /** Writes a request of the common language for a host of this wire. */
@@ -29,7 +29,7 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
   const messages = withTurnsTogether(request.messages).flatMap((message) => writeMessage(message, adjustments, quirks));
   const body: Members = {
     model: terms.hostModel,
-    messages: messages.map((message) => messageFor(message, quirks)),
+    messages: messagesFor(messages, quirks, terms.reasoningEffort),
     [terms.outputLimitField]: terms.outputLimit,
     ...(terms.stream ? { stream: true, stream_options: { include_usage: true } } : {}),
     ...given('temperature', sampling.temperature),
@@ -42,13 +42,17 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
     ...given('tool_choice', writeToolChoice(request.toolChoice)),
     ...given('parallel_tool_calls', request.tools.length > 0 ? request.parallelToolCalls : null),
     ...given('response_format', writeFormat(request.answerFormat)),
-    ...given('reasoning_effort', terms.reasoningEffort),
+    ...writeEffort(terms.reasoningEffort, quirks),
     ...given('verbosity', request.verbosity),
     ...terms.labels,
     ...quirks.adds,
   };
   for (const name of quirks.omits ?? []) delete body[name];
   return Buffer.from(JSON.stringify(body));
+}
+
+function writeEffort(effort: string | null, { reasoningOff }: HostQuirks): Members {
+  return effort === 'none' && reasoningOff !== undefined ? reasoningOff : given('reasoning_effort', effort);
 }
 
 function given(name: string, value: unknown): Members {
