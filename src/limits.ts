@@ -274,6 +274,8 @@ export const LIMITS = {
   loadSampleMs: 250,
   /** Larger responses are written in pieces of this size, to notice a client that does not read. */
   responsePieceBytes: 256 * 1024,
+  /** How long a hosted gateway still takes calls after the signal to stop; load balancers ask every second or two whether it is ready. */
+  shutdownNoticeMs: 3_000,
   /** On shutdown, how long clients may take to read the end of finished calls. */
   lastWordMs: 2_000,
   /** Longest path of a unix socket on every supported system. */

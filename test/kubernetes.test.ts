@@ -177,7 +177,8 @@ describe('a replica', () => {
   test('has the time to end its calls', () => {
     const [program, seconds] = container.lifecycle.preStop.exec.command;
     expect(program).toBe('sleep');
-    const drainMs = Number(seconds) * 1_000 + config.limits.shutdownMs + LIMITS.lastWordMs;
+    const { shutdownNoticeMs, shutdownMs } = config.limits;
+    const drainMs = Number(seconds) * 1_000 + shutdownNoticeMs + shutdownMs + LIMITS.lastWordMs;
     expect(pod.terminationGracePeriodSeconds * 1_000).toBeGreaterThan(drainMs);
   });
 

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { connect } from 'node:tls';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '../src/config/config.ts';
@@ -17,6 +18,7 @@ import { until } from './until.ts';
 const ROOT = resolve(import.meta.dirname, '..');
 const NAME = 'gateway.example';
 const NGINX = readFileSync(join(ROOT, 'deploy/nginx.conf'), 'utf8');
+const HAPROXY = readFileSync(join(ROOT, 'deploy/haproxy.cfg'), 'utf8');
 const CADDY = readFileSync(join(ROOT, 'deploy/Caddyfile'), 'utf8');
 const { limits } = loadConfig({ argvFlags: {}, env: {}, cwd: tmpdir(), providerKeys: 'leave' });
 
@@ -43,7 +45,8 @@ describe('the limits of the gateway are in force behind', () => {
       Math.max(limits.bufferedMs, limits.firstFrameMs),
     );
     expect(secondsOf(CADDY, 'keepalive') * 1_000).toBeLessThan(LIMITS.clientKeepAliveMs);
-    expect(CADDY).toMatch(/^\s*flush_interval -1$/m);
+    // With -1 Caddy would go on asking for clients that have hung up; it flushes streams by themselves anyway.
+    expect(CADDY).not.toMatch(/^\s*flush_interval/m);
   });
 });
 
@@ -60,7 +63,8 @@ interface Proxy {
   readonly isInstalled: boolean;
   /** Writes its files; returns the command that starts it. */
   prepare(setup: Setup): readonly string[];
-  readonly logFile: string;
+  /** Null if the example's log has no ids of receipts. */
+  readonly logFile: string | null;
 }
 
 /** Replaces a text that must be there. */
@@ -122,9 +126,28 @@ const caddy: Proxy = {
   },
 };
 
-describe.each([nginx, caddy])('$name', (proxy) => {
+const haproxy: Proxy = {
+  name: 'HAProxy',
+  isInstalled: spawnSync('haproxy', ['-v']).status === 0,
+  logFile: null,
+  prepare({ folder, port, gatewayPort, certificate, key }) {
+    const pem = join(folder, 'both.pem');
+    writeFileSync(pem, readFileSync(certificate, 'utf8') + readFileSync(key, 'utf8'));
+    let site = replaced(HAPROXY, 'bind :8080', `bind 127.0.0.1:${port} ssl crt ${pem} alpn h2,http/1.1`);
+    site = replaced(site, 'server-template replica 3 tollgate:8080', `server replica 127.0.0.1:${gatewayPort}`);
+    // Two file descriptors for each connection may be more than this machine allows.
+    site = replaced(site, 'maxconn 20000', 'maxconn 100');
+    // The address of one known gateway is no name to be looked up again and again.
+    site = replaced(site, ' resolvers names init-addr none', '');
+    writeFileSync(join(folder, 'haproxy.cfg'), site);
+    return ['haproxy', '-f', join(folder, 'haproxy.cfg')];
+  },
+};
+
+describe.each([nginx, caddy, haproxy])('$name', (proxy) => {
   describe.skipIf(!proxy.isInstalled)(`runs (skipped where ${proxy.name} is missing)`, () => {
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-proxy-'));
+    const certificate = join(folder, 'certificate.pem');
     let harness: Harness;
     let child: ChildProcess;
     let agent: Agent;
@@ -135,7 +158,7 @@ describe.each([nginx, caddy])('$name', (proxy) => {
     beforeAll(async () => {
       harness = await startHarness({ hosted: true });
       apiKey = (await harness.mint({ creditNanousd: 10_000_000_000n })).secret;
-      const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
+      const key = join(folder, 'key.pem');
       const subject = ['-subj', `/CN=${NAME}`, '-addext', `subjectAltName=DNS:${NAME}`];
       const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
       execFileSync('openssl', ['req', '-x509', ...curve, ...subject, '-keyout', key, '-out', certificate], {
@@ -146,11 +169,10 @@ describe.each([nginx, caddy])('$name', (proxy) => {
       const [program, ...args] = proxy.prepare({ folder, port, gatewayPort, certificate, key });
       child = spawn(program!, args, {
         env: { PATH: process.env.PATH ?? '', HOME: folder },
-        stdio: ['ignore', 'ignore', 'pipe'],
+        stdio: ['ignore', 'pipe', 'pipe'],
       });
-      child.stderr!.on('data', (chunk) => (said += chunk));
-      const connect = { ca: readFileSync(certificate), servername: NAME };
-      agent = new Agent({ connect });
+      for (const output of [child.stdout!, child.stderr!]) output.on('data', (chunk) => (said += chunk));
+      agent = new Agent({ connect: { ca: readFileSync(certificate), servername: NAME } });
       url = `https://127.0.0.1:${port}`;
       await until(async () => {
         if (child.exitCode !== null) throw new Error(`${proxy.name} ended: ${said}`);
@@ -186,6 +208,22 @@ describe.each([nginx, caddy])('$name', (proxy) => {
       expect(rest).toContain('data: [DONE]');
     });
 
+    test('tells the gateway that a client has hung up, so that a call without content costs nothing', async () => {
+      harness.sim.script({ gateHead: 'head' }, { times: 1 });
+      const body = JSON.stringify({ model: 'sim-gpt', stream: true, messages: [{ role: 'user', content: 'hello' }] });
+      const { hostname, port } = new URL(url);
+      const client = connect({ host: hostname, port: Number(port), servername: NAME, ca: readFileSync(certificate) });
+      client.on('error', () => undefined).resume();
+      const lines = [`host: ${NAME}:${port}`, `x-api-key: ${apiKey}`, 'content-type: application/json'];
+      const head = ['POST /v1/chat/completions HTTP/1.1', ...lines, `content-length: ${body.length}`].join('\r\n');
+      client.write(`${head}\r\n\r\n${body}`);
+      await harness.sim.waitForGate('head', 1);
+      client.destroy();
+      const left = () => harness.log.find(({ ended }) => ended === 'client_gone');
+      await until(() => left() !== undefined, 'the call has ended because its client is gone');
+      expect(left()).toMatchObject({ cost_nanousd: 0 });
+    });
+
     test('passes the receipt on, and logs its id but no key', async () => {
       const body = { model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }] };
       const { statusCode, headers, body: answer } = await ask('POST', '/v1/chat/completions', body);
@@ -193,9 +231,10 @@ describe.each([nginx, caddy])('$name', (proxy) => {
       expect(statusCode).toBe(200);
       expect(Number(headers['x-gateway-cost-nanousd'])).toBeGreaterThan(0);
       const id = String(headers['x-gateway-request-id']);
-      const log = () => readFileSync(join(folder, proxy.logFile), 'utf8');
-      await until(() => log().includes(id), 'the log has the id of the receipt');
-      expect(log() + said).not.toContain(apiKey);
+      const { logFile } = proxy;
+      const log = (): string => (logFile === null ? said : said + readFileSync(join(folder, logFile), 'utf8'));
+      await until(() => log().includes(logFile === null ? '/v1/chat/completions' : id), 'the log has the call');
+      expect(log()).not.toContain(apiKey);
     });
 
     test('lets a long prompt through', async () => {

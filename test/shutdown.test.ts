@@ -79,6 +79,22 @@ test('calls under way come to their own end, and nobody new is let in', async ()
   ]);
 });
 
+test('calls are taken as before until load balancers have seen that the gateway is not ready', async () => {
+  const noticeMs = 3_000;
+  const told = await startHarness({ hosted: true, clock, limits: { shutdownNoticeMs: noticeMs } });
+  const { secret } = await told.mint({ creditNanousd: 10_000_000_000n });
+  const ended = told.stop();
+  const ready = async (): Promise<unknown> => (await told.get('/readyz')).json();
+  await until(async () => ((await ready()) as { status: string }).status === 'draining', 'it says that it drains');
+  clock.advance(noticeMs - 1);
+  const answer = await told.post(ASK, { authorization: `Bearer ${secret}` });
+  expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'keep-alive']);
+  await answer.arrayBuffer();
+  clock.advance(1);
+  await ended;
+  await expect(ready()).rejects.toThrow();
+});
+
 test('what takes too long is cut short, and says so', async () => {
   const { sim, url } = harness;
   sim.script({ hang: 3, tokensPerChunk: 1, words: 100 }, { times: 1 });

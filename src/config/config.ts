@@ -180,7 +180,7 @@ function assemble(
     logLevel: draft.log_level,
     transport: draft.transport,
     workers: draft.workers,
-    limits: readLimits(draft.limits),
+    limits: readLimits(draft.limits, hosted),
     rateLimit: readRateLimit(draft.rate_limit),
     health: readHealth(draft.health),
     loadLimits: readLoadLimits(draft.load_limits),

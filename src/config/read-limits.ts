@@ -1,3 +1,4 @@
+import { LIMITS } from '../limits.ts';
 import type { ConfigFile } from './schema.ts';
 
 export interface ConfigLimits {
@@ -9,6 +10,8 @@ export interface ConfigLimits {
   readonly stallMs: number;
   readonly drainMs: number;
   readonly shutdownMs: number;
+  /** Calls are still taken for this long after the signal to stop, while `/readyz` is 503. */
+  readonly shutdownNoticeMs: number;
   readonly requestHeadMs: number;
   readonly requestMs: number;
   /** Concurrent calls to one host. */
@@ -18,7 +21,7 @@ export interface ConfigLimits {
   readonly hangupAllowanceNanousd: number | null;
 }
 
-export function readLimits(limits: ConfigFile['limits']): ConfigLimits {
+export function readLimits(limits: ConfigFile['limits'], hosted: boolean): ConfigLimits {
   return {
     firstFrameMs: limits.first_frame_ms,
     idleMs: limits.idle_ms,
@@ -28,6 +31,7 @@ export function readLimits(limits: ConfigFile['limits']): ConfigLimits {
     stallMs: limits.stall_ms,
     drainMs: limits.drain_ms,
     shutdownMs: limits.shutdown_ms,
+    shutdownNoticeMs: limits.shutdown_notice_ms ?? (hosted ? LIMITS.shutdownNoticeMs : 0),
     requestHeadMs: limits.request_head_ms,
     requestMs: limits.request_ms,
     callsPerHost: limits.calls_per_host,

@@ -86,6 +86,14 @@ const limitsSchema = z.strictObject({
   stall_ms: milliseconds(60_000, 'A client that reads nothing for this long is disconnected.'),
   drain_ms: milliseconds(60_000, 'How long a host may finish its response after the client has disconnected.'),
   shutdown_ms: milliseconds(30_000, 'How long running calls may continue after the stop signal.'),
+  shutdown_notice_ms: z
+    .int()
+    .min(0)
+    .max(DAY_MS)
+    .optional()
+    .describe(
+      'How long calls are still taken after the stop signal, while load balancers learn of it; 3000 in hosted mode, 0 in local mode.',
+    ),
   request_head_ms: milliseconds(30_000, "How long a client may take to send a request's headers."),
   calls_per_host: z
     .int()

@@ -1,8 +1,17 @@
 import type { Server } from 'node:http';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { HttpServer } from '../http1/server.ts';
+import type { Clock } from '../kit/clock.ts';
 import type { Log } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
+
+/**
+ * Waits until load balancers have seen that the process is not ready: one that learns of it from a refused connection, or from
+ * one that ends, may lose the call that it sends there.
+ */
+export function giveNotice(clock: Clock, noticeMs: number): Promise<void> {
+  return new Promise((resolve) => void clock.after(noticeMs, resolve));
+}
 
 /**
  * Accepts no new connection, waits for running calls, cuts off the rest, and waits until the last one is settled.

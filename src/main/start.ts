@@ -31,7 +31,7 @@ import { type Books, controlSocketPath, openBooks } from './books.ts';
 import type { InForce } from './call-parts.ts';
 import { ENDPOINTS } from './call-routes.ts';
 import { buildCore, type Core } from './core.ts';
-import { closeListener, closeServer, drain } from './drain.ts';
+import { closeListener, closeServer, drain, giveNotice } from './drain.ts';
 import { forgetCallers } from './forget-callers.ts';
 import { tellHostEvent } from './host-events.ts';
 import { HostSenders } from './host-senders.ts';
@@ -249,9 +249,9 @@ async function openListeners(
 ): Promise<Listeners> {
   const { config, log, clock } = terms;
   const { gateway, metrics } = core;
-  let draining = false;
-  const isDraining = (): boolean => draining;
-  const health = healthAnswers({ health: () => books.health(), draining: isDraining });
+  const stopping = { isAnnounced: false, hasBegun: false };
+  const isDraining = (): boolean => stopping.hasBegun;
+  const health = healthAnswers({ health: () => books.health(), draining: () => stopping.isAnnounced });
   const all = new Map([...health, metricsAnswer(metrics)]);
   let listening: Addresses | null = null;
   const management = openManagement({
@@ -285,10 +285,12 @@ async function openListeners(
   const operations = config.hosted ? operationsServer(config, all) : null;
   let control: Server | null = null;
   const close = async (): Promise<void> => {
-    draining = true;
+    stopping.isAnnounced = true;
+    const { shutdownMs, shutdownNoticeMs } = config.limits;
+    if (listening !== null && shutdownNoticeMs > 0) await giveNotice(clock, shutdownNoticeMs);
+    stopping.hasBegun = true;
     management.endFeeds();
-    const servers = management.server === null ? [server] : [server, management.server];
-    await drain(servers, gateway, config.limits.shutdownMs, log);
+    await drain(management.server === null ? [server] : [server, management.server], gateway, shutdownMs, log);
     if (control !== null) await closeServer(control);
     if (operations !== null) await closeListener(operations);
   };
