@@ -160,6 +160,8 @@ describe.each(TRANSPORTS)('over the %s transport', (transport) => {
       ['GET', '/v1/realtime', 'stream'],
       ['GET', '/api/v1/generation?id=gen-1', '/v1/receipts/'],
       ['GET', '/api/v1/credits', '/v1/balance'],
+      ['POST', '/v1/models/gemini-2.5-flash:generateContent', '/v1/chat/completions'],
+      ['POST', '/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse', '/v1/chat/completions'],
     ])('%s %s is refused by name, with the nearest equivalent', async (method, path, hint) => {
       const body = method === 'POST' ? { body: '{}', headers: { 'content-type': 'application/json' } } : {};
       const error = await expectRefusal(await fetch(harness.url + path, { method, ...body }), 404, 'unsupported_route');
