@@ -1,16 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { flattenedVerify, importJWK } from 'jose';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { verifyReceipt } from '../packages/client/src/verify.ts';
 import type { Receipt } from '../src/canonical/receipt.ts';
 import { MasterSealer, masterKey } from '../src/custody/seal.ts';
 import { IdSource } from '../src/kit/ids.ts';
+import { LIMITS } from '../src/limits.ts';
 import type { PublicJwk } from '../src/signing/jws.ts';
 import { ReceiptSigner } from '../src/signing/receipt-signer.ts';
 import { verifyDocument } from '../src/signing/verify.ts';
 import { type MonthSubject, openAccounts, openSubject } from './month-subject.ts';
 import { audit } from './people-fixtures.ts';
-import { aHold, aSettle } from './store-fixtures.ts';
+import { aCredit, aHold, aSettle } from './store-fixtures.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -85,6 +86,16 @@ describe.each(['sqlite', 'postgres'] as const)('signed receipts on %s', (engine)
     await subject.store.apply([aHold(1_000n, 100n), { kind: 'void', id: 1_000n, reason: 'test' }]);
     const { content } = verifyDocument(JSON.stringify(await signer.sign(await receipt(1_000n))), await keys());
     expect(content).toMatchObject({ status: 'voided', cost_nanousd: '0' });
+  });
+
+  it('come with every refund, also if these are more than one page', async () => {
+    const { storePageRowsMax } = LIMITS;
+    onTestFinished(() => void Object.assign(LIMITS, { storePageRowsMax }));
+    const refunded = await settled(1_000n);
+    const ids = [1n, 2n, 3n, 4n, 5n];
+    await subject.store.apply(ids.map((id) => aCredit(7_000n + id, 1n, { callId: 1_000n })));
+    Object.assign(LIMITS, { storePageRowsMax: 2 });
+    expect(await signer.signRefunds(refunded)).toHaveLength(ids.length);
   });
 
   it('are signed by one key, whoever makes it first', async () => {

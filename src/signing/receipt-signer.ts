@@ -5,6 +5,7 @@ import type { CacheSize } from '../kit/caches.ts';
 import type { HashText } from '../kit/hash-tree.ts';
 import { formatId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
+import type { Credit } from '../store/entries.ts';
 import { monthName } from '../store/month-tree.ts';
 import type { LeafProof } from '../store/signing.ts';
 import type { Store } from '../store/store.ts';
@@ -67,11 +68,21 @@ export class ReceiptSigner {
   /** A document for each refund of the receipt, the oldest first. */
   async signRefunds({ id }: Receipt): Promise<Jws[]> {
     const { store, clock } = this.#terms;
-    const refunds = await store.directory.listRefunds(id);
+    const refunds = await this.#refundsOf(id);
     const nowMs = clock.nowMs();
     const origin = { ...(await store.directory.booksMark()), nowMs };
     const key = await this.keys.signing(nowMs);
     return refunds.map((refund) => signJws('tollgate-refund', refundStatement(origin, refund), key));
+  }
+
+  async #refundsOf(callId: bigint): Promise<Credit[]> {
+    const { directory } = this.#terms.store;
+    const refunds: Credit[] = [];
+    for (;;) {
+      const page = await directory.listRefunds(callId, refunds.at(-1)?.id ?? null);
+      refunds.push(...page);
+      if (page.length < LIMITS.storePageRowsMax) return refunds;
+    }
   }
 
   async #signWith(receipt: Receipt, leaf: HashText | null): Promise<Jws> {

@@ -84,8 +84,8 @@ export interface SigningRows {
   resealReceiptKey(id: bigint, before: Uint8Array, after: Uint8Array): Promise<boolean>;
   /** The text of a price list; null if there is none of that version. */
   pricesOf(version: string): Promise<string | null>;
-  /** The refunds of a call, the oldest first. */
-  listRefunds(callId: bigint): Promise<Credit[]>;
+  /** The refunds of a call after that one, the oldest first; at most `LIMITS.storePageRowsMax`. */
+  listRefunds(callId: bigint, after: bigint | null): Promise<Credit[]>;
   /** By month. */
   closedMonths(): Promise<SignedMonth[]>;
   monthAccounts(monthMs: number): Promise<AccountMonth[]>;

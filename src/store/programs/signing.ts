@@ -59,9 +59,9 @@ export function* pricesOf(version: string): Program<string | null> {
   return row?.prices ?? null;
 }
 
-export function* listRefunds(callId: bigint): Program<Credit[]> {
-  const text = 'SELECT * FROM credit WHERE call_id = ? ORDER BY id LIMIT ?';
-  return (yield* rowsOf<CreditColumns>(text, callId, LIMITS.storePageRowsMax)).map(creditOf);
+export function* listRefunds(callId: bigint, after: bigint | null): Program<Credit[]> {
+  const text = 'SELECT * FROM credit WHERE call_id = ? AND id > ? ORDER BY id LIMIT ?';
+  return (yield* rowsOf<CreditColumns>(text, callId, after ?? 0n, LIMITS.storePageRowsMax)).map(creditOf);
 }
 
 function keyOf(row: ReceiptKeyColumns): ReceiptKey {
