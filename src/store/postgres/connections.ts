@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { Clock, Timer } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { StoreUnavailable } from '../store.ts';
+import { cancelStatement } from './cancel-statement.ts';
 import { asked, asUnavailable, ConnectionLost, isCollision, isOverdue, isPoison, sqlState } from './faults.ts';
 import { clientConfig, PipelinedConnection } from './pipeline.ts';
 
@@ -171,7 +172,10 @@ export class Connections {
       client = own;
       return await use(async (text, values = []) => lastRows(await asked(own.query(text, [...values]))));
     } catch (error) {
-      if (error instanceof ConnectionLost && client !== null) lost = error;
+      if (error instanceof ConnectionLost && client !== null) {
+        lost = error;
+        if (isOverdue(error)) cancelStatement(client);
+      }
       if (error instanceof ConnectionLost && this.#concernsAll(pool, error)) this.#lose(error);
       throw isPoison(error) || sqlState(error) === null ? error : asUnavailable(error);
     } finally {
