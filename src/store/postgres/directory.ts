@@ -6,7 +6,7 @@ import { type Program, type Query, runLater, SKIP_LOCKED, type SqlValue } from '
 import type { Connections, RunSql } from './connections.ts';
 import { BEGIN_BRIEF, lockAccount, takeLock } from './locks.ts';
 import type { Statement } from './pipeline.ts';
-import { storable } from './values.ts';
+import { storable, withEscapes } from './values.ts';
 
 export function postgresDirectory(connections: Connections): Directory {
   return directoryOver({
@@ -50,7 +50,7 @@ export function statementOf(query: Query): Statement {
 /** PostgreSQL numbers its parameters. No statement of a program contains a question mark of another kind. */
 function numbered({ text }: Query): string {
   let count = 0;
-  const onPostgres = text.replace(SKIP_LOCKED, 'FOR UPDATE SKIP LOCKED');
+  const onPostgres = withEscapes(text.replace(SKIP_LOCKED, 'FOR UPDATE SKIP LOCKED'));
   return onPostgres.replaceAll('?', () => `$${++count}`);
 }
 

@@ -1,9 +1,12 @@
 import type { ClosedMonth, MonthPart, MonthTreeRow, PlacedRow, TreeChunkRow } from '../month-tree.ts';
 import { FORM_SELECT, type FormRow, formRowOf, ReceiptForm, referencesIn, type TextTable } from '../receipt-form.ts';
 import type { RunSql } from './connections.ts';
+import { withEscapes } from './values.ts';
 
 /** The most texts that are remembered; with more, the memory is emptied. */
 const TEXTS_MAX = 50_000;
+
+const SELECT = withEscapes(FORM_SELECT);
 
 /** Reads closed months, their trees, and receipts in the canonical form. */
 export class MonthReader {
@@ -17,11 +20,8 @@ export class MonthReader {
 
   /** The next calls with `after < id <= upTo`. */
   async rows(sql: RunSql, after: bigint, upTo: bigint, rowsMax: number): Promise<FormRow[]> {
-    const found = await sql<Record<string, unknown>>(`${FORM_SELECT} WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3`, [
-      after,
-      upTo,
-      rowsMax,
-    ]);
+    const text = `${SELECT} WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3`;
+    const found = await sql<Record<string, unknown>>(text, [after, upTo, rowsMax]);
     const rows = found.map(formRowOf);
     await this.#learnTexts(sql, rows);
     return rows;

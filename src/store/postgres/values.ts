@@ -31,3 +31,12 @@ export function bytes(values: readonly (Uint8Array | null)[]): string {
   const quoted = values.map((value) => (value === null ? 'NULL' : `"\\\\x${Buffer.from(value).toString('hex')}"`));
   return `{${quoted.join(',')}}`;
 }
+
+/**
+ * The same SQL whatever `standard_conforming_strings` is: only in literals with an E does a backslash mean the same in every
+ * database.
+ */
+export function withEscapes(sql: string): string {
+  if (!sql.includes('\\')) return sql;
+  return sql.replace(/'[^']*\\[^']*'/g, (literal) => `E${literal.replaceAll('\\', '\\\\')}`);
+}
