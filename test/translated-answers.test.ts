@@ -76,6 +76,15 @@ describe('a chat host', () => {
     expect(text).toContain('"content_block":{"type":"tool_use","id":"c1","name":""');
   });
 
+  test('that is cut off has reported its usage so far', () => {
+    const usage = { prompt_tokens: 45, completion_tokens: 2, total_tokens: 47 };
+    const stream = new TranslatedStream(WIRES.messages.hub!.client!, WIRES.chat.hub!.upstream!, TERMS, {});
+    const frames = `${chunk({ content: 'Hel' }, null, usage)}${chunk({ content: 'lo' })}`;
+    new SseFramer(1_000_000).push(Buffer.from(frames), (frame) => void stream.frame(frame));
+    expect(stream.mayEndHere).toBe(false);
+    expect(stream.usage).toMatchObject({ state: 'partial', usage: { freshTokens: 45, outputTokens: 2 } });
+  });
+
   test('that sends an empty chunk after its final usage has still reported it', () => {
     const usage = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 };
     const frames = `${chunk({ content: 'Hi' })}${chunk({}, 'stop', usage)}${chunk({})}data: [DONE]\n\n`;

@@ -70,7 +70,8 @@ class ChatStreamReader extends StreamState implements StreamReader {
       }
       this.#choice(chunk, choice);
     }
-    this.noteUsage(chunk);
+    // A stream that is cut off costs what it had reported by then.
+    if (this.noteUsage(chunk)) this.#emit({ kind: 'usage', reading: this.usage });
   }
 
   #choice(chunk: Members, choice: Members): void {
