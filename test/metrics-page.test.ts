@@ -111,6 +111,14 @@ test('docs/metrics.md has a row for every metric, and no row for anything else',
   expect([...ROWS.keys()].toSorted()).toEqual(OURS.map(({ name }) => name).toSorted());
 });
 
+test('counters that alerts watch begin at zero, because Prometheus sees no increase in a first value', () => {
+  for (const reason of LOSS_REASONS.slice(1))
+    expect(text).toContain(`tollgate_loss_nanousd_total{reason="${reason}"} 0\n`);
+  expect(text).toContain('tollgate_host_refusals_total{host="one",kind="request"} 0\n');
+  expect(text).toContain('tollgate_host_ejections_total{host="one",cause="overruns"} 0\n');
+  expect(text).toContain('tollgate_webhook_deliveries_total{outcome="given_up"} 0\n');
+});
+
 test('metrics of other names are the standard ones of a Node process', () => {
   expect(DECLARED.filter(({ name }) => !/^(tollgate|process|nodejs)_/.test(name))).toEqual([]);
 });

@@ -8,6 +8,8 @@ export interface HostReading {
   readonly firstByteMs: number | null;
 }
 
+const EJECTION_CAUSES = ['failures', 'failure_rate', 'overruns'] as const;
+const REFUSAL_KINDS = ['key', 'model', 'rate', 'request'] as const;
 const STATES: readonly string[] = ['well', 'limited', 'ejected', 'key_refused', 'probing'];
 
 /** Metrics per host. The label is bounded by the configured hosts. */
@@ -24,6 +26,9 @@ export class HostMetrics {
       help: 'How often a host was ejected, and why.',
       labelNames: ['host', 'cause'],
       registers,
+      collect() {
+        for (const { host } of read()) for (const cause of EJECTION_CAUSES) this.inc({ host, cause }, 0);
+      },
     });
     this.#returns = new Counter({
       name: 'tollgate_host_returns_total',
@@ -36,6 +41,9 @@ export class HostMetrics {
       help: 'How often a host refused our key or a request, did not know a model, or was at its rate limit.',
       labelNames: ['host', 'kind'],
       registers,
+      collect() {
+        for (const { host } of read()) for (const kind of REFUSAL_KINDS) this.inc({ host, kind }, 0);
+      },
     });
     this.#retries = new Counter({
       name: 'tollgate_host_retries_total',
@@ -55,7 +63,7 @@ export class HostMetrics {
     this.#returns.inc({ host });
   }
 
-  refused(host: string, kind: 'key' | 'model' | 'rate' | 'request'): void {
+  refused(host: string, kind: (typeof REFUSAL_KINDS)[number]): void {
     this.#refusals.inc({ host, kind });
   }
 

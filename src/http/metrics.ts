@@ -1,5 +1,6 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { ExchangeRecord } from '../gateway/exchange-record.ts';
+import { LOSS_REASONS } from '../gateway/meter.ts';
 import { LIMITS } from '../limits.ts';
 import { type BookSources, gaugeBooks } from './book-metrics.ts';
 import { gaugeCaches, type ReadCaches } from './cache-metrics.ts';
@@ -47,7 +48,10 @@ type ModelCounts = Record<'cost' | 'fresh' | 'cacheRead' | 'cacheWrite' | 'outpu
 
 const OTHER_MODELS = 'other';
 
-/** Prometheus metrics. Labels are bounded sets, never text from a caller. */
+/**
+ * Prometheus metrics. Labels are bounded sets, never text from a caller. Counters of rare events begin at zero: Prometheus takes
+ * no increase from a series that begins with its first event, so no alert would see that one.
+ */
 export class Metrics {
   readonly hosts: HostMetrics;
   readonly notices: NoticeMetrics;
@@ -88,6 +92,7 @@ export class Metrics {
       'What hosts may bill beyond what was charged, at most, in nanodollars.',
       'reason',
     );
+    for (const reason of LOSS_REASONS) this.#loss.at(reason);
     this.#tokens = counter('tollgate_tokens_total', 'Billed tokens.', 'model', 'kind');
     this.#duration = histogram('tollgate_call_seconds', 'Duration of calls.', CALL_SECONDS, 'route', 'stream');
     this.#hold = histogram('tollgate_hold_seconds', 'Time until the hold was durable.', HOLD_SECONDS);

@@ -1,5 +1,7 @@
 import { Counter, type Registry } from 'prom-client';
 
+const OUTCOMES = ['delivered', 'retried', 'given_up'] as const;
+
 /** Alerts, deliveries to webhooks, and receipts that were not signed because they were changed. */
 export class NoticeMetrics {
   readonly #alerts: Counter<'kind'>;
@@ -20,6 +22,7 @@ export class NoticeMetrics {
       labelNames: ['outcome'],
       registers,
     });
+    for (const outcome of OUTCOMES) this.#deliveries.inc({ outcome }, 0);
     this.#mismatches = new Counter({
       name: 'tollgate_receipt_mismatches_total',
       help: 'Signatures that this process refused because a closed receipt was changed in the ledger.',
@@ -35,7 +38,7 @@ export class NoticeMetrics {
     this.#mismatches.inc();
   }
 
-  webhookAttempt(outcome: 'delivered' | 'retried' | 'given_up'): void {
+  webhookAttempt(outcome: (typeof OUTCOMES)[number]): void {
     this.#deliveries.inc({ outcome });
   }
 }
