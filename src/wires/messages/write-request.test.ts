@@ -333,9 +333,14 @@ describe('sampling', () => {
     const terms = { thinking: 'budget', reasoningEffort: 'high' } as const;
     expect(sampled({ temperature: 0.2, topP: 0.5, topK: 3, stop: ['a'] }, terms)).toEqual({ stop_sequences: ['a'] });
     expect(sampled({ topP: 0.97 }, terms)).toEqual({ top_p: 0.97 });
-    expect(sampled({ temperature: 0.2 }, { thinking: 'effort', reasoningEffort: 'none' })).toEqual({
-      temperature: 0.2,
-    });
+  });
+
+  test.each(['none', 'high', null])('models that take an effort refuse these fields, whatever it is: %j', (effort) => {
+    const terms = { thinking: 'effort', reasoningEffort: effort } as const;
+    expect(sampled({ temperature: 0.2, topP: 0.97, topK: 3, stop: ['a'] }, terms)).toEqual({ stop_sequences: ['a'] });
+    expect(write({ sampling: { ...SAMPLING, temperature: 0 } }, { thinking: 'effort' })).not.toHaveProperty(
+      'temperature',
+    );
   });
 
   test.each<[Partial<Sampling>, string]>([

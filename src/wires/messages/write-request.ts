@@ -33,7 +33,7 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
     ...writeTools(request),
     ...(thinking.thinking !== null && { thinking: thinking.thinking }),
     output_config: writeOutputConfig(thinking, request.answerFormat),
-    ...writeSampling(request.sampling, thinking, adjustments),
+    ...writeSampling(request.sampling, thinking, terms.thinking === 'effort', adjustments),
   });
   const prompt = `"messages":[${messages.join(',')}]`;
   return Buffer.from(
@@ -161,14 +161,19 @@ function writeOutputConfig({ effort }: Thinking, format: AnswerFormat | null): M
 /** Hosts refuse thinking with a lower `top_p`. */
 const THINKING_TOP_P_MIN = 0.95;
 
-/** Default values are left out, since newer models refuse the fields; thinking restricts them further. */
-function writeSampling(sampling: Sampling, { thinking }: Thinking, adjustments: Adjustments): Members {
+/** Default values are left out. Models that take an effort refuse the fields, and thinking restricts them for the others. */
+function writeSampling(
+  sampling: Sampling,
+  { thinking }: Thinking,
+  isFixed: boolean,
+  adjustments: Adjustments,
+): Members {
   dropUnsupportedSampling(sampling, adjustments);
   const { temperature, topP, topK, stop } = sampling;
   const thinks = thinking !== null && thinking.type !== 'disabled';
   const written: Members = {};
   const write = (name: string, value: number, allowed: boolean): void => {
-    if (allowed) written[name] = value;
+    if (allowed && !isFixed) written[name] = value;
     else adjustments.note(name);
   };
   if (temperature !== null && temperature !== 1) write('temperature', temperature, !thinks);
