@@ -54,7 +54,7 @@ async function submitJob(url: string, secret: string, body: object): Promise<voi
 
 const OF_THE_ACCOUNT = [
   ...['/keys', '/webhooks', '/jobs', '/management-keys', '/members', '/balance', '/requests', '/audit'],
-  ...['/usage', '/alerts', '/'],
+  ...['/usage', '/usage?by=key', '/alerts', '/'],
 ];
 const OF_ALL_ACCOUNTS = [
   '/accounts',
@@ -68,6 +68,11 @@ const OF_ALL_ACCOUNTS = [
   '/jobs',
 ];
 
+/** Titles of panels that hide what is too wide for them. What can be scrolled is not hidden. */
+const CUT_PANELS = `[...document.querySelectorAll('section')]
+  .filter((each) => each.scrollWidth > each.clientWidth && getComputedStyle(each).overflowX !== 'auto')
+  .map((each) => each.querySelector('h2')?.textContent ?? '')`;
+
 async function expectFits(path: string): Promise<void> {
   const { page, close } = await suite.open(path);
   await page.getByRole('heading', { level: 1 }).waitFor();
@@ -78,13 +83,14 @@ async function expectFits(path: string): Promise<void> {
     await page.setViewportSize({ width, height: 844 });
     const excess = Number(await page.evaluate('document.documentElement.scrollWidth')) - width;
     if (excess > 0) tooWide.push(`${excess} px at ${width} px`);
+    for (const title of (await page.evaluate(CUT_PANELS)) as string[]) tooWide.push(`“${title}” is cut at ${width} px`);
   }
   expect(tooWide).toEqual([]);
   await close();
 }
 
 test.each(OF_THE_ACCOUNT)('the page %s of an account with long names fits into every window', (path) =>
-  expectFits(`${path}?account=${suite.demo.account}`),
+  expectFits(`${path}${path.includes('?') ? '&' : '?'}account=${suite.demo.account}`),
 );
 
 test.each(OF_ALL_ACCOUNTS)('the page %s of all accounts fits into every window', (path) => expectFits(path));

@@ -30,7 +30,7 @@ export const ENTRY_COLUMNS: readonly Column<Entry>[] = [
     id: 'amount',
     head: 'Amount',
     align: 'right',
-    className: 'wide:w-36',
+    className: 'roomy:w-36',
     cell: ({ amount_nanousd, held_nanousd, reserved_nanousd }) => (
       <Money nanousd={held_nanousd ?? reserved_nanousd ?? amount_nanousd} />
     ),
@@ -52,7 +52,11 @@ export const ENTRY_COLUMNS: readonly Column<Entry>[] = [
     head: 'Note',
     wideOnly: true,
     className: 'text-muted',
-    cell: ({ note }) => <span className="block max-w-72 truncate">{note ?? ''}</span>,
+    cell: ({ note }) => (
+      <span title={note ?? undefined} className="block max-w-20 truncate roomy:max-w-48 large:max-w-72">
+        {note}
+      </span>
+    ),
   },
   {
     id: 'time',
@@ -87,8 +91,12 @@ function Reference({ entry }: { readonly entry: Entry }): ReactNode {
       </PageLink>
     );
   return (
-    <span className="flex max-w-24 min-w-0 items-baseline gap-2 wide:max-w-96">
-      {reference === null ? null : <span className="truncate">{reference}</span>}
+    <span className="flex max-w-24 min-w-0 items-baseline gap-2 wide:max-w-40 roomy:max-w-64 large:max-w-96">
+      {reference === null ? null : (
+        <span title={reference} className="truncate">
+          {reference}
+        </span>
+      )}
       {receipt === null ? null : (
         <PageLink
           to="/requests"

@@ -44,7 +44,7 @@ export function CapPanel(): ReactNode {
               head: 'Key',
               cell: (key) => (
                 <PageLink to="/keys" search={{ open: key.id }} title={key.hint} className="hover:underline">
-                  <span className="block max-w-32 truncate">{key.name}</span>
+                  <span className="block max-w-24 truncate large:max-w-32">{key.name}</span>
                 </PageLink>
               ),
             },

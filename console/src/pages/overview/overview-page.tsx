@@ -46,7 +46,7 @@ export default function OverviewPage(): ReactNode {
         <>
           <Figures />
           <SpendPanel range={range} />
-          <div className="grid gap-5 wide:grid-cols-2">
+          <div className="grid gap-5 roomy:grid-cols-2">
             <CapPanel />
             <RefusalPanel />
           </div>

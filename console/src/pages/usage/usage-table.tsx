@@ -72,17 +72,26 @@ export function UsageTable(props: UsageTableProps): ReactNode {
     { id: 'name', head: groupLabel, cell: (row) => <GroupName row={row} group={group} filter={filter} /> },
     ...FIGURES.map(({ show, ...figure }): Column<UsageRow> => ({ ...figure, align: 'right', cell: show })),
   ];
+  const label = `Usage by ${groupLabel.toLowerCase()}`;
   return (
-    <Table
-      label={`Usage by ${groupLabel.toLowerCase()}`}
-      columns={columns}
-      rows={rows.toSorted(byCost)}
-      idOf={(row) => nameOf(row, group).name}
-      isPending={isPending}
-      isStale={isStale}
-      empty={<EmptyState title="No calls in this period">Choose a longer period, or remove a filter.</EmptyState>}
-      foot={totals === undefined ? undefined : <TotalRow columns={columns} totals={totals} />}
-    />
+    // Its rows open nothing that could show what does not fit. Whoever has no mouse scrolls it once it has the focus.
+    <section
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: without it the keyboard cannot scroll it in every browser.
+      tabIndex={0}
+      aria-label={`${label}, can be scrolled`}
+      className="overflow-x-auto focus-visible:outline-offset-[-2px]"
+    >
+      <Table
+        label={label}
+        columns={columns}
+        rows={rows.toSorted(byCost)}
+        idOf={(row) => nameOf(row, group).name}
+        isPending={isPending}
+        isStale={isStale}
+        empty={<EmptyState title="No calls in this period">Choose a longer period, or remove a filter.</EmptyState>}
+        foot={totals === undefined ? undefined : <TotalRow columns={columns} totals={totals} />}
+      />
+    </section>
   );
 }
 
@@ -117,7 +126,7 @@ function GroupName({
   filter,
 }: { readonly row: UsageRow } & Pick<UsageTableProps, 'group' | 'filter'>): ReactNode {
   const { name, label } = nameOf(row, group, useMemberNames());
-  const shown = <span className="block max-w-72 truncate">{label}</span>;
+  const shown = <span className="block max-w-32 truncate roomy:max-w-56">{label}</span>;
   if (!LISTED.includes(group) || name === '') return shown;
   return (
     <PageLink to="/requests" search={{ ...filter, [group]: name }} className="hover:underline">
