@@ -249,6 +249,16 @@ describe.each(['sqlite', 'postgres'] as const)('archiving receipts on %s', (engi
     },
   );
 
+  it('says that the disk is full, and deletes nothing that is not in a complete file', async () => {
+    await fill();
+    const before = await kept();
+    const full = async (step: string): Promise<void> => {
+      if (step === 'block') throw Object.assign(new Error('full'), { code: 'ENOSPC', syscall: 'write' });
+    };
+    await expect(archive({ reached: full })).rejects.toThrow(/^There is no space left in .* \(ENOSPC\)/);
+    expect(await kept()).toEqual(before);
+  });
+
   it('refuses a second run, and lets nothing else delete receipts meanwhile', async () => {
     await fill();
     const before = await kept();

@@ -49,6 +49,6 @@ test('verify shows receipts that are not kept or not hashed yet', async () => {
   vi.spyOn(cli.store, 'verify').mockResolvedValue({ ...report, notKept: 3, withoutTree: 2 });
   const { code, out } = await cli.run(['ledger', 'verify']);
   expect(code).toBe(EXIT.ok);
-  expect(out).toMatch(/not kept +3 receipts, deleted because of their age/);
+  expect(out).toMatch(/not kept +3 receipts, archived or deleted because of their age/);
   expect(out).toMatch(/not hashed yet +2 closed receipts/);
 });

@@ -38,7 +38,7 @@ function describeReport(report: LedgerView): string {
     ['closed months', describeClosed(report)],
     ...(report.not_kept === 0
       ? []
-      : [['not kept', `${report.not_kept} receipts, deleted because of their age`] as const]),
+      : [['not kept', `${report.not_kept} receipts, archived or deleted because of their age`] as const]),
     ...(report.without_tree === 0 ? [] : [['not hashed yet', `${report.without_tree} closed receipts`] as const]),
     ...report.accepted_losses.map((loss): [string, string] => ['accepted loss', describeLoss(loss)]),
     ['violations', String(report.violations.length)],

@@ -154,6 +154,10 @@ async function writing<Result>(folder: string, write: () => Promise<Result>): Pr
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException;
     if (code === undefined || syscall === undefined) throw error;
+    if (code === 'ENOSPC')
+      throw new ArchiveRefused(
+        `There is no space left in ${folder} (${code}). Files that are complete stay; free some space or choose another folder, and repeat.`,
+      );
     throw new ArchiveRefused(
       `Cannot write to ${folder} (${code}). If a server is running, it writes the archive: choose a folder that it can write to.`,
     );
