@@ -102,20 +102,25 @@ const toolChoice = fc.oneof(
 
 const schema = { ...CLOSED, properties: { a: { type: 'number' } }, required: ['a'] };
 
-const rest = fc.record(
-  {
-    system: fc.array(text, { minLength: 1, maxLength: 2 }),
-    temperature: fc.double({ min: 0, max: 0.99, noNaN: true }),
-    top_p: fc.double({ min: 0, max: 0.99, noNaN: true }),
-    top_k: fc.nat(100),
-    stop_sequences: fc.array(
-      words.filter((one) => one.trim() !== ''),
-      { minLength: 1, maxLength: 3 },
-    ),
-    output_config: fc.constant({ format: { type: 'json_schema', schema } }),
-  },
-  { requiredKeys: [] },
-);
+const rest = fc
+  .record(
+    {
+      system: fc.array(text, { minLength: 1, maxLength: 2 }),
+      temperature: fc.double({ min: 0, max: 0.99, noNaN: true }),
+      top_p: fc.double({ min: 0, max: 0.99, noNaN: true }),
+      top_k: fc.nat(100),
+      stop_sequences: fc.array(
+        words.filter((one) => one.trim() !== ''),
+        { minLength: 1, maxLength: 3 },
+      ),
+      output_config: fc.constant({ format: { type: 'json_schema', schema } }),
+    },
+    { requiredKeys: [] },
+  )
+  .map(({ top_p: share, ...others }) =>
+    // Hosts take one of the two.
+    share === undefined || others.temperature !== undefined ? others : { ...others, top_p: share },
+  );
 
 const tools = fc.option(
   fc.record({

@@ -317,12 +317,17 @@ describe('sampling', () => {
   };
 
   test('is said as far as this wire can', () => {
-    expect(sampled({ temperature: 0, topP: 0.5, topK: 3, stop: ['a', ' b'] })).toEqual({
+    expect(sampled({ temperature: 0, topK: 3, stop: ['a', ' b'] })).toEqual({
       temperature: 0,
-      top_p: 0.5,
       top_k: 3,
       stop_sequences: ['a', ' b'],
     });
+    expect(sampled({ topP: 0.5 })).toEqual({ top_p: 0.5 });
+  });
+
+  test('hosts take a temperature or top_p, not both, so the temperature is sent', () => {
+    expect(sampled({ temperature: 0.7, topP: 0.9 })).toEqual({ temperature: 0.7 });
+    expect(sampled({ temperature: 1, topP: 0.9 })).toEqual({ top_p: 0.9 });
   });
 
   test('what is the default anyway is not said', () => {

@@ -177,7 +177,10 @@ function writeSampling(
     else adjustments.note(name);
   };
   if (temperature !== null && temperature !== 1) write('temperature', temperature, !thinks);
-  if (topP !== null && topP !== 1) write('top_p', topP, !thinks || topP >= THINKING_TOP_P_MIN);
+  // Hosts refuse both together.
+  const hasTemperature = written.temperature !== undefined;
+  const mayCut = !hasTemperature && (!thinks || (topP ?? 0) >= THINKING_TOP_P_MIN);
+  if (topP !== null && topP !== 1) write('top_p', topP, mayCut);
   if (topK !== null) write('top_k', topK, !thinks);
   if (stop.length > 0) written.stop_sequences = stop.map(checkStop);
   return written;
