@@ -223,6 +223,10 @@ export const LIMITS = {
   callerOriginConnectionsMax: 64,
   callerAnswerBytesMax: 1024 * 1024,
   callerAnswerMs: 15_000,
+  /** Work of reading responses of callers' own deployments, in units of 100 ns: of one response, and per second and account; and what is too short to count. */
+  deploymentWorkMax: 10_000_000,
+  deploymentWorkPerSecond: 2_000_000,
+  deploymentWorkFreeBytes: 16 * 1024,
   /** Largest settings file of a client that `tollgate setup` edits. */
   settingsFileBytesMax: 1024 * 1024,
   /** How long a host may keep its connection open after its final frame. */
@@ -296,6 +300,8 @@ export const LIMITS = {
   hostKeyCheckMs: 5_000,
   /** How long a provider may take to verify a key before it is stored. */
   keyVerificationMs: 10_000,
+  /** How long parsing its list of models may take, in units of 100 ns. */
+  keyVerificationWorkMax: 200_000,
   /** How old the time of a stored key's last use may become before a call renews it, and how many keys are watched at once. */
   providerKeyUseMs: 3_600_000,
   cachedProviderKeysMax: 10_000,

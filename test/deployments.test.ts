@@ -132,6 +132,17 @@ describe('a call on a deployment', () => {
     expect(await usageOf(reported(Number.MAX_SAFE_INTEGER))).toMatchObject(estimated);
   });
 
+  test.each(['[],', '{},', '"a":0,'])('is refused if it has too many of %s to be read in time', async (part) => {
+    const [open, close] = part.includes(':') ? ['{', '}'] : ['[', ']'];
+    const many = open + part.repeat(LIMITS.deploymentWorkMax / 8).slice(0, -1) + close;
+    custody.resource.answer = () => ({ status: 200, body: CHAT_ANSWER.replace('"odd":1.0', `"odd":${many}`) });
+    const answer = await custody.chat(DEPLOYMENT);
+    expect(answer.status).toBe(502);
+    expect(await answer.json()).toMatchObject({
+      error: { code: 'host_failed', message: expect.stringContaining('too many JSON values') },
+    });
+  });
+
   test('costs nothing even on an empty account, at a spent cap and under a ceiling of nothing', async () => {
     const poor = await custody.harness.mint({ ...OWNER, creditNanousd: 0n, capNanousd: 0n });
     await custody.putKey({}, poor.secret);

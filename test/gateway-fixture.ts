@@ -13,6 +13,7 @@ import type { ExchangeRecord } from '../src/gateway/exchange-record.ts';
 import type { Gateway } from '../src/gateway/gateway.ts';
 import { BodyBudgets } from '../src/gateway/guards/body-budgets.ts';
 import { CallSlots, type SlotsPerKey } from '../src/gateway/guards/call-slots.ts';
+import { DeploymentWork } from '../src/gateway/guards/deployment-work.ts';
 import { KeptBudget } from '../src/gateway/guards/kept-budget.ts';
 import { Shutdown } from '../src/gateway/guards/shutdown.ts';
 import type { RefusedCall } from '../src/gateway/refusal-log.ts';
@@ -164,6 +165,7 @@ export class GatewayFixture {
     const { counted = null } = options;
     this.gateway = {
       tracing: null,
+      deploymentWork: new DeploymentWork(clock),
       bodyBudgets: new BodyBudgets({ bodyBytesPerSecond: null, jsonMembersPerSecond: null }, clock),
       clock,
       ids: this.#ids,

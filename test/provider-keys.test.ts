@@ -23,6 +23,11 @@ beforeEach(() => custody.renew());
 afterAll(() => custody.stop());
 
 describe('a stored key', () => {
+  test('is verified by a list that takes too long to parse, without parsing it', async () => {
+    custody.resource.answer = () => ({ status: 200, body: `[${'[],'.repeat(50_000)}` });
+    expect((await custody.putKey()).status).toBe(200);
+  });
+
   test('is verified at its resource, stored, listed, shown and removed', async () => {
     const put = await custody.putKey();
     const stored = (await put.json()) as Record<string, unknown>;
@@ -221,6 +226,7 @@ describe('nothing is stored', () => {
     ['a failure', { status: 500, body: '{}' }, 'could not be verified'],
     ['a limit', { status: 429, body: '{}' }, 'could not be verified'],
     ['an HTML page', { status: 200, body: '<html>welcome</html>' }, 'other than a list of models'],
+    ['a long text', { status: 200, body: `"${'[],'.repeat(50_000)}"` }, 'other than a list of models'],
   ])('if the provider answers with %s', async (_, answer, why) => {
     custody.resource.answer = () => answer;
     const refused = await readRefusal(await custody.putKey());

@@ -3,6 +3,7 @@ import type { VettedUrl } from '../egress/caller-url.ts';
 import { EgressFailure, ForbiddenUrl } from '../egress/forbidden-url.ts';
 import type { GuardedAnswer, GuardedEgress } from '../egress/guarded-egress.ts';
 import { tryParseJson } from '../json/json.ts';
+import { weighJson } from '../json/weight.ts';
 import { withoutByteOrderMark } from '../kit/byte-order-mark.ts';
 import type { Secret } from '../kit/secret.ts';
 import { LIMITS } from '../limits.ts';
@@ -61,9 +62,16 @@ function faultOf(provider: ProviderRow, { status, body }: GuardedAnswer): Gatewa
   if (status < 200 || status >= 300) {
     return notStored(provider, `answered ${asked} with ${status}, so the key could not be verified. Try again.`);
   }
-  const list = tryParseJson(withoutByteOrderMark(body).toString());
-  if (typeof list === 'object' && list !== null) return null;
+  if (isObjectOrList(withoutByteOrderMark(body))) return null;
   return notStored(provider, `answered ${asked} with something other than a list of models. Check \`base_url\`.`);
+}
+
+/** Callers choose the host, so a list that takes long to parse is judged by how it begins. */
+function isObjectOrList(body: Buffer): boolean {
+  const workMax = LIMITS.keyVerificationWorkMax;
+  if (weighJson(body, workMax) > workMax) return /^\s*[[{]/.test(body.toString('latin1', 0, 100));
+  const list = tryParseJson(body.toString());
+  return typeof list === 'object' && list !== null;
 }
 
 /** After a time-out nothing is known about the key, so the message says so. */

@@ -13,6 +13,7 @@ import type { TokenCounter } from './counting/token-counter.ts';
 import type { ExchangeRecord } from './exchange-record.ts';
 import type { BodyBudgets } from './guards/body-budgets.ts';
 import type { CallSlots } from './guards/call-slots.ts';
+import type { DeploymentWork } from './guards/deployment-work.ts';
 import type { KeptBudget } from './guards/kept-budget.ts';
 import type { Shutdown } from './guards/shutdown.ts';
 import type { RefusalLog } from './refusal-log.ts';
@@ -43,6 +44,7 @@ export interface Gateway {
   readonly shutdown: Shutdown;
   readonly slots: CallSlots;
   readonly bodyBudgets: BodyBudgets;
+  readonly deploymentWork: DeploymentWork;
   readonly countTokens: Pick<TokenCounter, 'count'>;
   readonly tokenFactors: TokenFactors;
   /** Null: calls are not traced. */

@@ -101,7 +101,7 @@ function admitRead(
   };
   const choosing =
     named.kind === 'unknown'
-      ? admitDeployment(gateway.custody, { call, text, peek, createdS, nowS, frameMemory }, named.refusal, record)
+      ? admitDeployment(gateway, { call, text, peek, createdS, nowS, frameMemory }, named.refusal, record)
       : admitResolved(named, peek, counterFor(gateway, call, text, peek), waysTo, adjusts);
   const admitted = ({ admission, ways }: Chosen<HostCall[]>): Admitted | Promise<Admitted> => {
     record.effectiveModel = admission.model.id;

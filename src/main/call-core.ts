@@ -2,6 +2,7 @@ import { TokenCounter } from '../gateway/counting/token-counter.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { BodyBudgets } from '../gateway/guards/body-budgets.ts';
 import { CallSlots } from '../gateway/guards/call-slots.ts';
+import { DeploymentWork } from '../gateway/guards/deployment-work.ts';
 import { KeptBudget } from '../gateway/guards/kept-budget.ts';
 import { Shutdown } from '../gateway/guards/shutdown.ts';
 import { LearnedFactors } from '../gateway/token-factors.ts';
@@ -67,6 +68,7 @@ export function buildCallCore(parts: CallParts): CallCore {
     frameMemory: config.frameMemory,
     shutdown,
     bodyBudgets: new BodyBudgets(config.rateLimit, clock, count, state.bodySpending),
+    deploymentWork: new DeploymentWork(clock),
     slots: new CallSlots(config.rateLimit, count, state.slots),
     prices: () => inForce.prices,
     hosts: () => inForce.hosts,

@@ -5,13 +5,18 @@ import { type JsonText, readJson, tryParseJson } from '../../json/json.ts';
 import { LIMITS } from '../../limits.ts';
 import { FREE } from '../../money/price.ts';
 import { type BufferedAnswer, HostAnswerBroken, type HostError, type RelayTerms } from '../../wires/wire.ts';
+import type { DeploymentWork } from '../guards/deployment-work.ts';
 import type { CallContext, HostCall } from '../host-call.ts';
 import { VerbatimStream, withoutDefect } from './deployment-stream.ts';
 import type { Deployment } from './deployment-target.ts';
 
 /** The call to a caller's own deployment. Request and response bytes pass through unchanged. */
-export function deploymentCall(context: CallContext, deployment: Deployment): HostCall {
+export function deploymentCall(context: CallContext, deployment: Deployment, work: DeploymentWork): HostCall {
   const { call, text, peek } = context;
+  const checkWork = (json: Buffer): void => {
+    const refusal = work.refusal(call.caller.accountId, json);
+    if (refusal !== null) throw new HostAnswerBroken(refusal.message, ours(refusal));
+  };
   const { name, resource } = deployment;
   const { relay, client } = call.wire;
   const terms = relayTerms(context, name);
@@ -25,12 +30,19 @@ export function deploymentCall(context: CallContext, deployment: Deployment): Ho
     openStream: () =>
       new VerbatimStream({
         reader: relay.stream!.mend(terms),
+        checkWork,
         asCallersOwn,
         writeError: (error) => client.writeStreamError(error, call.requestId),
         hideKey: (said) => resource.hideKey(said),
       }),
-    spliceResponse: (body) => spliceResponse(context, terms, body),
-    answerAsStream: (body) => relay.stream?.answerAsStream(body) ?? null,
+    spliceResponse: (body) => {
+      checkWork(body);
+      return spliceResponse(context, terms, body);
+    },
+    answerAsStream: (body) => {
+      checkWork(body);
+      return relay.stream?.answerAsStream(body) ?? null;
+    },
     readError: (status, body) => callersOwn(relay.readError(status, body), status, body, deployment),
     explain: (failure) => resource.explain(failure),
   };
@@ -133,6 +145,10 @@ function parseObject(body: Buffer): JsonText {
 function callersOwn(error: HostError, status: number, body: Buffer | null, { resource }: Deployment): HostError {
   const forCaller = errorForCaller(error.message, status, body, resource);
   return { kind: 'request', status, message: '', code: null, param: null, forCaller };
+}
+
+function ours(forCaller: GatewayError): HostError {
+  return { kind: 'request', status: forCaller.status, message: forCaller.message, code: null, param: null, forCaller };
 }
 
 function errorForCaller(

@@ -18,6 +18,7 @@ function open(): VerbatimStream {
   });
   return new VerbatimStream({
     reader,
+    checkWork: () => {},
     asCallersOwn: (error: HostError) => ({ ...error, kind: 'request' }),
     writeError: (error) => `data: ours ${error.message}\n\n`,
     hideKey: (text) => text.replaceAll('the-key', '[key]'),

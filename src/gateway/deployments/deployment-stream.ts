@@ -8,6 +8,8 @@ import type { HostError, StreamRelay } from '../../wires/wire.ts';
 export interface VerbatimTerms {
   /** The wire's reader for such streams. Only what it reads is used, not what it writes. */
   readonly reader: StreamRelay;
+  /** Throws if a frame takes too long to read. */
+  checkWork(frame: Buffer): void;
   /** Turns an error inside the stream into the one that the caller gets. */
   asCallersOwn(error: HostError): HostError;
   /** Writes an error of ours, if the provider sent none. */
@@ -35,7 +37,8 @@ export class VerbatimStream implements StreamRelay {
   }
 
   frame(frame: SseFrame): Buffer | null {
-    const { reader } = this.#terms;
+    const { reader, checkWork } = this.#terms;
+    checkWork(frame.raw);
     reader.frame(frame);
     // A comment has no content, and must not cause the client's response head to be sent.
     if (frame.data === null) return null;

@@ -11,6 +11,7 @@ import type { Admission } from '../admit.ts';
 import type { Call } from '../call.ts';
 import type { Chosen } from '../choose-model.ts';
 import type { ExchangeRecord } from '../exchange-record.ts';
+import type { Gateway } from '../gateway.ts';
 import type { CallContext, HostCall } from '../host-call.ts';
 import { deploymentCall } from './deployment-call.ts';
 import type { Deployment } from './deployment-target.ts';
@@ -24,7 +25,7 @@ interface Asked {
 
 /** Treats a name that is not in the catalog as the caller's own deployment; throws `refusal` if the caller has none. */
 export async function admitDeployment(
-  custody: Pick<Custody, 'open'>,
+  { custody, deploymentWork }: Pick<Gateway, 'custody' | 'deploymentWork'>,
   context: Omit<CallContext, 'admission'>,
   refusal: GatewayError,
   record: ExchangeRecord,
@@ -33,7 +34,7 @@ export async function admitDeployment(
   const deployment = await findDeployment(custody, call, peek.model, refusal);
   const admission = admissionOf(deployment, peek);
   record.deploymentOf = deployment.resource.provider.slug;
-  return { admission, ways: [deploymentCall({ ...context, admission }, deployment)] };
+  return { admission, ways: [deploymentCall({ ...context, admission }, deployment, deploymentWork)] };
 }
 
 async function findDeployment(

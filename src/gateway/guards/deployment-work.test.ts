@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { ManualClock } from '../../kit/clock.ts';
+import { LIMITS } from '../../limits.ts';
+import { DeploymentWork } from './deployment-work.ts';
+
+const LISTS = Buffer.from(`[${'[],'.repeat(LIMITS.deploymentWorkPerSecond / 4)}[]]`);
+
+test('an account that has caused much work waits until its budget is full, and others do not', () => {
+  const clock = new ManualClock(0);
+  const work = new DeploymentWork(clock);
+  expect(work.refusal(1n, LISTS)).toBeNull();
+  expect(work.refusal(1n, LISTS)?.message).toContain('so shortly after others');
+  expect(work.refusal(2n, LISTS)).toBeNull();
+  expect(work.refusal(1n, Buffer.from('[[]]'))).toBeNull();
+  clock.advance(3_000);
+  expect(work.refusal(1n, LISTS)).toBeNull();
+});
+
+test('a long text and many numbers are read, and as many objects are not', () => {
+  const work = new DeploymentWork(new ManualClock(0));
+  const megabytes = 30 * 1024 * 1024;
+  expect(work.refusal(1n, Buffer.from(`{"content":"${'a'.repeat(megabytes)}"}`))).toBeNull();
+  expect(work.refusal(2n, Buffer.from(`[${'-0.0123456,'.repeat(megabytes / 11)}0]`))).toBeNull();
+  const objects = Buffer.from(`[${'{},'.repeat(megabytes / 3)}{}]`);
+  expect(work.refusal(3n, objects)?.message).toContain('too many JSON values');
+});
