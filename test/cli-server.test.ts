@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { processEnvironment } from '../campaigns/process-environment.ts';
 import { BIN } from '../campaigns/programs.ts';
+import { freshSchema } from './postgres.ts';
 
 /** The program as people start it: processes of their own, a real folder, a real socket. */
 
@@ -138,4 +139,13 @@ test('an invitation without a link names the setting that a hosted gateway lacks
   const { code, out, err } = await tollgate('people', 'invite', 'ada@example.com', '--operator');
   expect([code, out]).toEqual([0, expect.stringMatching(/^[\w-]+\n$/)]);
   expect(err).toContain('the gateway does not know its own address. Start it in hosted mode with --public-url');
+});
+
+test('an invitation without a link on PostgreSQL names the variable that the command lacks, whatever the gateway knows', async () => {
+  const invite = ['people', 'invite', 'ada@example.com', '--operator', '--store', await freshSchema()];
+  const { code, err } = await tollgate(...invite);
+  expect([code, err]).toEqual([
+    0,
+    expect.stringContaining('Set TOLLGATE_PUBLIC_URL to it here too, and invite again.'),
+  ]);
 });

@@ -16,7 +16,8 @@ export async function examinePostgres({ url, name }: Place, clock: Clock): Promi
     return findingsOf(await inspectPostgres(url.reveal(), clock), name);
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
-    return [failure('server', `${name}: ${error.message}`, 'start it, or name another database with --store')];
+    const why = error.message.replace(/^PostgreSQL: /, '');
+    return [failure('server', `${name}: ${why}`, 'start it, or correct the URL in --store or TOLLGATE_STORE')];
   }
 }
 

@@ -87,10 +87,14 @@ function showLink<Name extends 'people.invite' | 'people.reset'>(session: Sessio
   const { link, secret, email, expires } = answer.result;
   session.show(answer, () => link ?? secret);
   session.advise(`The link is for ${email}, works once, and expires ${time(expires)} UTC. It is not shown again.`);
-  if (link === null)
-    session.advise(
-      'This is only the secret of the link, because the gateway does not know its own address. Start it in hosted mode with --public-url, and invite again.',
-    );
+  if (link === null) session.advise(`This is only the secret of the link, because ${adviceOnLink(session)}`);
+}
+
+/** On PostgreSQL a command does not go through a gateway, so what one was started with is not known here. */
+function adviceOnLink(session: Session): string {
+  return session.config('leave').store === null
+    ? 'the gateway does not know its own address. Start it in hosted mode with --public-url, and invite again.'
+    : 'this command does not know the address of the gateway. Set TOLLGATE_PUBLIC_URL to it here too, and invite again.';
 }
 
 const listCommand: CommandSpec = {
