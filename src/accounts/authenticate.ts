@@ -86,7 +86,7 @@ function disabledKey(): GatewayError {
 /** The same error for every other reason, so that it reveals nothing about keys. */
 export function invalidKey(): GatewayError {
   return new GatewayError('invalid_api_key', {
-    message: `${WRONG_KEY}, or none. Send one gateway key as "Authorization: Bearer <key>" or in x-api-key.`,
+    message: `${WRONG_KEY}: it is not valid, or none was sent. Send one gateway key as "Authorization: Bearer <key>" or in x-api-key.`,
   });
 }
 
