@@ -23,10 +23,7 @@ export function VerifyPanel(): ReactNode {
   const task = useApi(
     'GET /system/verify',
     {},
-    {
-      ...{ staleMs: 0, refetchMs: RUNNING_MS },
-      refetchWhile: (found) => newerOf(found, newest).status === 'running',
-    },
+    { staleMs: 0, refetchMs: RUNNING_MS, refetchWhile: (found) => newerOf(found, newest).status === 'running' },
   );
   const start = useChange('POST /system/verify', { refreshes: ['GET /system/verify'] });
   const shown = task.data === undefined ? newest : newerOf(task.data, newest);
