@@ -1,5 +1,6 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { useRouterState } from '@tanstack/react-router';
-import { Activity, lazy, type ReactNode, Suspense, useState } from 'react';
+import { Activity, lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import type { Me } from './api/generated/routes.ts';
 import { personIdOf, useMe } from './api/me.ts';
 import { ErrorPanel } from './parts/error-panel.tsx';
@@ -11,6 +12,9 @@ import { ViewerProvider } from './shell/viewer.tsx';
 
 const SignInPage = lazy(() => import('./pages/sign-in/sign-in-page.tsx'));
 const JoinPage = lazy(() => import('./pages/sign-in/join-page.tsx'));
+
+/** How long the page of somebody whose session has ended waits for them. */
+const KEPT_MS = 15 * 60_000;
 
 /** People who are signed in get the shell; others get the pages for signing in. */
 export function App(): ReactNode {
@@ -25,23 +29,21 @@ export function App(): ReactNode {
 }
 
 function Entrance({ me }: { readonly me: ReturnType<typeof useMe> }): ReactNode {
-  const [last, setLast] = useState<Me | null>(null);
-  if (me.data !== undefined && me.data !== null && me.data !== last) setLast(me.data);
-  const viewer = me.data ?? last;
-  if (viewer !== null && me.data !== undefined)
+  const viewer = useLastViewer(me.data);
+  if (me.data !== undefined)
     return (
       <>
-        {me.data === null ? <SignInPage hasEnded /> : null}
-        {/* A session that ends takes nothing with it: whoever signs in again goes on with what they have typed. */}
-        <Activity mode={me.data === null ? 'hidden' : 'visible'}>
-          {/* Somebody else gets a page of their own, without what the one before has typed or opened. */}
-          <ViewerProvider key={personIdOf(viewer)} me={viewer}>
-            <Shell />
-          </ViewerProvider>
-        </Activity>
+        {me.data === null ? <SignInPage hasEnded={viewer !== null} /> : null}
+        {viewer === null ? null : (
+          <Activity mode={me.data === null ? 'hidden' : 'visible'}>
+            {/* Somebody else gets a page of their own, without what the one before has typed or opened. */}
+            <ViewerProvider key={personIdOf(viewer)} me={viewer}>
+              <Shell />
+            </ViewerProvider>
+          </Activity>
+        )}
       </>
     );
-  if (me.data === null) return <SignInPage />;
   if (me.error === null) return <LoadingFrame />;
   return (
     <>
@@ -49,4 +51,23 @@ function Entrance({ me }: { readonly me: ReturnType<typeof useMe> }): ReactNode 
       <ErrorPanel error={me.error} again={() => void me.refetch()} />
     </>
   );
+}
+
+/**
+ * Who is signed in, or who was until their session ended: whoever signs in again soon goes on with what they have typed. Later
+ * it is forgotten, because somebody may have ended the session of a computer that others use.
+ */
+function useLastViewer(me: Me | null | undefined): Me | null {
+  const client = useQueryClient();
+  const [last, setLast] = useState<Me | null>(null);
+  if (me !== undefined && me !== null && me !== last) setLast(me);
+  useEffect(() => {
+    if (me !== null || last === null) return;
+    const timer = setTimeout(() => {
+      setLast(null);
+      client.removeQueries({ type: 'inactive' });
+    }, KEPT_MS);
+    return () => clearTimeout(timer);
+  }, [me, last, client]);
+  return me ?? last;
 }

@@ -18,11 +18,16 @@ returnToAddress();
 window.addEventListener('hashchange', () => takeTokenFromAddress() && location.reload());
 answerOtherTabs();
 const client = createQueryClient();
-followPersonOfOtherTabs(client);
 // Radix adds a style element while a dialog is open, which the content security policy allows only with the page's nonce.
 setNonce(document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '');
 
-createRoot(document.getElementById('root')!).render(
+const root = createRoot(document.getElementById('root')!);
+followPersonOfOtherTabs(client, () => {
+  // First of all nothing is left: where a secret is shown, the browser asks before it loads a page again.
+  root.unmount();
+  location.reload();
+});
+root.render(
   <StrictMode>
     <QueryClientProvider client={client}>
       <RouterProvider router={router} />

@@ -48,6 +48,25 @@ test('an open page goes on after the gateway was restarted, and a second tab nee
   await second.stop();
 });
 
+test('the link of another data folder leads to none of what was typed for the one before', async () => {
+  const first = await startHarness({ folder });
+  const { page, close } = await visit(browser, `${first.url}/console/keys?dialog=mint`, {
+    token: new ManageClient(first).token,
+  });
+  await page.getByLabel('Name').fill('of-the-first-folder');
+  await first.stop();
+  const listen = { ...first.config.listen, port: Number(new URL(first.url).port) };
+  const second = await startHarness({ config: { listen } });
+  await page.getByRole('button', { name: 'Mint key' }).click();
+  await page.getByRole('heading', { name: 'This link does not work here' }).waitFor();
+  await page.getByLabel('Link or token').fill(new ManageClient(second).token);
+  await page.getByRole('button', { name: 'Open the console' }).click();
+  await page.getByRole('button', { name: 'Mint key' }).waitFor();
+  expect(await page.getByLabel('Name').inputValue()).toBe('');
+  await close();
+  await second.stop();
+});
+
 test('the operator decides what becomes of jobs that a restore has paused', async () => {
   const before = await startHarness({ folder });
   const body = { model: 'sim-gpt-mini', max_tokens: 20, messages: [{ role: 'user', content: 'Hello' }] };

@@ -130,9 +130,25 @@ test('whoever is signed out in another tab sees nothing any more', async () => {
   await page.context().close();
 });
 
+test('whoever is signed out in another tab is not asked whether to stay with a secret that is still shown', async () => {
+  const page = await openAs('owner', '/keys?dialog=mint');
+  page.on('dialog', (question) => void question.dismiss());
+  await page.getByLabel('Name').fill('not-copied');
+  await page.getByRole('button', { name: 'Mint key' }).click();
+  await page.locator('[data-secret]').waitFor();
+  const other = await page.context().newPage();
+  await other.goto(CONSOLE_URL);
+  await other.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  expect(await page.locator('[data-secret]').count()).toBe(0);
+  expect(await page.getByText('Your session has ended.').count()).toBe(0);
+  await page.context().close();
+});
+
 describe('a session that ends while a form is open', () => {
   async function openForm() {
     const page = await openAs('owner', '/keys?dialog=mint');
+    await page.clock.install();
     await page.getByLabel('Name').fill('half-done');
     await page.waitForLoadState('networkidle');
     await page.evaluate(
@@ -159,6 +175,17 @@ describe('a session that ends while a form is open', () => {
     expect(await page.getByLabel('Name').inputValue()).toBe('half-done');
     await page.getByRole('button', { name: 'Mint key' }).click();
     await page.locator('[data-secret]').waitFor();
+    await page.context().close();
+  });
+
+  test('keeps nothing of it for longer than a quarter of an hour, but what is typed to sign in', async () => {
+    const page = await openForm();
+    await page.getByLabel('Email address').fill('owner@example.com');
+    expect(await page.locator('[role=dialog]').count()).toBe(1);
+    await page.clock.fastForward('15:00');
+    await page.getByText('Your session has ended.').waitFor({ state: 'detached' });
+    expect(await page.locator('[role=dialog], [role=row], tr').count()).toBe(0);
+    expect(await page.getByLabel('Email address').inputValue()).toBe('owner@example.com');
     await page.context().close();
   });
 

@@ -1,6 +1,7 @@
 import { type QueryClient, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { ApiError, call } from './client.ts';
 import type { Me } from './generated/routes.ts';
+import { localToken } from './session.ts';
 
 const ME = ['GET /me', {}] as const;
 const CHANNEL = 'tollgate.person';
@@ -25,16 +26,15 @@ export function useMe({ enabled }: { readonly enabled: boolean }): UseQueryResul
   });
 }
 
-/** Tells apart who is signed in. The token of local mode has no id. */
+/** Tells apart who is signed in. Nobody has an id in local mode, where another token is for another data folder. */
 export function personIdOf(me: Me | null): PersonId {
-  return me === null ? null : (me.id ?? me.kind);
+  return me === null ? null : (me.id ?? localToken() ?? me.kind);
 }
 
 /** Asks again who is signed in when another tab has found somebody else. */
-export function followPersonOfOtherTabs(client: QueryClient): void {
+export function followPersonOfOtherTabs(client: QueryClient, onSignOut: () => void): void {
   tabs.onmessage = ({ data }: MessageEvent<TabMessage>) => {
-    // Unlike a session that ends, nothing of theirs stays on the page.
-    if (data !== null && typeof data === 'object') return location.reload();
+    if (data !== null && typeof data === 'object') return onSignOut();
     const known = client.getQueryData<Me | null>(ME);
     if (known !== undefined && personIdOf(known) !== data) void client.invalidateQueries({ queryKey: ME });
   };

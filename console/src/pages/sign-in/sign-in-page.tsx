@@ -13,11 +13,11 @@ import { ssoFailure } from './sso-failure.ts';
 
 interface SignInPageProps {
   /** Whether the page that somebody was on waits behind this one, because their session has ended. */
-  readonly hasEnded?: boolean;
+  readonly hasEnded: boolean;
 }
 
 /** The page for signing in: with a password or single sign-on in hosted mode, with the link from the terminal in local mode. */
-export default function SignInPage({ hasEnded = false }: SignInPageProps): ReactNode {
+export default function SignInPage({ hasEnded }: SignInPageProps): ReactNode {
   const ways = useApi('GET /sign-in', {}, { staleMs: 60_000 });
   // In local mode nobody signs in, so there is no such route.
   if (ways.error !== null && [401, 404].includes(ways.error.status)) return <LocalEntrance />;
@@ -34,7 +34,7 @@ export default function SignInPage({ hasEnded = false }: SignInPageProps): React
   );
 }
 
-interface WaysProps extends Required<SignInPageProps> {
+interface WaysProps extends SignInPageProps {
   readonly ways: Output<'GET /sign-in'>;
 }
 
