@@ -95,6 +95,29 @@ test('calls are taken as before until load balancers have seen that the gateway 
   await expect(ready()).rejects.toThrow();
 });
 
+test('who waits for a job is answered when connections end, because they would ask again at once before', async () => {
+  const noticeMs = 3_000;
+  const told = await startHarness({ hosted: true, clock, limits: { shutdownNoticeMs: noticeMs } });
+  const { secret } = await told.mint({ creditNanousd: 10_000_000_000n });
+  const bearer = { authorization: `Bearer ${secret}` };
+  const notBefore = new Date(clock.nowMs() + 3_600_000).toISOString();
+  const job = { endpoint: '/v1/chat/completions', body: ASK, not_before: notBefore };
+  const { id } = (await (await told.post(job, bearer, '/v1/jobs')).json()) as { id: string };
+  let isAnswered = false;
+  const waiting = told.get(`/v1/jobs/${id}?wait=30`, bearer).then((answer) => {
+    isAnswered = true;
+    return answer;
+  });
+  await until(() => told.running.gateway.slots.keys === 1, 'it waits');
+  const ended = told.stop();
+  await until(async () => (await told.get('/readyz')).status === 503, 'it says that it drains');
+  await manyTurns();
+  expect(isAnswered).toBe(false);
+  clock.advance(noticeMs);
+  expect(await (await waiting).json()).toMatchObject({ id, status: 'scheduled' });
+  await ended;
+});
+
 test('what takes too long is cut short, and says so', async () => {
   const { sim, url } = harness;
   sim.script({ hang: 3, tokensPerChunk: 1, words: 100 }, { times: 1 });

@@ -47,6 +47,8 @@ export interface OpenJobs {
   start(): void;
   /** Starts no more jobs; those that run are calls, which the shutdown waits for. */
   stop(): void;
+  /** Answers those who wait for a job, now and from now on. While connections stay open, they would ask again at once. */
+  endWaits(): void;
   /** Resolves when no work on jobs is left. Call it after the shutdown has waited for running calls. */
   idle(): Promise<void>;
 }
@@ -100,8 +102,8 @@ export function openJobs(parts: JobParts): OpenJobs {
       worker.start();
       housekeeping.start();
     },
+    endWaits: () => waiters.close(),
     stop: () => {
-      waiters.close();
       housekeeping.stop();
       worker.stop();
     },

@@ -151,7 +151,7 @@ async function serveBooks(
   cleanup.add(() => jobs.idle());
   const signer = await openSigner(terms, books, core);
   addProcessCaches({ core, signer, jobs });
-  const { close, ...urls } = await openListeners(terms, books, core, signer, gate, jobs.jobs, socketPath, workers);
+  const { close, ...urls } = await openListeners(terms, books, core, signer, gate, jobs, socketPath, workers);
   cleanup.add(close);
   const ports = Object.values(urls).flatMap(portOf);
   for (const port of ports) core.entrusted.ownPorts.add(port);
@@ -243,14 +243,13 @@ async function openListeners(
   core: Core,
   signer: ReceiptSigner,
   gate: AuthGate,
-  jobs: Jobs,
+  { jobs, endWaits }: OpenJobs,
   socketPath: string | null,
   workers: Workers,
 ): Promise<Listeners> {
   const { config, log, clock } = terms;
   const { gateway, metrics } = core;
   const stopping = { isAnnounced: false, hasBegun: false };
-  const isDraining = (): boolean => stopping.hasBegun;
   const health = healthAnswers({ health: () => books.health(), draining: () => stopping.isAnnounced });
   const all = new Map([...health, metricsAnswer(metrics)]);
   let listening: Addresses | null = null;
@@ -261,7 +260,7 @@ async function openListeners(
     url: () => listening?.manageUrl ?? null,
     ...{ connectionLimit: core.connectionLimit, caches: core.caches },
     countSignIn: (outcome) => metrics.signIn(outcome),
-    draining: isDraining,
+    draining: () => stopping.hasBegun,
     findKey: (id) => gate.directory.findById(id),
   });
   gate.page = management.page;
@@ -280,7 +279,7 @@ async function openListeners(
     connectionLimit: core.connectionLimit,
     bodyMemory: core.bodyMemory,
     log,
-    draining: isDraining,
+    draining: () => stopping.hasBegun,
   });
   const operations = config.hosted ? operationsServer(config, all) : null;
   let control: Server | null = null;
@@ -289,6 +288,7 @@ async function openListeners(
     const { shutdownMs, shutdownNoticeMs } = config.limits;
     if (listening !== null && shutdownNoticeMs > 0) await giveNotice(clock, shutdownNoticeMs);
     stopping.hasBegun = true;
+    endWaits();
     management.endFeeds();
     await drain(management.server === null ? [server] : [server, management.server], gateway, shutdownMs, log);
     if (control !== null) await closeServer(control);
