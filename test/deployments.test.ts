@@ -143,6 +143,19 @@ describe('a call on a deployment', () => {
     });
   });
 
+  test.each([
+    ['before its first content', [], 502],
+    ['after some content', CHAT_FRAMES.slice(0, -1), 200],
+  ])('ends its stream with the reason if a frame %s takes too long to read', async (_, before, status) => {
+    const frame = `data: {"odd":[${'[],'.repeat(LIMITS.deploymentWorkMax / 8)}[]]}\n\n`;
+    const headers = { 'content-type': 'text/event-stream' };
+    custody.resource.answer = () => ({ status: 200, headers, body: [...before, frame].join('') });
+    const answer = await custody.chat(DEPLOYMENT, { stream: true });
+    expect(answer.status).toBe(status);
+    expect(await answer.text()).toContain('too many JSON values');
+    expect(custody.resource.calls).toHaveLength(1);
+  });
+
   test('costs nothing even on an empty account, at a spent cap and under a ceiling of nothing', async () => {
     const poor = await custody.harness.mint({ ...OWNER, creditNanousd: 0n, capNanousd: 0n });
     await custody.putKey({}, poor.secret);

@@ -5,7 +5,7 @@ import type { HostSign } from '../../hosts/host-sign.ts';
 import { readRetryAfterMs } from '../../hosts/retry-after.ts';
 import type { Clock } from '../../kit/clock.ts';
 import type { Bill } from '../../wires/bill.ts';
-import type { ClientHalf, HostError } from '../../wires/wire.ts';
+import { type ClientHalf, HostAnswerBroken, type HostError } from '../../wires/wire.ts';
 import type { CallLimits } from '../call-limits.ts';
 import type { ClientSink, WholeAnswer } from '../client-sink.ts';
 import type { Shutdown } from '../guards/shutdown.ts';
@@ -146,6 +146,12 @@ export function connectionFault(
   const turnedAway = isUnreached(control);
   const forCaller = hostCall.explain?.(error) ?? null;
   return { words: hideKey(error.message), retryable: true, turnedAway, sign: HOST_FAILED, forCaller };
+}
+
+/** What the host sent cannot be used. If the host call has an error for that, the caller gets it, and no other host is asked. */
+export function brokenAnswerFault(error: Error): HostFault {
+  const forCaller = error instanceof HostAnswerBroken ? (error.hostError?.forCaller ?? null) : null;
+  return { words: error.message, retryable: forCaller === null, sign: HOST_FAILED, forCaller };
 }
 
 /** 1 if the host may also bill for a request that was repeated on a new connection. */

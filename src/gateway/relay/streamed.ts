@@ -12,6 +12,7 @@ import type { HostError, StreamRelay } from '../../wires/wire.ts';
 import {
   type AttemptResult,
   type AttemptTerms,
+  brokenAnswerFault,
   CLIENT_GONE_STATUS,
   connectionFault,
   HOST_FAILED,
@@ -122,7 +123,7 @@ class StreamedRelay implements AnswerReceiver {
       if (this.#body !== null) this.#readWhole(withoutByteOrderMark(Buffer.concat(this.#body)));
       else this.#endOfStream();
     } catch (error) {
-      this.#breakOff((error as Error).message);
+      this.#giveUp(brokenAnswerFault(error as Error));
     }
   }
 
@@ -160,7 +161,7 @@ class StreamedRelay implements AnswerReceiver {
       this.#framer.push(bytes, this.#onFrame, this.#onBeginning);
     } catch (error) {
       this.#flush();
-      this.#breakOff((error as Error).message);
+      this.#giveUp(brokenAnswerFault(error as Error));
       return;
     }
     if (this.#firstContentMs === null && this.#stream.relayedBytes > 0) this.#noteFirstContent();
@@ -173,9 +174,8 @@ class StreamedRelay implements AnswerReceiver {
 
   #noteFirstContent(): void {
     const { clock, heldSinceMs } = this.#terms;
-    if (heldSinceMs === null) return;
     // Wall time may have stepped back.
-    this.#firstContentMs = Math.max(0, clock.nowMs() - heldSinceMs);
+    if (heldSinceMs !== null) this.#firstContentMs = Math.max(0, clock.nowMs() - heldSinceMs);
   }
 
   #repeated(bytes: Buffer, from: number): number {
