@@ -126,14 +126,13 @@ const REFUSED_ROUTES: readonly { readonly path: string; readonly instead: string
 ];
 
 /** The calls of a vendor's wire that is not offered; each names its model in the path. */
-const GENERATE_CONTENT =
-  /\/models\/.+:(?:generateContent|streamGenerateContent|embedContent|batchEmbedContents|countTokens)$/;
+const GENERATE_CONTENT = /:(?:generateContent|streamGenerateContent|embedContent|batchEmbedContents|countTokens)$/;
 const NO_GENERATE_CONTENT = {
   instead: 'There is no generateContent wire; use a client of the chat wire, which sends to /v1/chat/completions.',
 };
 
 export function refusedRoute(path: string): { readonly instead: string } | null {
-  if (GENERATE_CONTENT.test(path)) return NO_GENERATE_CONTENT;
+  if (path.includes('/models/') && GENERATE_CONTENT.test(path)) return NO_GENERATE_CONTENT;
   const prefix = PREFIXES.findLast((each) => path.startsWith(`${each}/`)) ?? '';
   const bare = path.slice(prefix.length);
   return REFUSED_ROUTES.find(({ path: row }) => bare === row || bare.startsWith(row.replace(/\/?$/, '/'))) ?? null;
