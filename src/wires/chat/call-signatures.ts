@@ -18,15 +18,17 @@ export function readCallSignature(call: Members, vendor: string | null): OpaqueR
   return { vendor, form: 'signature', data: JSON.stringify(signature), id: call.id };
 }
 
-/** The inverse: the signature of a call among the reasoning of its turn; empty if it did not come back. */
-export function writeCallSignature(id: string, blocks: readonly Block[], quirks: HostQuirks): Members {
+/** The inverse: the signatures among the reasoning of a turn, by the id of their call; those that did not come back are missing. */
+export function callSignatures(blocks: readonly Block[], quirks: HostQuirks): ReadonlyMap<string, Members> {
   const vendor = signingVendor(quirks);
+  const signatures = new Map<string, Members>();
   for (const block of vendor === null ? [] : blocks) {
     const opaque = block.kind === 'reasoning' ? block.opaque : null;
-    const signature = opaque?.vendor === vendor && opaque?.id === id ? tryParseJson(opaque.data) : null;
-    if (isObject(signature)) return { [CALL_SIGNATURE]: signature };
+    if (opaque?.id === undefined || opaque.vendor !== vendor || signatures.has(opaque.id)) continue;
+    const signature = tryParseJson(opaque.data);
+    if (isObject(signature)) signatures.set(opaque.id, { [CALL_SIGNATURE]: signature });
   }
-  return {};
+  return signatures;
 }
 
 /** Whether the calls of a turn came back without any signature; only the first of several calls has one. */

@@ -16,7 +16,7 @@ import type { Members } from '../fields/members.ts';
 import { SHOWN_BY_TOOL } from '../fields/tool-images.ts';
 import type { HubRequestTerms } from '../hub.ts';
 import type { HostQuirks } from '../quirks.ts';
-import { writeCallSignature } from './call-signatures.ts';
+import { callSignatures } from './call-signatures.ts';
 import { messagesFor } from './message-quirks.ts';
 import { writeReasoning } from './reasoning-details.ts';
 
@@ -115,6 +115,7 @@ function writeAssistant(blocks: readonly Block[], adjustments: Adjustments, quir
   const text = textOf(blocks, 'text');
   const refusal = textOf(blocks, 'refusal');
   const calls = blocks.flatMap((block) => (block.kind === 'tool-call' ? [block] : []));
+  const signatures = callSignatures(blocks, quirks);
   return {
     role: 'assistant',
     content: text === '' && (calls.length > 0 || refusal !== '') ? null : text,
@@ -127,7 +128,7 @@ function writeAssistant(blocks: readonly Block[], adjustments: Adjustments, quir
             id,
             type: 'function',
             function: { name, arguments: argumentsJson === '' ? '{}' : argumentsJson },
-            ...writeCallSignature(id, blocks, quirks),
+            ...signatures.get(id),
           })),
         }),
   };

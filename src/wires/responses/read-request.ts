@@ -35,7 +35,7 @@ export function readRequest(text: JsonText, peek: Peek, adjustments = refusing(F
   const tools = flattenTools(body, names).map(readTool);
   return {
     messages: readMessages(body, names, adjustments),
-    tools: allowed === null ? tools : tools.filter(({ name }) => allowed.names.includes(name)),
+    tools: allowed === null ? tools : tools.filter(({ name }) => allowed.names.has(name)),
     toolChoice: allowed?.choice ?? readToolChoice(choice),
     parallelToolCalls: (body.parallel_tool_calls as boolean | undefined) ?? null,
     sampling: {
@@ -130,11 +130,11 @@ function readToolChoice(choice: unknown): ToolChoice | null {
 }
 
 /** `allowed_tools` is translated by offering only those tools. */
-function readAllowed(choice: unknown): { choice: ToolChoice; names: readonly unknown[] } | null {
+function readAllowed(choice: unknown): { choice: ToolChoice; names: ReadonlySet<unknown> } | null {
   if (!isObject(choice) || choice.type !== 'allowed_tools') return null;
   const { mode } = choice;
   if (mode !== 'auto' && mode !== 'required') throw mustBe('tool_choice.mode', '"auto" or "required"');
-  return { choice: { kind: mode }, names: objectsIn(choice.tools).map(({ name }) => name) };
+  return { choice: { kind: mode }, names: new Set(objectsIn(choice.tools).map(({ name }) => name)) };
 }
 
 /** The output format in `text.format`, or in `response_format` as on other wires. */
