@@ -63,6 +63,8 @@ export interface HubRequestTerms {
   readonly reasoningEffort: string | null;
   /** Whether the model takes a thinking budget or an effort level; see the catalog. */
   readonly thinking: 'budget' | 'effort' | null;
+  /** The model's reasoning cannot be switched off. */
+  readonly alwaysReasons?: boolean;
   readonly quirks?: HostQuirks;
   /** Fields about the caller's user that the host's row forwards, as the caller wrote them; only two wires have them. */
   readonly labels?: Readonly<Record<string, unknown>>;

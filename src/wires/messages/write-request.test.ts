@@ -73,9 +73,19 @@ describe('a model that must call a tool', () => {
     write({ tools, toolChoice, reasoning }, { thinking, reasoningEffort: 'high' });
 
   test.each(['budget', 'effort'] as const)('does not think first, by %s', (thinking) => {
+    // Without the field, some models that take an effort think at their default effort.
+    const off = thinking === 'effort' ? { type: 'disabled' } : undefined;
     expect(asked({ kind: 'required' }, thinking)).toMatchObject({ tool_choice: { type: 'any' } });
-    expect(asked({ kind: 'required' }, thinking)).not.toHaveProperty('thinking');
-    expect(asked({ kind: 'tool', name: 'open' }, thinking)).not.toHaveProperty('thinking');
+    expect(asked({ kind: 'required' }, thinking).thinking).toEqual(off);
+    expect(asked({ kind: 'tool', name: 'open' }, thinking).thinking).toEqual(off);
+  });
+
+  test('and cannot do without reasoning is left to its host', () => {
+    const terms = { thinking: 'effort', reasoningEffort: 'low', alwaysReasons: true } as const;
+    expect(write({ tools, toolChoice: { kind: 'required' }, reasoning }, terms)).toMatchObject({
+      thinking: { type: 'adaptive' },
+      output_config: { effort: 'low' },
+    });
   });
 
   test.each(['budget', 'effort'] as const)('thinks where it may choose, by %s', (thinking) => {

@@ -17,7 +17,7 @@ import type { HubRequestTerms } from '../hub.ts';
 import { lacksThoughts } from './missing-thoughts.ts';
 import { strictSchema } from './strict-schema.ts';
 import { withoutBlankText, writeBlock } from './write-blocks.ts';
-import { SAYS_NOTHING, type Thinking, writeThinking } from './write-thinking.ts';
+import { OFF, SAYS_NOTHING, type Thinking, writeThinking } from './write-thinking.ts';
 
 /** Writes a request of the common language for a host of this wire. */
 export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
@@ -44,15 +44,16 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
 /** Hosts refuse thinking in some requests, which can at least be answered without it. */
 function possibleThinking(request: CanonicalRequest, terms: HubRequestTerms, adjustments: Adjustments): Thinking {
   const asked = writeThinking(request.reasoning, terms);
-  if (!isRefused(asked.thinking?.type, request)) return asked;
+  if (!isRefused(asked.thinking?.type, request, terms)) return asked;
   adjustments.note('reasoning');
-  return SAYS_NOTHING;
+  // Models with a budget do not think unasked, but some that take an effort do.
+  return terms.thinking === 'effort' ? OFF : SAYS_NOTHING;
 }
 
 /** A model that must call a tool cannot think first, and one with a budget not without its earlier thoughts. */
-function isRefused(kind: unknown, { messages, toolChoice }: CanonicalRequest): boolean {
+function isRefused(kind: unknown, { messages, toolChoice }: CanonicalRequest, terms: HubRequestTerms): boolean {
   const forcesTool = toolChoice?.kind === 'required' || toolChoice?.kind === 'tool';
-  if (kind === 'adaptive') return forcesTool;
+  if (kind === 'adaptive') return forcesTool && terms.alwaysReasons !== true;
   return kind === 'enabled' && (forcesTool || lacksThoughts(messages));
 }
 

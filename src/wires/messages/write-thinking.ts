@@ -11,7 +11,7 @@ export interface Thinking {
 }
 
 export const SAYS_NOTHING: Thinking = { thinking: null, effort: null };
-const OFF: Thinking = { thinking: { type: 'disabled' }, effort: null };
+export const OFF: Thinking = { thinking: { type: 'disabled' }, effort: null };
 
 /** The smallest budget that hosts of this wire accept. */
 const BUDGET_MIN = 1024;
