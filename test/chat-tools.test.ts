@@ -93,9 +93,40 @@ describe.each(MODELS)('%s', (model) => {
       { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [{ type: 'function', name: 'run' }] } },
       'tool_choice.allowed_tools.tools[0].function.name',
     ],
+    [{ type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: ['run'] } }, 'tool_choice.allowed_tools.tools[0]'],
     [{ type: 'custom', name: 'apply_patch' }, 'tool_choice.custom.name'],
   ])('the choice %j is refused by its wrong member', async (choice, param) => {
     const response = await harness.post({ model, tools: TOOLS, messages: [USER], tool_choice: choice });
     expect([response.status, await response.json()]).toMatchObject([400, { error: { code: 'invalid_value', param } }]);
+  });
+});
+
+describe('a custom tool', () => {
+  const offer = (custom: Json, more: Json = {}): Json => ({
+    model: 'sim-claude',
+    tools: [{ type: 'custom', custom: { name: 'note', ...custom }, ...more }],
+  });
+
+  test.each<[Json, string | null]>([
+    [{}, null],
+    [{ format: { type: 'text' } }, null],
+    [{ format: { type: 'pattern', pattern: '[a-z]+' } }, 'tools.0.custom.format=dropped'],
+  ])('with the members %j names what its host does not get: %j', async (custom, adjusted) => {
+    const { response } = await ask(offer(custom));
+    expect(response.headers.get('x-gateway-adjusted')).toBe(adjusted);
+  });
+
+  test('keeps its cache mark', async () => {
+    const mark = { cache_control: { type: 'ephemeral' } };
+    await ask(offer({}, mark));
+    expect(sent().tools).toMatchObject([mark]);
+  });
+
+  test('with a description that is not text is refused, which would get lost', async () => {
+    const response = await harness.post({ messages: [USER], ...offer({ description: ['Notes.'] }) });
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { error: { code: 'invalid_value', param: 'tools[0].custom.description' } },
+    ]);
   });
 });

@@ -1,9 +1,11 @@
 import type { CanonicalTool } from '../../canonical/request.ts';
 import type { Adjustments } from '../adjustments.ts';
+import { readCacheMark } from '../fields/cache-mark.ts';
 import { functionForm } from '../fields/custom-input.ts';
 import { isObject, isText, type Members, objectsIn } from '../fields/members.ts';
-import { noteOthers } from '../fields/other-members.ts';
+import { noteOthers, optionalText } from '../fields/other-members.ts';
 import { mustBe } from '../fields/request-errors.ts';
+import { isEmpty } from '../fields/without-effect.ts';
 
 const TOOL_MEMBERS: ReadonlySet<string> = new Set(['type', 'custom', 'cache_control']);
 const CUSTOM_MEMBERS: ReadonlySet<string> = new Set(['name', 'description', 'format']);
@@ -15,14 +17,21 @@ export function readCustomTool(tool: Members, path: string, adjustments: Adjustm
   noteOthers(tool, path, TOOL_MEMBERS, adjustments);
   noteOthers(custom, at, CUSTOM_MEMBERS, adjustments);
   const grammar = readGrammar(custom.format, `${at}.format.grammar`);
-  if (grammar !== null) adjustments.note(`${at}.format`);
-  const { description, parameters } = functionForm({ ...custom, format: grammar });
+  if (!isFreeText(custom.format)) adjustments.note(`${at}.format`);
+  const told = optionalText(custom.description, `${at}.description`);
+  const { description, parameters } = functionForm({ description: told, format: grammar });
   return {
     name: String(custom.name),
     description: isText(description) ? description : null,
     schema: parameters as Members,
     strict: null,
+    ...readCacheMark(tool.cache_control),
   };
+}
+
+/** Any text is the default, so a format that says so asks for nothing. */
+function isFreeText(format: unknown): boolean {
+  return isEmpty(format) || (isObject(format) && format.type === 'text');
 }
 
 function readGrammar(format: unknown, path: string): Members | null {

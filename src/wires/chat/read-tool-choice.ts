@@ -1,6 +1,6 @@
 import type { CanonicalTool, ToolChoice } from '../../canonical/request.ts';
 import type { Adjustments } from '../adjustments.ts';
-import { isObject, isText, type Members, objectsIn } from '../fields/members.ts';
+import { isObject, isText } from '../fields/members.ts';
 import { noteOthers } from '../fields/other-members.ts';
 import { mustBe, untranslatable } from '../fields/request-errors.ts';
 import { isEmpty } from '../fields/without-effect.ts';
@@ -21,18 +21,18 @@ export function readToolChoice(
     return { tools, toolChoice: readChosen(choice, adjustments) };
   noteOthers(choice, 'tool_choice', ALLOWING_MEMBERS, adjustments);
   const { mode, names } = readAllowed(choice.allowed_tools);
-  return { tools: tools.filter(({ name }) => names.includes(name)), toolChoice: { kind: mode } };
+  return { tools: tools.filter(({ name }) => names.has(name)), toolChoice: { kind: mode } };
 }
 
 const ALLOWING_MEMBERS: ReadonlySet<string> = new Set(['type', 'allowed_tools']);
 
-function readAllowed(allowed: unknown): { mode: 'auto' | 'required'; names: readonly unknown[] } {
+function readAllowed(allowed: unknown): { mode: 'auto' | 'required'; names: ReadonlySet<string> } {
   const path = 'tool_choice.allowed_tools';
   if (!isObject(allowed)) throw mustBe(path, 'an object with `mode` and `tools`');
   const { mode, tools } = allowed;
   if (mode !== 'auto' && mode !== 'required') throw mustBe(`${path}.mode`, '"auto" or "required"');
   if (!Array.isArray(tools)) throw mustBe(`${path}.tools`, 'a list of tools');
-  return { mode, names: objectsIn(tools).map((tool, index) => readName(tool, `${path}.tools[${index}]`)) };
+  return { mode, names: new Set(tools.map((tool, index) => readName(tool, `${path}.tools[${index}]`))) };
 }
 
 const CHOICE_MEMBERS: ReadonlySet<string> = new Set(['type', 'function', 'custom']);
@@ -51,7 +51,8 @@ function readChosen(choice: unknown, adjustments: Adjustments): ToolChoice | nul
 
 const CHOSEN_MEMBERS: ReadonlySet<string> = new Set(['name']);
 
-function readName(tool: Members, path: string): string {
+function readName(tool: unknown, path: string): string {
+  if (!isObject(tool)) throw mustBe(path, 'an object with the name of a tool');
   const type = tool.type === 'custom' ? 'custom' : 'function';
   const chosen = tool[type];
   const name = isObject(chosen) ? chosen.name : null;
