@@ -84,12 +84,7 @@ test('somebody without a session is asked to sign in', async () => {
 test('whoever is signed out meanwhile is asked to sign in, and what they type stays when they look elsewhere', async () => {
   const page = await openAs('owner', '/');
   await page.getByRole('heading', { name: 'Make the first call' }).waitFor();
-  // A request that is still on its way would be refused, and lead to the page for signing in by itself.
-  await page.waitForLoadState('networkidle');
-  // As another tab does it.
-  await page.evaluate(
-    `fetch('/manage/v1/sign-out', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' })`,
-  );
+  await endSession(page);
   await page.getByRole('link', { name: 'Keys', exact: true }).click();
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   await page.getByLabel('Email address').fill('owner@example.com');
@@ -150,10 +145,7 @@ describe('a session that ends while a form is open', () => {
     const page = await openAs('owner', '/keys?dialog=mint');
     await page.clock.install();
     await page.getByLabel('Name').fill('half-done');
-    await page.waitForLoadState('networkidle');
-    await page.evaluate(
-      `fetch('/manage/v1/sign-out', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' })`,
-    );
+    await endSession(page);
     await page.getByRole('button', { name: 'Mint key' }).click();
     await page.getByText('Your session has ended. Sign in again to go on where you were.').waitFor();
     return page;
@@ -208,36 +200,73 @@ test('says so if signing out did not work', async () => {
   await page.context().close();
 });
 
-test('an invitation leads into the console, and its person signs in again with the password', async () => {
+const PASSWORD = 'correct horse battery';
+
+/** The page of somebody who has accepted an invitation with a password. */
+async function joinAs(email: string): Promise<Page> {
   const operator = await openAs('operator', '/');
+  const invitation = JSON.stringify({ email, account: await accountName(), role: 'member' });
   const invited = (await operator.evaluate(
     `fetch('/manage/v1/invitations', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ email: 'new@example.com', account: 'acct', role: 'member' }),
-  }).then((response) => response.json())`.replace("'acct'", JSON.stringify(await accountName())),
+    body: ${JSON.stringify(invitation)},
+  }).then((response) => response.json())`,
   )) as { link: string };
   await operator.context().close();
   const context = await publicContext(suite.browser, suite.world.harness);
   const page = await context.newPage();
   await page.goto(invited.link);
   await page.getByLabel('Your name').fill('Newcomer');
-  await page.getByLabel('Password').fill('correct horse battery');
+  await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  return page;
+}
+
+async function signInWithPassword(page: Page, email: string): Promise<void> {
+  await page.getByLabel('Email address').click();
+  await page.getByLabel('Email address').fill(email);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+test('an invitation leads into the console, and its person signs in again with the password', async () => {
+  const page = await joinAs('new@example.com');
   expect(page.url(), 'the secret has left the address').not.toContain('#');
   await page.goBack();
   expect(await page.getByText('Accept the invitation').count(), 'it is used up').toBe(0);
   await page.goForward();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   await page.getByRole('button', { name: 'Sign out' }).click();
-  await page.getByLabel('Email address').fill('new@example.com');
-  await page.getByLabel('Password').fill('correct horse battery');
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await signInWithPassword(page, 'new@example.com');
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
-  await context.close();
+  await page.context().close();
+});
+
+test('a form that was open when the session ended is there again after the password, in the same tab', async () => {
+  const page = await joinAs('again@example.com');
+  await page.goto(`${CONSOLE_URL}/keys?dialog=mint`);
+  await page.getByLabel('Name').fill('half-done');
+  await endSession(page);
+  await page.getByRole('button', { name: 'Mint key' }).click();
+  await signInWithPassword(page, 'again@example.com');
+  await page.getByRole('dialog').getByText('Your session had ended').waitFor();
+  expect(await page.getByLabel('Name').inputValue()).toBe('half-done');
+  await page.getByRole('button', { name: 'Mint key' }).click();
+  await page.locator('[data-secret]').waitFor();
+  await page.context().close();
 });
 
 async function accountName(): Promise<string> {
   return (await suite.world.harness.running.books.store.findAccount(suite.world.accountId))!.name;
+}
+
+/** Without a word to the page. */
+async function endSession(page: Page): Promise<void> {
+  // A request that is still on its way would be refused, and lead to the page for signing in by itself.
+  await page.waitForLoadState('networkidle');
+  await page.evaluate(
+    `fetch('/manage/v1/sign-out', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' })`,
+  );
 }
