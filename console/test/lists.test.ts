@@ -47,6 +47,9 @@ describe('the list of requests behind a report', () => {
     expect(await page.getByRole('button', { name: 'Live' }).isDisabled()).toBe(true);
     await page.getByLabel('To').fill('');
     await expect.poll(() => page.locator('[data-row]').count()).toBeGreaterThan(listed);
+    await page.getByLabel('To').fill(day(0));
+    await page.waitForURL((url) => url.searchParams.get('to') === day(0));
+    expect(await page.getByRole('button', { name: 'Live' }).isEnabled(), 'today has not ended').toBe(true);
     await close();
   });
 

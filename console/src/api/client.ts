@@ -135,7 +135,7 @@ function connectionFailed(error: unknown): never {
   throw new ApiError(0, 'unreachable', 'The gateway cannot be reached. Check that it is running.', null);
 }
 
-/** In the words of whoever filled in a form. A proxy answers for a gateway that takes too long, which may make the change all the same. */
+/** Says whether the change was made. A proxy answers for a gateway that takes too long, which may make the change all the same. */
 function refusalOfChange(response: Response, text: string): ApiError {
   const refusal = refusalOf(response, text);
   if (refusal.code === 'unauthenticated')

@@ -45,7 +45,8 @@ export function readFilters(search: Search): RequestFilters {
   const isCustom = time.value === 'custom';
   const from = isCustom ? dayOf(search.from) : null;
   const to = isCustom ? dayOf(search.to) : null;
-  const until = to === null ? undefined : to + DAY;
+  // A day that has not ended excludes nothing, so that calls that end now are in the list.
+  const until = to === null || to + DAY > Date.now() / 1000 ? undefined : to + DAY;
   const outcome = OUTCOMES.find(({ value }) => value === search.show)?.value ?? 'any';
   return {
     outcome,
