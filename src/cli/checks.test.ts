@@ -2,9 +2,10 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { CliFixture } from '../../test/cli-fixture.ts';
 import { LIMITS } from '../limits.ts';
+import { VERBS } from '../operator/operator.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import { checkConsole, checkDataFolder, checkNode, checkPort, judgeDisk, judgeLedgerClock } from './checks.ts';
 
@@ -117,6 +118,18 @@ describe('doctor', () => {
   test('names the server that has the data folder open', async () => {
     await cli.startServer();
     expect((await doctor()).out).toMatch(/^gateway +ok +process 4711 at http/m);
+  });
+
+  test('names a running gateway that is older and cannot check the stored secrets yet', async () => {
+    await cli.startServer();
+    const verbs: Record<string, unknown> = VERBS;
+    const before = { ...VERBS };
+    onTestFinished(() => void Object.assign(verbs, before));
+    delete verbs['seal.secrets'];
+    const { code, out } = await doctor();
+    expect(code).toBe(0);
+    expect(out).toMatch(/^gateway +ok +process 4711 at http/m);
+    expect(out).toMatch(/^stored secrets +warning +the running gateway is older/m);
   });
 
   test('shows the names of provider keys only', async () => {

@@ -90,7 +90,10 @@ async function checkSecrets(operator: Operator, { masterKey }: Config): Promise<
   try {
     status = (await operator.run('seal.secrets', {})).result;
   } catch (error) {
-    if (error instanceof OperatorError && error.code === 'refused') return [];
+    const code = error instanceof OperatorError ? error.code : null;
+    if (code === 'refused') return [];
+    // Doctor may have been updated already, and the running gateway not.
+    if (code === 'unknown_verb') return [warning('stored secrets', 'the running gateway is older', 'restart it')];
     throw error;
   }
   const { rows, unreadable, source } = status;
