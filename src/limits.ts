@@ -223,9 +223,10 @@ export const LIMITS = {
   callerOriginConnectionsMax: 64,
   callerAnswerBytesMax: 1024 * 1024,
   callerAnswerMs: 15_000,
-  /** Work of reading responses of callers' own deployments, in units of 100 ns: of one response, and per second and account; and what is too short to count. */
+  /** Work of reading responses of callers' own deployments, in units of 100 ns: of one response, and per second and account; the seconds of it that may be used at once; and what is too short to count. */
   deploymentWorkMax: 10_000_000,
   deploymentWorkPerSecond: 2_000_000,
+  deploymentWorkBurstS: 8,
   deploymentWorkFreeBytes: 16 * 1024,
   /** Largest settings file of a client that `tollgate setup` edits. */
   settingsFileBytesMax: 1024 * 1024,

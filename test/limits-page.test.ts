@@ -112,7 +112,7 @@ const INSIDE_BY_NAME = [
   ...['admissionFreshMs', 'admissionProbeMs', 'clockBehindMs', 'clockCheckMs'],
   ...['ledgerBatchMax', 'ledgerBatchesInFlightMax', 'ledgerQueueMax', 'settleRetryMs', 'outputItemsMax'],
   ...['modelAliasesMax', 'priceTiersMax', 'rateNanousdPerMillionMax', 'lossNanousdMax', 'usageTokensMax'],
-  ...['providerKeyFileBytesMax', 'deploymentWorkFreeBytes', 'keyVerificationWorkMax'],
+  ...['providerKeyFileBytesMax', 'deploymentWorkFreeBytes', 'deploymentWorkBurstS', 'keyVerificationWorkMax'],
   ...['configProblemsMax', 'variableNameCharsMax', 'unknownContextWindowTokens', 'keyLookupsMax', 'keyPollMs'],
   ...['keyPollRoundsMax', 'keyMissMs', 'keyRefreshWaitMs', 'retriesSavedMax', 'tryOutcomeCharsMax'],
   ...['forgottenBodyBytesMax', 'connectionsCheckMs', 'rateLimitedKeysMax', 'loadSampleMs', 'responsePieceBytes'],

@@ -3,7 +3,8 @@ import { ManualClock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { DeploymentWork } from './deployment-work.ts';
 
-const LISTS = Buffer.from(`[${'[],'.repeat(LIMITS.deploymentWorkPerSecond / 4)}[]]`);
+/** Work of four seconds and more. */
+const LISTS = Buffer.from(`[${'[],'.repeat(LIMITS.deploymentWorkPerSecond / 2)}[]]`);
 
 test('an account that has caused much work waits until its budget is full, and others do not', () => {
   const clock = new ManualClock(0);
@@ -12,7 +13,7 @@ test('an account that has caused much work waits until its budget is full, and o
   expect(work.refusal(1n, LISTS)?.message).toContain('so shortly after others');
   expect(work.refusal(2n, LISTS)).toBeNull();
   expect(work.refusal(1n, Buffer.from('[[]]'))).toBeNull();
-  clock.advance(3_000);
+  clock.advance(1_000 * LIMITS.deploymentWorkBurstS);
   expect(work.refusal(1n, LISTS)).toBeNull();
 });
 
@@ -23,4 +24,13 @@ test('a long text and many numbers are read, and as many objects are not', () =>
   expect(work.refusal(2n, Buffer.from(`[${'-0.0123456,'.repeat(megabytes / 11)}0]`))).toBeNull();
   const objects = Buffer.from(`[${'{},'.repeat(megabytes / 3)}{}]`);
   expect(work.refusal(3n, objects)?.message).toContain('too many JSON values');
+});
+
+test('embeddings of twenty calls at once are read', () => {
+  const work = new DeploymentWork(new ManualClock(0));
+  const vector = `[${Array(1536).fill('-0.0123456789').join()}]`;
+  const list = Buffer.from(
+    `{"data":[${Array(100).fill(`{"object":"embedding","index":10,"embedding":${vector}}`).join()}]}`,
+  );
+  for (let call = 0; call < 20; call++) expect(work.refusal(1n, list)).toBeNull();
 });

@@ -14,7 +14,7 @@ export class DeploymentWork {
 
   constructor(clock: Clock) {
     const perSecond = LIMITS.deploymentWorkPerSecond;
-    this.#budget = new WorkBudget(perSecond, perSecond * LIMITS.jsonBurstS, clock);
+    this.#budget = new WorkBudget(perSecond, perSecond * LIMITS.deploymentWorkBurstS, clock);
   }
 
   /** Why this JSON must not be parsed; null if it may be. */
