@@ -23,6 +23,28 @@ test('a verification of the ledger is followed to its end, although every second
   await page.context().close();
 });
 
+test('a verification whose replica was stopped does not keep the next one from being started', async () => {
+  const page = await openAs('operator', '/models');
+  await page.clock.install();
+  const task = { object: 'verification_task', ended: null, rows_read: 0, rows_total: 0, report: null, reason: null };
+  await page.route(/\/manage\/v1\/system\/verify$/, (route) => {
+    const isStart = route.request().method() === 'POST';
+    const started = Math.floor(Date.now() / 1000);
+    const json = isStart ? { ...task, status: 'running', started } : { ...task, status: 'none', started: null };
+    return route.fulfill({ json });
+  });
+  await page.getByRole('link', { name: 'System' }).click();
+  await page.getByRole('button', { name: 'Verify now' }).click();
+  await page.getByRole('button', { name: 'Verifying', disabled: true }).waitFor();
+  for (let second = 0; second < 25; second++) {
+    await page.clock.runFor(1_000);
+    // Whatever was asked for before has its answer when this has.
+    await page.evaluate(`fetch('/manage/v1/me').then(() => null)`);
+  }
+  await page.getByRole('button', { name: 'Verify now', disabled: false }).waitFor();
+  await page.context().close();
+});
+
 test('an operator reads that states of hosts are those of one replica, where there may be several', async () => {
   const page = await openAs('operator', '/models');
   await page.route(/\/manage\/v1\/system$/, async (route) => {

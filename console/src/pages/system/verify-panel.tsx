@@ -14,21 +14,28 @@ import { Ago } from '../../parts/time.tsx';
 import { useViewer } from '../../shell/viewer.tsx';
 
 const RUNNING_MS = 700;
+/** After so many answers of other replicas in a row, the one that ran the verification is taken for stopped. */
+const MISSED_MAX = 20;
 
 /** Recomputes every balance from the receipts, while calls go on. */
 export function VerifyPanel(): ReactNode {
   const { me } = useViewer();
   // Replicas know only their own, and the next answer may come from another one.
-  const [newest, setNewest] = useState<VerificationTask | null>(null);
+  const [newest, setNewest] = useState<Answer | null>(null);
   const task = useApi(
     'GET /system/verify',
     {},
-    { staleMs: 0, refetchMs: RUNNING_MS, refetchWhile: (found) => newerOf(found, newest).status === 'running' },
+    {
+      staleMs: 0,
+      refetchMs: RUNNING_MS,
+      refetchWhile: (found) => isRunningIn(newerOf(answerAt(Date.now(), found), newest)),
+    },
   );
   const start = useChange('POST /system/verify', { refreshes: ['GET /system/verify'] });
-  const shown = task.data === undefined ? newest : newerOf(task.data, newest);
-  if (shown !== newest) setNewest(shown);
-  const isRunning = shown?.status === 'running';
+  const shown = task.data === undefined ? newest : newerOf(answerAt(task.dataUpdatedAt, task.data), newest);
+  if (shown?.task !== newest?.task || shown?.atMs !== newest?.atMs) setNewest(shown);
+  const isRunning = shown !== null && isRunningIn(shown);
+  const onSuccess = (started: VerificationTask): void => setNewest(answerAt(Date.now(), started));
   return (
     <Panel
       title="Ledger"
@@ -36,7 +43,7 @@ export function VerifyPanel(): ReactNode {
         me.read_only ? null : (
           <Button
             busy={start.isPending || isRunning}
-            onClick={() => start.mutate({ input: { usage: true } }, { onSuccess: setNewest })}
+            onClick={() => start.mutate({ input: { usage: true } }, { onSuccess })}
           >
             {isRunning ? 'Verifying' : 'Verify now'}
           </Button>
@@ -46,18 +53,36 @@ export function VerifyPanel(): ReactNode {
       <div className="flex flex-col gap-3 px-4 pb-4">
         <FormError error={start.error ?? task.error} />
         {shown === null && task.error === null ? <Skeleton className="h-24 w-full" /> : null}
-        {shown === null ? null : <TaskState task={shown} />}
+        {shown === null ? null : <TaskState task={shown.task} />}
       </div>
     </Panel>
   );
 }
 
-/** The one that was started later, or that is further. */
-function newerOf(task: VerificationTask, known: VerificationTask | null): VerificationTask {
-  if (known === null) return task;
-  const [start, knownStart] = [task.started ?? 0, known.started ?? 0];
-  if (start !== knownStart) return start > knownStart ? task : known;
-  return known.ended !== null && task.ended === null ? known : task;
+interface Answer {
+  readonly task: VerificationTask;
+  readonly atMs: number;
+  /** How many answers since then did not know of it. */
+  readonly missed: number;
+}
+
+function answerAt(atMs: number, task: VerificationTask): Answer {
+  return { task, atMs, missed: 0 };
+}
+
+function isRunningIn({ task }: Answer): boolean {
+  return task.status === 'running';
+}
+
+/** The one whose verification was started later, or is further. */
+function newerOf(answer: Answer, known: Answer | null): Answer {
+  if (known === null) return answer;
+  const [start, knownStart] = [answer.task.started ?? 0, known.task.started ?? 0];
+  if (start > knownStart) return answer;
+  if (start === knownStart && (known.task.ended === null || answer.task.ended !== null)) return answer;
+  if (isRunningIn(known) && known.missed >= MISSED_MAX) return answer;
+  if (answer.atMs <= known.atMs) return known;
+  return { task: known.task, atMs: answer.atMs, missed: known.missed + 1 };
 }
 
 function TaskState({ task }: { readonly task: VerificationTask }): ReactNode {
