@@ -3,6 +3,7 @@ import type { Clock } from '../kit/clock.ts';
 import { type CompactView, compactView } from '../operator/store.ts';
 import { compactLedger } from '../store/sqlite/compact.ts';
 import { hasLedger } from '../store/sqlite/copy-source.ts';
+import { StoreRefused } from '../store/store.ts';
 import { onClosedFolder } from './closed-folder.ts';
 
 /** Gives the space of deleted rows back. A data folder must not be open in any process. */
@@ -10,7 +11,12 @@ export async function compactStore(terms: CompactTerms, clock: Clock): Promise<C
   const { store, folder, progress } = terms;
   if (store !== null) {
     const { vacuumLedger } = await import('../store/postgres/compact.ts');
-    return compactView('postgres', await vacuumLedger(store.url.reveal(), progress));
+    try {
+      return compactView('postgres', await vacuumLedger(store.url.reveal(), progress));
+    } catch (error) {
+      if (error instanceof StoreRefused) return { refused: error.message, unreachable: false };
+      throw error;
+    }
   }
   if (!hasLedger(folder)) return { refused: `There is no ledger in ${folder}.`, unreachable: true };
   return onClosedFolder(folder, clock, () => compactView('sqlite', compactLedger({ folder, clock, progress })));

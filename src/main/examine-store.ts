@@ -1,6 +1,7 @@
 import type { Finding } from '../cli/finding.ts';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../kit/clock.ts';
+import type { Access } from '../store/postgres/access.ts';
 import { inspectPostgres, migratePostgres, type PostgresFacts } from '../store/postgres/inspection.ts';
 import { StoreUnavailable } from '../store/store.ts';
 
@@ -31,14 +32,44 @@ function findingsOf(facts: PostgresFacts, name: string): Finding[] {
     facts.unsafe === null
       ? ok('durability', 'fsync, full_page_writes and synchronous_commit are on')
       : failure('durability', facts.unsafe, 'calls are refused until this is fixed'),
-    judgeSchema(facts),
-    judgeReplicas(facts),
+    facts.unfit === null ? ok('encoding', 'UTF8') : failure('encoding', facts.unfit, 'no replica starts until then'),
+    facts.noTransactions === null
+      ? ok('transactions', 'allowed')
+      : failure('transactions', facts.noTransactions, 'let the pooler run in transaction mode'),
+    judgeAccess(facts.access),
+    // Without the right to read the tables, nothing is known about them.
+    ...(facts.access.lacking.includes('meta') ? [] : [judgeSchema(facts), judgeReplicas(facts)]),
     judgeRoundTrip(facts),
     judgeClock(facts),
   ];
 }
 
-function judgeSchema({ schema, schemaKnown }: PostgresFacts): Finding {
+function judgeAccess({ role, standby, readOnly, lacking }: Access): Finding {
+  if (standby)
+    return failure('access', 'this server is a standby, which can only be read', 'name the primary in the URL');
+  if (readOnly)
+    return failure(
+      'access',
+      'transactions are read-only: default_transaction_read_only is on',
+      'turn it off for the role, the database or the server',
+    );
+  if (lacking.length === 0) return ok('access', `role ${role}`);
+  return failure(
+    'access',
+    `role ${role} may not read and write ${lacking.length} tables: ${lacking.slice(0, TABLES_NAMED_MAX).join(', ')}${lacking.length > TABLES_NAMED_MAX ? ' …' : ''}`,
+    'run as their owner: GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA … TO …',
+  );
+}
+
+const TABLES_NAMED_MAX = 5;
+
+function judgeSchema({ schema, schemaKnown, access }: PostgresFacts): Finding {
+  if ((schema ?? 0) < schemaKnown && !access.mayMigrate)
+    return failure(
+      'schema',
+      `${schema === null ? 'no tables yet' : `version ${schema}; this program needs ${schemaKnown}`}, and role ${access.role} may not create or change tables`,
+      'run "tollgate store migrate" with the role that owns the tables',
+    );
   if (schema === null)
     return warning('schema', 'no tables yet', 'the first start creates them, or run "tollgate store migrate"');
   const detail = `version ${schema}; this program needs ${schemaKnown}`;

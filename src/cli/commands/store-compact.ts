@@ -13,9 +13,13 @@ export const compactCommand: CommandSpec = {
   async run(session) {
     const { store, dataFolder: folder } = session.config('leave');
     const line = new ProgressLine(session);
-    const what = store === null ? 'verifying the new file' : 'tables vacuumed';
+    const [what, unit] = store === null ? ['verifying the new file', 'rows'] : ['vacuumed', 'tables'];
     const compacted = await session.composition
-      .compactStore({ store, folder, progress: ({ rowsRead, rowsTotal }) => line.tell(what, rowsRead, rowsTotal) })
+      .compactStore({
+        store,
+        folder,
+        progress: ({ rowsRead, rowsTotal }) => line.tell(what, rowsRead, rowsTotal, unit),
+      })
       .finally(() => line.end());
     if ('refused' in compacted)
       throw new CliFailure(compacted.unreachable ? EXIT.unreachable : EXIT.no, compacted.refused);

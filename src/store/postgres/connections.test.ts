@@ -60,3 +60,13 @@ test('a read without an answer in time fails alone, and a heartbeat without one 
   expect(connections.down).not.toBeNull();
   await connections.close();
 });
+
+test('a new connection that is not answered in time says so once, and ends no other work', async () => {
+  const url = new URL(await freshSchema());
+  url.searchParams.set('query_timeout', '100');
+  const connections = new Connections(url.href.replaceAll('+', '%20'), systemClock, 1);
+  connections.checkEach(async (read) => void (await read("SELECT 'slow', 1 FROM pg_sleep(2)")));
+  await expect(connections.query('SELECT 1')).rejects.toThrow(/^PostgreSQL: Query read timeout$/);
+  expect(connections.down).toBeNull();
+  await connections.close();
+});

@@ -48,6 +48,7 @@ export async function asked<Result>(asking: Promise<Result>): Promise<Result> {
   try {
     return await asking;
   } catch (error) {
+    if (error instanceof ConnectionLost) throw error;
     const state = sqlState(error);
     const isAnswer = state !== null && !/^(08|28|3D)/.test(state) && !LAST_WORDS.has(state);
     throw isAnswer ? error : new ConnectionLost(describe(error), { cause: error });

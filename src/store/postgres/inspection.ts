@@ -1,10 +1,12 @@
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { MIGRATIONS } from '../migrations/index.ts';
+import { type Access, readAccess } from './access.ts';
 import { Connections } from './connections.ts';
+import { asUnavailable } from './faults.ts';
 import { migrate, schemaOf } from './migrate.ts';
 import { checkUrl } from './pipeline.ts';
-import { whyUnsafe } from './settings.ts';
+import { whyUnfit, whyUnsafe } from './settings.ts';
 import { NOW_MS } from './time.ts';
 
 /** What to check about a database before it is used for a ledger. */
@@ -12,7 +14,12 @@ export interface PostgresFacts {
   readonly version: string;
   /** Why it is not safe for money, in one sentence; null if it is. */
   readonly unsafe: string | null;
-  /** The last migration applied, null if there are no tables; and the last one that this version knows. */
+  /** Why it cannot hold every text, in one sentence; null if it can. */
+  readonly unfit: string | null;
+  readonly access: Access;
+  /** Why it allows no transaction, as a pooler may; null if it does. */
+  readonly noTransactions: string | null;
+  /** The last migration applied, null if there are no tables, or if they cannot be read; and the last one that this version knows. */
   readonly schema: number | null;
   readonly schemaKnown: number;
   /** Processes with a recent heartbeat, and those without. */
@@ -32,17 +39,22 @@ export async function inspectPostgres(url: string, clock: Clock): Promise<Postgr
       "SELECT current_setting('server_version') AS version",
     );
     const { roundTripMs, aheadMs } = await compareClocks(connections, clock);
-    const schema = await schemaOf(connections);
-    const instances = schema === null ? [] : await readInstances(connections);
+    const access = await readAccess(connections);
+    const schema = access.lacking.includes('meta') ? null : await schemaOf(connections);
+    const instances = schema === null || access.lacking.includes('instance') ? [] : await readInstances(connections);
     return {
       version: server!.version,
       unsafe: await whyUnsafe(connections),
+      unfit: await whyUnfit(connections),
+      access,
       schema,
       schemaKnown: MIGRATIONS.length,
       living: instances.filter(({ heard }) => heard).length,
       silent: instances.filter(({ heard }) => !heard).length,
       roundTripMs,
       aheadMs,
+      // A pooler that refuses a transaction closes the connection, so nothing can be read after it.
+      noTransactions: await whyNoTransactions(connections),
     };
   } finally {
     await connections.close();
@@ -53,6 +65,15 @@ export async function inspectPostgres(url: string, clock: Clock): Promise<Postgr
 export async function migratePostgres(url: string): Promise<string[]> {
   checkUrl(url);
   return (await migrate(url)).map(({ number, name }) => `${number} ${name}`);
+}
+
+async function whyNoTransactions(connections: Connections): Promise<string | null> {
+  try {
+    await connections.transaction((sql) => sql('SELECT 1'));
+    return null;
+  } catch (error) {
+    return asUnavailable(error).message;
+  }
 }
 
 const PROBES = 5;

@@ -16,9 +16,7 @@ export async function migrateIfBehind(connections: Connections, url: string): Pr
 export function migrate(url: string, migrations: readonly Migration[] = MIGRATIONS): Promise<readonly Migration[]> {
   return inPatience(url, async (sql) => {
     await takeLock(sql, 'schema');
-    await sql('CREATE TABLE IF NOT EXISTS meta (name text PRIMARY KEY, value int8 NOT NULL)');
-    await sql("INSERT INTO meta VALUES ('schema', 0), ('today_ms', 0), ('closed_up_to', 0) ON CONFLICT DO NOTHING");
-    const steps = pendingSteps(await readSchema(sql), migrations);
+    const steps = pendingSteps((await schemaIn(sql)) ?? (await createMeta(sql)), migrations);
     for (const { number, postgres } of steps) {
       for (const statement of postgres.split(';\n')) if (statement.trim() !== '') await sql(statement);
       await sql("UPDATE meta SET value = $1 WHERE name = 'schema'", [number]);
@@ -43,6 +41,7 @@ async function inPatience<Result>(url: string, run: (sql: RunSql) => Promise<Res
     await sql('COMMIT');
     return result;
   } catch (error) {
+    if (sqlState(error) === INSUFFICIENT_PRIVILEGE) throw mayNotMigrate(error as Error);
     throw sqlState(error) === null ? error : asUnavailable(error);
   } finally {
     // Closing the connection rolls back an open transaction.
@@ -50,15 +49,30 @@ async function inPatience<Result>(url: string, run: (sql: RunSql) => Promise<Res
   }
 }
 
-/** The last migration applied; null if there is no ledger yet. */
-export async function schemaOf(connections: Connections): Promise<number | null> {
-  const [found] = await connections.query<{ there: boolean }>("SELECT to_regclass('meta') IS NOT NULL AS there");
-  return found!.there ? readSchema((text) => connections.query(text)) : null;
+const INSUFFICIENT_PRIVILEGE = '42501';
+
+function mayNotMigrate(cause: Error): StoreRefused {
+  const message = `The tables in PostgreSQL are missing or older than this version needs, and this role may not change them: ${cause.message}. Run "tollgate store migrate" with the role that owns them, or is to own them.`;
+  return new StoreRefused(message, { cause });
 }
 
-async function readSchema(sql: RunSql): Promise<number> {
+/** The last migration applied; null if there is no ledger yet. */
+export function schemaOf(connections: Connections): Promise<number | null> {
+  return schemaIn((text) => connections.query(text));
+}
+
+async function schemaIn(sql: RunSql): Promise<number | null> {
+  const [found] = await sql<{ there: boolean }>("SELECT to_regclass('meta') IS NOT NULL AS there");
+  if (!found!.there) return null;
   const [row] = await sql<{ value: bigint }>("SELECT value FROM meta WHERE name = 'schema'");
   return Number(row!.value);
+}
+
+/** Only if it is missing, because a role that may only read and write tables is not allowed to try. */
+async function createMeta(sql: RunSql): Promise<number> {
+  await sql('CREATE TABLE meta (name text PRIMARY KEY, value int8 NOT NULL)');
+  await sql("INSERT INTO meta VALUES ('schema', 0), ('today_ms', 0), ('closed_up_to', 0)");
+  return 0;
 }
 
 function pendingSteps(current: number, migrations: readonly Migration[]): readonly Migration[] {

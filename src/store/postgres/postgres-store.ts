@@ -65,7 +65,7 @@ import { ProviderKeys } from './provider-keys.ts';
 import { Receipts } from './receipts.ts';
 import { Registrations } from './registration.ts';
 import { RequestCounts } from './request-counts.ts';
-import { whyUnsafe } from './settings.ts';
+import { whyUnfit, whyUnsafe } from './settings.ts';
 import { DatabaseTime, NOW_MS } from './time.ts';
 import { postgresUsage } from './usage.ts';
 import { Verification } from './verification.ts';
@@ -92,8 +92,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   checkUrl(url);
   const connections = new Connections(url, clock, lines);
   try {
-    const unsafe = await whyUnsafe(connections);
-    if (unsafe !== null) throw new StoreRefused(unsafe);
+    const refusal = (await whyUnsafe(connections)) ?? (await whyUnfit(connections));
+    if (refusal !== null) throw new StoreRefused(refusal);
     await migrateIfBehind(connections, url);
     const time = new DatabaseTime(clock, databaseTime);
     const [now] = await connections.query<{ now_ms: bigint }>(`SELECT ${NOW_MS}`);

@@ -21,3 +21,12 @@ export async function whyUnsafe(connections: Pick<Connections, 'queryToAdmit'>):
   if (off === undefined) return null;
   return `PostgreSQL runs with ${off} = off, so a crash could lose confirmed payments. Set ${off} = on.`;
 }
+
+/** Why this database cannot hold every text that a caller may send, in one sentence; null if it can. */
+export async function whyUnfit(connections: Pick<Connections, 'queryToAdmit'>): Promise<string | null> {
+  const [row] = await connections.queryToAdmit<{ encoding: string }>(
+    "SELECT current_setting('server_encoding') AS encoding",
+  );
+  if (row!.encoding === 'UTF8') return null;
+  return `The database has the encoding ${row!.encoding}, which cannot hold every text. Create one with ENCODING 'UTF8' TEMPLATE template0.`;
+}

@@ -1,0 +1,36 @@
+import { LEDGER_TABLES } from '../copy.ts';
+import type { Connections } from './connections.ts';
+
+/** What the role of the URL may do in this database. */
+export interface Access {
+  readonly role: string;
+  /** A standby, which can only be read. */
+  readonly standby: boolean;
+  readonly readOnly: boolean;
+  /** Tables of the ledger that the role may not read and write. */
+  readonly lacking: readonly string[];
+  /** Whether the role may create tables and change those that are there. */
+  readonly mayMigrate: boolean;
+}
+
+const TABLES = [...LEDGER_TABLES.map(({ name }) => name), 'instance', 'instance_commit', 'meta', 'request_count'];
+
+export async function readAccess(connections: Connections): Promise<Access> {
+  const [access] = await connections.query<Access>(
+    `WITH present AS (
+       SELECT relname, oid, relowner FROM pg_class WHERE oid IN (SELECT to_regclass(name) FROM unnest($1::text[]) AS name)
+     )
+     SELECT current_user::text AS role,
+       pg_is_in_recovery() AS standby,
+       current_setting('transaction_read_only') = 'on' AS "readOnly",
+       ARRAY(
+         SELECT relname::text FROM present WHERE NOT (
+           SELECT bool_and(has_table_privilege(oid, right_)) FROM unnest('{SELECT,INSERT,UPDATE,DELETE}'::text[]) AS right_
+         ) ORDER BY relname
+       ) AS lacking,
+       coalesce(has_schema_privilege(current_schema(), 'CREATE'), false)
+         AND NOT EXISTS (SELECT 1 FROM present WHERE NOT pg_has_role(relowner, 'USAGE')) AS "mayMigrate"`,
+    [TABLES],
+  );
+  return access!;
+}
