@@ -19,7 +19,7 @@ export type CallerAudit = (
 
 /** Rows of the audit for what a caller changes in its account with a gateway key. */
 export function auditOfCaller({ clock, ids, clientAddress }: AuditTerms, request: PlainRequest): CallerAudit {
-  const { accountId, key } = request.caller!;
+  const { accountId, key } = request.caller;
   const forwardedFor = request.headers['x-forwarded-for'];
   const address = clientAddress(request.peerAddress, forwardedFor?.toString());
   const actor = { kind: 'gateway_key', id: key?.id ?? null, name: key?.name ?? 'local', address } as const;

@@ -25,19 +25,19 @@ export function keyRoutes(services: KeyRouteServices): Route[] {
 }
 
 async function listKeys(custody: Custody, { caller }: PlainRequest): Promise<PlainAnswer> {
-  const keys = await custody.list(caller!.accountId);
+  const keys = await custody.list(caller.accountId);
   return ok({ object: 'list', data: keys.map(providerKeyView) });
 }
 
 async function showKey(custody: Custody, { caller, param }: PlainRequest): Promise<PlainAnswer> {
-  return ok(providerKeyView(await custody.find(caller!.accountId, param)));
+  return ok(providerKeyView(await custody.find(caller.accountId, param)));
 }
 
 async function putKey(services: KeyRouteServices, request: PlainRequest): Promise<PlainAnswer> {
   const { caller, param, body } = request;
   const { key, baseUrl } = readKeyBody(body);
   const audit = auditOfCaller(services, request);
-  const stored = await services.custody.put(caller!.accountId, param, key, baseUrl, (row) =>
+  const stored = await services.custody.put(caller.accountId, param, key, baseUrl, (row) =>
     audit('provider_key.put', param, { base_url: row.baseUrl, last_four: row.lastFour }),
   );
   return ok(providerKeyView(stored));
@@ -46,7 +46,7 @@ async function putKey(services: KeyRouteServices, request: PlainRequest): Promis
 async function deleteKey(services: KeyRouteServices, request: PlainRequest): Promise<PlainAnswer> {
   const { caller, param } = request;
   const audit = auditOfCaller(services, request);
-  await services.custody.remove(caller!.accountId, param, audit('provider_key.remove', param, null));
+  await services.custody.remove(caller.accountId, param, audit('provider_key.remove', param, null));
   return ok({ object: 'provider_key', provider: param, status: 'removed', deleted: true });
 }
 

@@ -33,7 +33,7 @@ export function plainRoutes(services: PlainServices): Route[] {
       method: 'GET',
       path: '/usage',
       access: 'key',
-      answer: async ({ caller, query }) => ok(await reportUsage(services, caller!, query)),
+      answer: async ({ caller, query }) => ok(await reportUsage(services, caller, query)),
     },
   ];
 }
@@ -66,7 +66,7 @@ function models(services: PlainServices, request: PlainRequest): PlainAnswer {
 /** Slashes in an id may arrive escaped or not; the parameter is the same. */
 function model(services: PlainServices, request: PlainRequest): PlainAnswer {
   services.messages.checkVersion(request.headers);
-  const found = resolveModel(services.prices().catalog, request.caller!, request.param);
+  const found = resolveModel(services.prices().catalog, request.caller, request.param);
   return ok(speaksMessages(request.headers) ? messagesModelEntry(found) : modelEntry(found));
 }
 
@@ -76,12 +76,12 @@ function speaksMessages(headers: IncomingHttpHeaders): boolean {
 }
 
 function allowedIds({ caller }: PlainRequest): AllowedIds {
-  const models = caller?.key?.models ?? null;
+  const models = caller.key?.models ?? null;
   return models === null ? null : new Set(models);
 }
 
 async function balance({ ledger, hangups }: PlainServices, { caller }: PlainRequest): Promise<PlainAnswer> {
-  const { accountId, key } = caller!;
+  const { accountId, key } = caller;
   const found = await ledger.balance(accountId, key);
   if (found === null) throw invalidKey();
   return ok(balanceView({ ...found, hangups: hangups(found.account) }, key));

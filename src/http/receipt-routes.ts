@@ -31,7 +31,7 @@ export function receiptRoutes(services: ReceiptRouteServices): Route[] {
       method: 'GET',
       path: '/receipts',
       access: 'key',
-      answer: async ({ caller, query }) => ok(await listReceipts(services.ledger, caller!, query)),
+      answer: async ({ caller, query }) => ok(await listReceipts(services.ledger, caller, query)),
     },
     {
       method: 'GET',
@@ -72,8 +72,8 @@ async function receipt(services: ReceiptRouteServices, request: PlainRequest): P
 /** Receipts of other accounts, and of other keys for a key that may not read them, are not found, even with their id. */
 async function findVisible(ledger: ReceiptRouteServices['ledger'], { caller, param }: PlainRequest): Promise<Receipt> {
   const id = parseId(REQUEST_PREFIX, param);
-  const found = id === null ? null : await ledger.findReceipt(id, caller!.accountId);
-  const isVisible = found?.keyId === caller!.keyId || missingPermission(caller!, 'account_read') === null;
+  const found = id === null ? null : await ledger.findReceipt(id, caller.accountId);
+  const isVisible = found?.keyId === caller.keyId || missingPermission(caller, 'account_read') === null;
   if (found !== null && isVisible) return found;
   throw new GatewayError('receipt_not_found', {
     param: 'request_id',

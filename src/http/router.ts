@@ -1,3 +1,4 @@
+import { GatewayError } from '../canonical/errors.ts';
 import { PREFIXES, readDeploymentPath } from './path-aliases.ts';
 import type { Route } from './routes.ts';
 
@@ -68,6 +69,14 @@ export function paramOf(pattern: string, path: string): string | null {
   const rest = pattern.slice(beginning + 1);
   if (!path.startsWith(pattern.slice(0, beginning)) || !path.endsWith(rest)) return null;
   return path.length < beginning + rest.length ? null : path.slice(beginning, path.length - rest.length);
+}
+
+export function unescapedParam(param: string): string {
+  try {
+    return decodeURIComponent(param);
+  } catch {
+    throw new GatewayError('bad_request', { message: 'The path has an invalid percent escape.' });
+  }
 }
 
 export function withoutTrailingSlash(path: string): string {

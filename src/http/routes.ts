@@ -14,14 +14,13 @@ export interface IncomingBody {
   whole(bytesMax: number): Promise<Buffer>;
 }
 
-/** A request to a route that is not a call. */
+/** A request to a route that needs a key and is not a call. */
 export interface PlainRequest {
   readonly id: bigint;
   readonly requestId: string;
   /** By the monotonic clock. */
   readonly startedMs: number;
-  /** Null on public routes. */
-  readonly caller: Caller | null;
+  readonly caller: Caller;
   readonly headers: IncomingHttpHeaders;
   /** The other end of the connection, which may be a proxy. */
   readonly peerAddress: string | null;
@@ -50,19 +49,18 @@ export interface PlainAnswer {
 
 export type PlainHandler = (request: PlainRequest) => PlainAnswer | Promise<PlainAnswer>;
 
-/** One route: a method, a path, and whether it needs a key. */
+/** One route: a method, a path, and whether it needs a key. Public routes need none in any mode. */
 export type Route = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Without prefix. What stands in the place of `*` is the parameter; at the end of a path it may contain slashes. */
   readonly path: string;
-  /** `public` routes need no key in any mode. */
-  readonly access: 'key' | 'public';
   /** What the caller's key must have been granted; absent if any valid key will do. */
   readonly permission?: KeyPermission;
-} & (CallRoute | PlainRoute);
+} & (CallRoute | PlainRoute | PublicRoute);
 
 /** A route that needs no host. */
 export interface PlainRoute {
+  readonly access: 'key';
   readonly answer: PlainHandler;
   /** Largest body; absent: `LIMITS.plainBodyBytesMax`. */
   readonly bodyBytesMax?: number;
@@ -74,8 +72,15 @@ export interface PlainRoute {
   wireOf?(headers: IncomingHttpHeaders): Call['wire'] | null;
 }
 
+/** A route that answers everybody alike, so it is not given the request. */
+export interface PublicRoute extends Omit<PlainRoute, 'access' | 'answer'> {
+  readonly access: 'public';
+  readonly answer: () => PlainAnswer | Promise<PlainAnswer>;
+}
+
 /** A route for calls of one wire. Errors have that wire's shape. */
 export interface CallRoute {
+  readonly access: 'key';
   readonly wire: Call['wire'];
   /** Runs the call; for most routes this is the exchange. */
   readonly run: (gateway: Gateway, call: Call, sink: ClientSink) => Promise<void>;

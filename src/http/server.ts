@@ -31,8 +31,8 @@ import { isGet, type OperationsAnswers, sendOperations } from './operations.ts';
 import { type BodyRoom, readRequestBody } from './request-body.ts';
 import { checkBodyHead, checkHead } from './request-head.ts';
 import { ResponseSink, type SinkTerms } from './response-sink.ts';
-import { type Found, pathOf, queryOf, Router } from './router.ts';
-import type { CallRoute, PlainAnswer, PlainRoute, Route } from './routes.ts';
+import { type Found, pathOf, queryOf, Router, unescapedParam } from './router.ts';
+import type { CallRoute, PlainAnswer, PlainRequest, PlainRoute, PublicRoute, Route } from './routes.ts';
 import { isWhole, sendPieces } from './send-pieces.ts';
 
 export interface ServerTerms {
@@ -244,7 +244,7 @@ class RequestHandler {
     const { gateway, log } = this.#terms;
     const { id, requestId, startedMs, request } = pending;
     const sink = new ResponseSink(pending.response, this.#sinkTerms);
-    const common = { id, requestId, wire, caller: pending.caller!, headers: request.headers, body, startedMs };
+    const common = { id, requestId, wire, caller: callerOf(pending), headers: request.headers, body, startedMs };
     const trace = gateway.tracing === null ? null : gateway.tracing.begin(request.headers);
     const call = { ...common, route: `/v1${route.path}`, pathModel: model ?? null, trace };
     gateway.shutdown.callBegins();
@@ -259,25 +259,13 @@ class RequestHandler {
     }
   }
 
-  async #answer(pending: PendingRequest, route: PlainRoute, param: string, body: Buffer): Promise<void> {
-    const { caller, request, response, id, requestId, startedMs } = pending;
-    const left = new AbortController();
-    response.onClose = () => left.abort();
+  async #answer(pending: PendingRequest, route: PlainRoute | PublicRoute, param: string, body: Buffer): Promise<void> {
+    const { request, response, requestId } = pending;
     let given: PlainAnswer;
     try {
-      given = await route.answer({
-        id,
-        requestId,
-        startedMs,
-        caller,
-        headers: request.headers,
-        peerAddress: request.peerAddress,
-        param: unescaped(param),
-        query: queryOf(request.url),
-        body,
-        incoming: route.readsBody === undefined ? null : incomingBody(request, this.#roomFor(pending)),
-        gone: left.signal,
-      });
+      given = await (route.access === 'public'
+        ? route.answer()
+        : route.answer(this.#plainRequest(pending, route, param, body)));
     } catch (error) {
       // The rest of the body is not read.
       if (route.readsBody && !request.complete) response.closes = true;
@@ -292,6 +280,25 @@ class RequestHandler {
     if (isWhole(given.body)) this.#sendWhole(pending, given.status, allLines, given.body ?? '', given.whenSent);
     else
       await sendPieces(response, given.status, allLines, { pieces: given.body, headOnly: request.method === 'HEAD' });
+  }
+
+  #plainRequest(pending: PendingRequest, { readsBody }: PlainRoute, param: string, body: Buffer): PlainRequest {
+    const { request, response, id, requestId, startedMs } = pending;
+    const left = new AbortController();
+    response.onClose = () => left.abort();
+    return {
+      id,
+      requestId,
+      startedMs,
+      caller: callerOf(pending),
+      headers: request.headers,
+      peerAddress: request.peerAddress,
+      param: unescapedParam(param),
+      query: queryOf(request.url),
+      body,
+      incoming: readsBody === undefined ? null : incomingBody(request, this.#roomFor(pending)),
+      gone: left.signal,
+    };
   }
 
   /** Sends an error in the shape that the route's clients read, with headers that say it cost nothing. */
@@ -362,6 +369,11 @@ export const NO_EXCEPTIONS = { allowedHosts: [], allowedOrigins: [] };
 const NO_BODY = Buffer.alloc(0);
 const JSON_LINE = 'content-type: application/json; charset=utf-8\r\n';
 
+function callerOf({ caller }: PendingRequest): Caller {
+  if (caller === null) throw new Error('A route that needs a key was reached without a caller.');
+  return caller;
+}
+
 /** Adds CORS headers for a listed origin; true if the request was a preflight and is answered. */
 function answeredCors({ request, response, requestId }: PendingRequest, origins: readonly string[]): boolean {
   const { method, headers } = request;
@@ -373,14 +385,6 @@ function answeredCors({ request, response, requestId }: PendingRequest, origins:
   }
   response.addLines(headerLines(corsHeaders(headers, origins)));
   return false;
-}
-
-function unescaped(param: string): string {
-  try {
-    return decodeURIComponent(param);
-  } catch {
-    throw new GatewayError('bad_request', { message: 'The path has an invalid percent escape.' });
-  }
 }
 
 /** Calls back when the response has been sent or has ended, after the listeners that are there already. */

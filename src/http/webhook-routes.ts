@@ -35,18 +35,18 @@ export function webhookRoutes(services: WebhookRouteServices): Route[] {
 }
 
 async function list({ targets }: WebhookRouteServices, { caller }: PlainRequest): Promise<PlainAnswer> {
-  const shown = await targets.list(caller!.accountId);
+  const shown = await targets.list(caller.accountId);
   return ok({ object: 'list', data: shown.map(webhookView) });
 }
 
 async function show({ targets }: WebhookRouteServices, { caller, param }: PlainRequest): Promise<PlainAnswer> {
-  return ok(webhookView(await targets.find(caller!.accountId, param)));
+  return ok(webhookView(await targets.find(caller.accountId, param)));
 }
 
 async function put(services: WebhookRouteServices, request: PlainRequest): Promise<PlainAnswer> {
   const terms = { name: request.param, ...readFields(PUT_BODY, request.body) };
   const audit = auditOfCaller(services, request);
-  const { secret, ...shown } = await services.targets.put(request.caller!.accountId, terms, audit);
+  const { secret, ...shown } = await services.targets.put(request.caller.accountId, terms, audit);
   const view = { ...webhookView(shown), secret: secret?.reveal() ?? null };
   return { ...ok(view), status: secret === null ? 200 : 201 };
 }
@@ -55,14 +55,14 @@ async function rotate(services: WebhookRouteServices, request: PlainRequest): Pr
   const { caller, param, body } = request;
   const { grace_seconds } = readFields(ROTATE_BODY, body);
   const audit = auditOfCaller(services, request);
-  const { secret, ...shown } = await services.targets.rotate(caller!.accountId, param, grace_seconds * 1000, audit);
+  const { secret, ...shown } = await services.targets.rotate(caller.accountId, param, grace_seconds * 1000, audit);
   return ok({ ...webhookView(shown), secret: secret.reveal() });
 }
 
 async function test(services: WebhookRouteServices, request: PlainRequest): Promise<PlainAnswer> {
   const { caller, param, body } = request;
   refuseFields(body);
-  const delivery = await services.targets.test(caller!.accountId, param, auditOfCaller(services, request));
+  const delivery = await services.targets.test(caller.accountId, param, auditOfCaller(services, request));
   return { ...ok(deliveryView(delivery)), status: 202 };
 }
 
@@ -70,13 +70,13 @@ async function deliveries({ targets }: WebhookRouteServices, request: PlainReque
   const query = readQuery(request.query, ['limit', 'after']);
   const limit = readLimit(query.get('limit') ?? null);
   const page = { before: readAfter(query.get('after') ?? null), limit };
-  const rows = await targets.deliveries(request.caller!.accountId, request.param, page);
+  const rows = await targets.deliveries(request.caller.accountId, request.param, page);
   return ok(listView(rows.map(deliveryView), limit));
 }
 
 async function remove(services: WebhookRouteServices, request: PlainRequest): Promise<PlainAnswer> {
   const { caller, param } = request;
-  await services.targets.remove(caller!.accountId, param, auditOfCaller(services, request));
+  await services.targets.remove(caller.accountId, param, auditOfCaller(services, request));
   return ok({ object: 'webhook', name: param, status: 'removed', deleted: true });
 }
 

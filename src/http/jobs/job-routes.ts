@@ -39,7 +39,7 @@ export function jobRoutes(services: JobRouteServices): Route[] {
 }
 
 function submissionOf({ id, requestId, caller, headers, startedMs }: PlainRequest): Submission {
-  return { id, requestId, caller: caller!, headers, startedMs };
+  return { id, requestId, caller, headers, startedMs };
 }
 
 async function submit(services: JobRouteServices, request: PlainRequest): Promise<PlainAnswer> {
@@ -56,7 +56,7 @@ async function acceptJob(services: JobRouteServices, request: PlainRequest): Pro
   let read: ReturnType<typeof readJob>;
   try {
     read = readJob(body, endpoints, clock.nowMs());
-    await checkWebhook(services, caller!, read.terms.webhook);
+    await checkWebhook(services, caller, read.terms.webhook);
   } catch (refusal) {
     const accepted = await jobs.findRepeated(submission);
     if (accepted === null) throw refusal;
@@ -82,7 +82,7 @@ async function list({ jobs, clock }: JobRouteServices, { caller, query }: PlainR
   if (group !== undefined && groupId === null)
     throw invalid('group', `must be the id of a group, like ${GROUP_PREFIX}…`);
   const page = readPage(given, JOB_PREFIX);
-  const reader = readerOf(caller!);
+  const reader = readerOf(caller);
   if (groupId !== null && page.after !== null) await checkInGroup(jobs, reader, groupId, page.after);
   const found = await jobs.list(reader, { status: readStatus(given), groupId }, page);
   return ok(
@@ -95,7 +95,7 @@ async function list({ jobs, clock }: JobRouteServices, { caller, query }: PlainR
 
 async function listGroups({ jobs }: JobRouteServices, { caller, query }: PlainRequest): Promise<PlainAnswer> {
   const page = readPage(readQuery(query, ['after', 'limit']), GROUP_PREFIX);
-  const found = await jobs.listGroups(readerOf(caller!), page);
+  const found = await jobs.listGroups(readerOf(caller), page);
   return ok(listView(found.map(jobGroupView), page.limit));
 }
 
@@ -105,16 +105,16 @@ async function show(
 ): Promise<PlainAnswer> {
   const given = readQuery(query, ['wait']);
   const waitMs = readWait(given.get('wait'));
-  const reader = readerOf(caller!);
+  const reader = readerOf(caller);
   const id = jobId(param);
   const wait = (): Promise<Job> => jobs.wait(reader, id, waitMs, gone);
-  const job = waitMs === 0 ? await jobs.find(reader, id) : await slots.during(caller!.keyId, wait);
+  const job = waitMs === 0 ? await jobs.find(reader, id) : await slots.during(caller.keyId, wait);
   return ok(jobView(job, clock.nowMs()));
 }
 
 async function showGroup({ jobs }: JobRouteServices, { caller, param, query }: PlainRequest): Promise<PlainAnswer> {
   readQuery(query, []);
-  return ok(jobGroupView(await jobs.findGroup(readerOf(caller!), groupIdOf(param))));
+  return ok(jobGroupView(await jobs.findGroup(readerOf(caller), groupIdOf(param))));
 }
 
 /** The response of the call, with its status and its receipt headers. It is in memory until the client has read it. */
@@ -123,9 +123,9 @@ async function result(
   { caller, param, query }: PlainRequest,
 ): Promise<PlainAnswer> {
   readQuery(query, []);
-  const reader = readerOf(caller!);
+  const reader = readerOf(caller);
   const id = jobId(param);
-  const { keyId } = caller!;
+  const { keyId } = caller;
   const bytes = (await jobs.find(reader, id)).result?.bytes ?? 0;
   if (!resultMemory.take(keyId, bytes)) throw tooManyResults();
   const free = (): void => resultMemory.free(keyId, bytes);
@@ -160,11 +160,11 @@ async function groupResults(
   const afterId = after === undefined ? null : parseId(JOB_PREFIX, after);
   if (after !== undefined && afterId === null)
     throw invalid('after', 'must be the `id` of the last line that was read');
-  const reader = readerOf(caller!);
+  const reader = readerOf(caller);
   const group = await jobs.findGroup(reader, groupIdOf(param));
   if (group.finishedMs === null) throw groupNotFinished();
   if (afterId !== null) await checkInGroup(jobs, reader, group.id, afterId);
-  const givePlaceBack = resultPlaces.take(caller!.accountId);
+  const givePlaceBack = resultPlaces.take(caller.accountId);
   const lines = withEnd(resultLines(jobs.groupResults(reader, group.id, afterId)), givePlaceBack);
   return { status: 200, body: lines, lines: 'content-type: application/jsonl; charset=utf-8\r\n' };
 }
@@ -190,18 +190,18 @@ async function checkInGroup(jobs: Jobs, reader: JobReader, groupId: bigint, afte
 async function cancel({ jobs, clock }: JobRouteServices, request: PlainRequest): Promise<PlainAnswer> {
   const { caller, param } = request;
   refuseTerms(request);
-  const reader = readerOf(caller!);
+  const reader = readerOf(caller);
   const job = await jobs.find(reader, jobId(param));
-  refuseStranger(caller!, job);
+  refuseStranger(caller, job);
   return ok(jobView(await jobs.cancel(reader, job.id), clock.nowMs()));
 }
 
 async function cancelGroup({ jobs }: JobRouteServices, request: PlainRequest): Promise<PlainAnswer> {
   const { caller, param } = request;
   refuseTerms(request);
-  const reader = readerOf(caller!);
+  const reader = readerOf(caller);
   const group = await jobs.findGroup(reader, groupIdOf(param));
-  refuseStranger(caller!, group);
+  refuseStranger(caller, group);
   return ok(jobGroupView(await jobs.cancelGroup(reader, group.id)));
 }
 
@@ -209,9 +209,9 @@ async function cancelGroup({ jobs }: JobRouteServices, request: PlainRequest): P
 async function remove({ jobs, clock }: JobRouteServices, request: PlainRequest): Promise<PlainAnswer> {
   const { caller, param, query } = request;
   readQuery(query, []);
-  const reader = readerOf(caller!);
+  const reader = readerOf(caller);
   const job = await jobs.find(reader, jobId(param));
-  refuseStranger(caller!, job);
+  refuseStranger(caller, job);
   return ok(jobView(await jobs.remove(reader, job.id), clock.nowMs()));
 }
 
