@@ -11,12 +11,12 @@ import { runCli } from '../src/cli/run.ts';
 import type { Config, Environment } from '../src/config/config.ts';
 import { MasterKeyring } from '../src/custody/keyring.ts';
 import { type Clock, ManualClock } from '../src/kit/clock.ts';
-import { IdSource } from '../src/kit/ids.ts';
 import { Ledger } from '../src/ledger/ledger.ts';
 import { LIMITS } from '../src/limits.ts';
 import { catalogFor } from '../src/main/prices.ts';
 import { answerOperator, type OperatorServices } from '../src/operator/operator.ts';
 import { MemoryStore } from '../src/store/memory/memory-store.ts';
+import { operatorServices } from './operator-services.ts';
 
 export const NOW_MS = Date.UTC(2026, 10, 15, 12);
 
@@ -59,22 +59,13 @@ export class CliFixture {
     const { epoch } = await this.store.beginInstance();
     const file = loadSimulatedFile();
     const catalog = buildCatalog({ rows: file.models, hosts: new Set(['sim']), version: file.version });
-    this.#services = {
+    this.#services = operatorServices({
       store: this.store,
       clock: this.clock,
-      ids: new IdSource(this.clock, 1),
       ledger: new Ledger({ store: this.store, clock: this.clock, epoch }),
       catalog: () => catalog,
-      directory: null,
-      backUp: null,
-      moved: null,
-      hangups: () => null,
-      webhooks: () => Promise.reject(new Error('not used')),
       masterKeys: () => new MasterKeyring({ kind: 'own-file', path: this.keyFile, source: 'the data folder' }),
-      server: null,
-      actor: { kind: 'command_line', id: null, name: 'root', address: null },
-      publicUrl: 'https://gateway.example',
-    };
+    });
     return this.#services;
   }
 

@@ -6,11 +6,11 @@ import { formatId } from '../src/kit/ids.ts';
 import { LIMITS } from '../src/limits.ts';
 import { MANAGE_ROUTES, type ManageRoute } from '../src/manage/routes.ts';
 import { SIGN_IN_ROUTES, type SignInRoute } from '../src/manage/sign-in/routes.ts';
-import { commandLine } from '../src/operator/actor.ts';
 import { type OperatorServices, runVerb } from '../src/operator/operator.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
 import { submitJobs } from './job-caller.ts';
 import { malformedRequests, managedState, sendMalformed } from './malformed-requests.ts';
+import { operatorServices } from './operator-services.ts';
 import { enrol, openSession, PUBLIC_URL, storeMembersManagementKey } from './people.ts';
 
 /** Everybody who may send requests to the management API. */
@@ -59,25 +59,8 @@ const cookies = new Map<PrincipalName, string>();
 let made: Readonly<Record<'invitation' | 'management_key' | 'alert' | 'job' | 'job_group', string>>;
 
 function services(): OperatorServices {
-  const { books } = harness.running;
-  return {
-    store: books.store,
-    ledger: books.ledger,
-    ids: books.ids,
-    clock: systemClock,
-    actor: commandLine(),
-    publicUrl: null,
-    hangups: () => null,
-    moved: null,
-    directory: null,
-    backUp: null,
-    server: null,
-    catalog: () => harness.running.catalog,
-    webhooks: () => Promise.reject(new Error('not used')),
-    masterKeys: () => {
-      throw new Error('not used');
-    },
-  };
+  const { store, ledger, ids } = harness.running.books;
+  return operatorServices({ store, ledger, ids, clock: systemClock, catalog: () => harness.running.catalog });
 }
 
 async function mintManagementKey(terms: object): Promise<{ id: string; secret: string }> {

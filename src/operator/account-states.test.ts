@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { aGroup, aJob, aReserve } from '../../test/job-fixtures.ts';
 import { copyEmptyLedger } from '../../test/ledger-template.ts';
+import { operatorServices } from '../../test/operator-services.ts';
 import { until } from '../../test/until.ts';
 import { ensureLocalAccount } from '../accounts/accounts.ts';
 import { ManualClock } from '../kit/clock.ts';
-import { IdSource, parseId } from '../kit/ids.ts';
+import { parseId } from '../kit/ids.ts';
 import { Ledger } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
@@ -29,22 +30,7 @@ beforeEach(async () => {
   store = await openSqliteStore({ folder, clock, threads: false });
   const { epoch } = await store.beginInstance();
   ledger = new Ledger({ store, clock, epoch });
-  services = {
-    store,
-    clock,
-    ids: new IdSource(clock, 1),
-    ledger,
-    catalog: () => null as never,
-    directory: null,
-    backUp: null,
-    hangups: () => null,
-    moved: null,
-    webhooks: () => Promise.reject(new Error('not used')),
-    masterKeys: () => null as never,
-    server: null,
-    actor: { kind: 'command_line', id: null, name: 'root', address: null },
-    publicUrl: null,
-  };
+  services = operatorServices({ store, clock, ledger });
   accountId = parseId('acct_', (await run('accounts.create', { name: 'ada' })).id)!;
   await run('accounts.credit', { account: 'ada', amount_nanousd: 100 });
 });

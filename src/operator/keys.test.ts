@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { copyEmptyLedger } from '../../test/ledger-template.ts';
+import { operatorServices } from '../../test/operator-services.ts';
 import { KeyDirectory } from '../accounts/key-directory.ts';
 import { hashSecret } from '../accounts/keys.ts';
 import { buildCatalog } from '../catalog/catalog.ts';
 import { loadSimulatedFile } from '../catalog/load.ts';
 import { ManualClock } from '../kit/clock.ts';
-import { IdSource } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { Store } from '../store/store.ts';
@@ -30,22 +30,7 @@ beforeEach(async () => {
   await copyEmptyLedger(folder);
   store = await openSqliteStore({ folder, clock, threads: false });
   directory = new KeyDirectory(store, clock);
-  services = {
-    store,
-    clock,
-    ids: new IdSource(clock, 1),
-    ledger: null as never,
-    catalog: () => CATALOG,
-    directory: { refresh },
-    backUp: null,
-    hangups: () => null,
-    moved: null,
-    webhooks: () => Promise.reject(new Error('not used')),
-    masterKeys: () => null as never,
-    server: null,
-    actor: { kind: 'command_line', id: null, name: 'root', address: null },
-    publicUrl: 'https://gateway.example',
-  };
+  services = operatorServices({ store, clock, catalog: () => CATALOG, directory: { refresh } });
   await run('accounts.create', { name: 'ada' });
   refresh.mockClear();
 });

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { operatorServices } from '../../test/operator-services.ts';
 import { ensureLocalAccount } from '../accounts/accounts.ts';
 import { buildCatalog } from '../catalog/catalog.ts';
 import { loadSimulatedFile } from '../catalog/load.ts';
 import { MasterKeyring } from '../custody/keyring.ts';
 import { ManualClock } from '../kit/clock.ts';
-import { formatId, IdSource, parseId } from '../kit/ids.ts';
+import { formatId, parseId } from '../kit/ids.ts';
 import { Secret } from '../kit/secret.ts';
 import { Ledger } from '../ledger/ledger.ts';
 import { MemoryStore } from '../store/memory/memory-store.ts';
@@ -33,22 +34,15 @@ beforeEach(async () => {
   const { epoch } = await store.beginInstance();
   const file = loadSimulatedFile();
   const catalog = buildCatalog({ rows: file.models, hosts: new Set(['sim']), version: file.version });
-  services = {
+  services = operatorServices({
     store,
     clock,
-    ids: new IdSource(clock, 1),
     ledger: new Ledger({ store, clock, epoch }),
     catalog: () => catalog,
     directory: { refresh },
-    backUp: null,
     hangups: () => ({ allowanceNanousd: 500n, lostNanousd: 200n, resetsMs: Date.UTC(2026, 6, 1) }),
-    moved: null,
-    webhooks: () => Promise.reject(new Error('not used')),
     masterKeys: () => new MasterKeyring({ kind: 'text', text: masterKey, source: 'TOLLGATE_MASTER_KEY' }),
-    server: null,
-    actor: { kind: 'command_line', id: null, name: 'root', address: null },
-    publicUrl: 'https://gateway.example',
-  };
+  });
 });
 
 function run<Name extends VerbName>(name: Name, input: VerbInput<Name>): Promise<VerbResult<Name>> {

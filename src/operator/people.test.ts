@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { copyEmptyLedger } from '../../test/ledger-template.ts';
+import { operatorServices } from '../../test/operator-services.ts';
 import { hashSecret, isManagementSecret } from '../accounts/keys.ts';
 import { MANAGEMENT_KEY_PREFIX, PERSON_PREFIX } from '../canonical/id-prefixes.ts';
 import { ManualClock } from '../kit/clock.ts';
-import { IdSource, parseId } from '../kit/ids.ts';
+import { parseId } from '../kit/ids.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { Store } from '../store/store.ts';
 import { type OperatorServices, runVerb, type VerbInput, type VerbName, type VerbResult } from './operator.ts';
@@ -22,22 +23,7 @@ beforeEach(async () => {
   clock = new ManualClock(NOW_MS);
   await copyEmptyLedger(folder);
   store = await openSqliteStore({ folder, clock, threads: false });
-  services = {
-    store,
-    clock,
-    ids: new IdSource(clock, 1),
-    ledger: null as never,
-    catalog: () => null as never,
-    directory: null,
-    backUp: null,
-    hangups: () => null,
-    moved: null,
-    webhooks: () => Promise.reject(new Error('not used')),
-    masterKeys: () => null as never,
-    server: null,
-    actor: { kind: 'command_line', id: null, name: 'root', address: null },
-    publicUrl: 'https://gateway.example',
-  };
+  services = operatorServices({ store, clock });
   await run('accounts.create', { name: 'ada' });
 });
 

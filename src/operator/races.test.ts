@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { copyEmptyLedger } from '../../test/ledger-template.ts';
+import { operatorServices } from '../../test/operator-services.ts';
 import { enrol } from '../../test/people.ts';
 import { ManualClock } from '../kit/clock.ts';
 import { IdSource } from '../kit/ids.ts';
@@ -21,12 +22,7 @@ beforeEach(async () => {
   const clock = new ManualClock(Date.UTC(2026, 5, 1));
   const ids = new IdSource(clock, 1);
   store = await openSqliteStore({ folder, clock, threads: false });
-  services = {
-    ...{ store, clock, ids, ledger: null as never, catalog: () => null as never },
-    ...{ directory: null, backUp: null, hangups: () => null, moved: null, masterKeys: () => null as never },
-    ...{ server: null, publicUrl: null, webhooks: () => Promise.reject(new Error('not used')) },
-    actor: { kind: 'command_line', id: null, name: 'root', address: null },
-  };
+  services = operatorServices({ store, clock, ids });
   await run('accounts.create', { name: 'ada' });
   await enrol({ store, ids }, 'grace@example.com');
 });
