@@ -25,7 +25,7 @@ const USAGE = {
 };
 const BILL: Bill = { usage: USAGE, costNanousd: 1n, costUsd: 1e-9, components: null };
 
-function open(client: Client, { wire, slots }: AnyRecording, memory: Memory): StreamRelay {
+function open(client: Client, { wire, quirks }: AnyRecording, memory: Memory): StreamRelay {
   const terms = {
     catalogModel: 'any',
     requestId: 'req_cut',
@@ -34,12 +34,12 @@ function open(client: Client, { wire, slots }: AnyRecording, memory: Memory): St
     wantsUsageFrame: true,
     hideReasoning: false,
     request: { model: 'any', input: 'Hello', messages: [] },
-    quirks: slots,
+    quirks,
     outputLimit: 4096,
     parseEveryFrame: memory === 'off',
   };
   if (client === wire) return WIRES[wire].relay.stream!.mend(typeof memory === 'string' ? terms : { ...terms, memory });
-  return new TranslatedStream(WIRES[client].hub!.client!, WIRES[wire].hub!.upstream!, terms, slots);
+  return new TranslatedStream(WIRES[client].hub!.client!, WIRES[wire].hub!.upstream!, terms, quirks);
 }
 
 /** Ids that the host left out are generated for each stream. */

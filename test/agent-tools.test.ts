@@ -178,7 +178,7 @@ describe('a host that knows the tools that clients run', () => {
   const result = { type: 'custom_tool_call_output', call_id: 'c1', output: 'noted' };
 
   test('gets all of them as they are', async () => {
-    const own = await startHarness({ row: { slots: { clientTools: true } } });
+    const own = await startHarness({ row: { quirks: { clientTools: true } } });
     try {
       const asked = { tools: [...TOOLS, SEARCH], input: [ADDED, USER, named, result] };
       // The simulator knows functions only, so it refuses what this host would take.

@@ -15,7 +15,7 @@ export interface Recording {
   readonly usage: Fields | null;
   readonly rule: UsageRule;
   readonly usageSource: 'reported' | 'partial' | 'estimated';
-  readonly slots: { readonly readUsage?: string };
+  readonly quirks: { readonly readUsage?: string };
   readonly answers: number;
   /** The tool calls, if they cannot be told apart by the recording alone. */
   readonly calls: readonly (readonly [string, string])[] | null;
@@ -80,10 +80,10 @@ function readIndex(path: string): Item[] {
 }
 
 function readItem(folder: string, item: Item): Recording {
-  const { id, mode, status, covers, usage = null, rule = 'standard', slots = {}, calls = null, error = null } = item;
+  const { id, mode, status, covers, usage = null, rule = 'standard', quirks = {}, calls = null, error = null } = item;
   const usageSource = item.usage_source ?? (usage === null ? 'estimated' : 'reported');
   const body = readFileSync(join(folder, item.response));
-  return { id, mode, status, covers, body, usage, rule, usageSource, slots, answers: item.n ?? 1, calls, error };
+  return { id, mode, status, covers, body, usage, rule, usageSource, quirks, answers: item.n ?? 1, calls, error };
 }
 
 /** The receipt's usage for what a host reported: rules U1 to U4 and U7 of the wire facts. */

@@ -41,13 +41,13 @@ describe('with frame_memory off, recorded streams', () => {
 });
 
 function readAll(recordings: readonly Recording[], frameMemory: boolean, pieces: readonly number[]): void {
-  const slotNames = [...new Set(recordings.map(({ slots }) => slots.readUsage))];
-  for (const readUsage of slotNames) {
+  const usageRules = [...new Set(recordings.map(({ quirks }) => quirks.readUsage))];
+  for (const readUsage of usageRules) {
     describe(readUsage === undefined ? 'hosts that count as the wire does' : `hosts that count by ${readUsage}`, () => {
       let harness: Harness;
       beforeAll(async () => {
         harness = await startHarness({
-          row: { slots: readUsage === undefined ? {} : { readUsage } },
+          row: { quirks: readUsage === undefined ? {} : { readUsage } },
           config: { frameMemory },
         });
       });
@@ -55,7 +55,7 @@ function readAll(recordings: readonly Recording[], frameMemory: boolean, pieces:
         await harness.expectCleanBooks();
         await harness.stop();
       });
-      for (const recording of recordings.filter(({ slots }) => slots.readUsage === readUsage)) {
+      for (const recording of recordings.filter(({ quirks }) => quirks.readUsage === readUsage)) {
         test(`${recording.id}: ${recording.covers}`, () => check(recording, harness, pieces));
       }
     });

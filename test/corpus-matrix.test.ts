@@ -107,10 +107,10 @@ const CLIENTS: Readonly<Record<string, Client>> = { chat, responses, messages };
 if (!hasCorpus)
   test.skip('recorded hosts: ../shared/corpus is not here, so only the project’s own recordings are read', () => {});
 
-const slots = [...new Set(recordings.map((recording) => recording.slots.readUsage))];
+const usageRules = [...new Set(recordings.map((recording) => recording.quirks.readUsage))];
 
 /** Same-wire chat streams are the only ones here that the frame memory touches. */
-const RUNS = slots.flatMap((readUsage) => [
+const RUNS = usageRules.flatMap((readUsage) => [
   { readUsage, frameMemory: true, clients: Object.keys(CLIENTS), modes: ['stream', 'buffered'] },
   { readUsage, frameMemory: false, clients: ['chat'], modes: ['stream'] },
 ]);
@@ -121,7 +121,7 @@ describe.each(RUNS)('hosts that count by $readUsage, frame memory $frameMemory',
 
   beforeAll(async () => {
     harness = await startHarness({
-      row: { slots: readUsage === undefined ? {} : { readUsage } },
+      row: { quirks: readUsage === undefined ? {} : { readUsage } },
       config: { models: MODELS as never, frameMemory },
     });
   });
@@ -132,7 +132,7 @@ describe.each(RUNS)('hosts that count by $readUsage, frame memory $frameMemory',
   });
 
   const served = recordings.filter(
-    ({ slots: { readUsage: rule }, answers, mode }) => rule === readUsage && answers === 1 && modes.includes(mode),
+    ({ quirks: { readUsage: rule }, answers, mode }) => rule === readUsage && answers === 1 && modes.includes(mode),
   );
   describe.each(clients)('and a client of %s', (client) => {
     test.each(served.map((recording) => [`${recording.wire} ${recording.id}`, recording] as const))(

@@ -10,7 +10,7 @@ const SIGNATURE = { maker: { thought_signature: 'c2lnbmVkIGJ5IG1lLg==' } };
 let harness: Harness;
 
 beforeAll(async () => {
-  harness = await startHarness({ row: { slots: { seals: 'maker', unsignedCall: PLACEHOLDER } } });
+  harness = await startHarness({ row: { quirks: { seals: 'maker', unsignedCall: PLACEHOLDER } } });
 });
 afterAll(async () => {
   await harness.settled();

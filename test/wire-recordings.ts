@@ -22,7 +22,7 @@ export interface AnyRecording {
   readonly usage: Readonly<Record<string, number>> | null;
   /** The host stops with an error. */
   readonly breaksOff: boolean;
-  readonly slots: { readonly readUsage?: string };
+  readonly quirks: { readonly readUsage?: string };
   /** Several choices, which no other wire can carry. */
   readonly answers: number;
 }
@@ -39,7 +39,7 @@ export function allRecordings(): { recordings: AnyRecording[]; hasCorpus: boolea
 }
 
 function ofChat(recording: chat.Recording): AnyRecording {
-  const { id, mode, body, slots, answers, error, usageSource } = recording;
+  const { id, mode, body, quirks, answers, error, usageSource } = recording;
   const told = chat.toldBy(recording)[0] ?? { text: '', reasoning: '', calls: [], refusal: '', finish: null };
   const usage = usageSource === 'reported' ? chat.expectedUsage(recording) : null;
   return {
@@ -55,7 +55,7 @@ function ofChat(recording: chat.Recording): AnyRecording {
     },
     usage,
     breaksOff: error !== null,
-    slots,
+    quirks,
     answers,
   };
 }
@@ -76,7 +76,7 @@ function ofMessages(recording: messages.Recording): AnyRecording {
     },
     usage: recording.usage === null ? null : snakeCase(usage),
     breaksOff: error !== null,
-    slots: {},
+    quirks: {},
     answers: 1,
   };
 }
@@ -109,7 +109,7 @@ function ofResponses({ id, mode, body, usage }: responses.Recording): AnyRecordi
     },
     usage: usage === null ? null : usageOfResponses(usage),
     breaksOff: last === undefined,
-    slots: {},
+    quirks: {},
     answers: 1,
   };
 }

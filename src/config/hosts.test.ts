@@ -133,14 +133,14 @@ test('an entry may say how its host differs from its wire, but not change fields
       traces: 'none',
     },
   ];
-  expect(hostOf(load({ hosts }), 'own')?.row.slots).toEqual({
+  expect(hostOf(load({ hosts }), 'own')?.row.quirks).toEqual({
     omits: ['stream_options'],
     adds: { safe: true },
     developerAsSystem: true,
     traces: 'none',
   });
   const mistral = load({ hosts: [{ name: 'mistral', key: 'k', traces: 'reasoning' }] });
-  expect(hostOf(mistral, 'mistral')?.row.slots).toMatchObject({ omits: ['stream_options'], traces: 'reasoning' });
+  expect(hostOf(mistral, 'mistral')?.row.quirks).toMatchObject({ omits: ['stream_options'], traces: 'reasoning' });
   for (const field of ['model', 'max_tokens', 'stream'])
     expect(problems({ hosts: [{ ...hosts[0], adds: { [field]: 1 } }] })).toContain('this gateway writes itself');
 });

@@ -181,7 +181,7 @@ function countingHostCall(
 }
 
 function spliceRequest(text: JsonText, { candidate, wire }: CountingHost): Buffer {
-  return counterOf(wire).spliceRequest(text, candidate.hostModel, candidate.host.row.slots);
+  return counterOf(wire).spliceRequest(text, candidate.hostModel, candidate.host.row.quirks);
 }
 
 /** The prompt, translated for the host's wire; what only an answer needs is left out again. */
@@ -196,7 +196,7 @@ function writeRequest(text: JsonText, callers: Wire, { model, candidate, wire }:
       outputLimitField: candidate.host.row.outputLimitField,
       reasoningEffort: null,
       thinking: null,
-      quirks: candidate.host.row.slots,
+      quirks: candidate.host.row.quirks,
       adjustments: refusing(callers.hub?.client?.fieldNames),
     },
   );

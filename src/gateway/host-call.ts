@@ -138,7 +138,7 @@ function sameWire(context: CallContext, candidate: Candidate): HostCall {
   const { row } = candidate.host;
   const { relay } = call.wire;
   const terms = relayTerms(context, candidate);
-  const { outputLimitField, forwards, reducesVectors, slots } = row;
+  const { outputLimitField, forwards, reducesVectors, quirks } = row;
   const { outputLimit, reasoningEffort, model } = admission;
   const { hostModel } = candidate;
   const write = (): Buffer =>
@@ -150,7 +150,7 @@ function sameWire(context: CallContext, candidate: Candidate): HostCall {
       reasoningEffort,
       thinking: model.thinking ?? null,
       reducesVectors,
-      quirks: slots,
+      quirks,
     });
   const written = relay.mayRefuse?.(text) === true ? write() : null;
   const withMemories = (): RelayTerms =>
@@ -183,7 +183,7 @@ function translated(context: CallContext, candidate: Candidate, read: ReadReques
   const adjustments = read.adjustments.copy();
   const { wire, client, upstream } = halves;
   const { peek, admission } = context;
-  const { slots, outputLimitField, forwards } = candidate.host.row;
+  const { quirks, outputLimitField, forwards } = candidate.host.row;
   const { outputLimit, model } = admission;
   const body = upstream.writeRequest(canonical, {
     hostModel: candidate.hostModel,
@@ -194,7 +194,7 @@ function translated(context: CallContext, candidate: Candidate, read: ReadReques
     reasoningEffort: admission.reasoningEffort ?? effortOf(canonical, model),
     thinking: model.thinking ?? null,
     alwaysReasons: model.reasoningEfforts.length > 0 && !model.reasoningEfforts.includes('none'),
-    quirks: slots,
+    quirks,
     labels: forwardedLabels(context.text.value as Members, forwards),
     adjustments,
   });
@@ -207,8 +207,8 @@ function translated(context: CallContext, candidate: Candidate, read: ReadReques
     headers: headersOf(wire.relay.headers),
     adjusted: adjustments.describe(admission.clamped),
     body: () => body,
-    openStream: () => new TranslatedStream(client, upstream, terms, slots),
-    spliceResponse: (answer) => translateAnswer(answer, client, upstream, terms, slots),
+    openStream: () => new TranslatedStream(client, upstream, terms, quirks),
+    spliceResponse: (answer) => translateAnswer(answer, client, upstream, terms, quirks),
     answerAsStream: (answer) => wire.relay.stream?.answerAsStream(answer) ?? null,
     readError: (status, answer) => wire.relay.readError(status, answer),
   };
@@ -232,7 +232,7 @@ function relayTerms(
     wantsUsageFrame: peek.wantsUsageFrame,
     hideReasoning: peek.reasoning?.hideReasoning ?? false,
     request: text.value,
-    quirks: host.row.slots,
+    quirks: host.row.quirks,
     parseEveryFrame: !frameMemory,
   };
 }

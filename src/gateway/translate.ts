@@ -3,11 +3,11 @@ import { inOrder } from '../canonical/event-order.ts';
 import type { AnswerBlock, CanonicalEvent } from '../canonical/events.ts';
 import { AnswerFold } from '../canonical/fold.ts';
 import type { HostError } from '../canonical/host-error.ts';
+import type { HostQuirks } from '../canonical/host-quirks.ts';
 import { MISSING_USAGE, type UsageReading } from '../canonical/usage.ts';
 import type { SseFrame } from '../kit/sse.ts';
 import type { Bill } from '../wires/bill.ts';
 import type { HubClient, HubUpstream, StreamReader, StreamWriter, WriteTerms } from '../wires/hub.ts';
-import type { HostQuirks } from '../wires/quirks.ts';
 import { type BufferedAnswer, HostAnswerBroken, type StreamRelay } from '../wires/wire.ts';
 
 /** The relay between two wires: the host's frames become events, and the events become the client's frames. */

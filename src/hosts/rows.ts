@@ -14,7 +14,7 @@ const PLAIN = {
   forwards: [],
   onClientGone: 'drain',
   simulated: false,
-  slots: {},
+  quirks: {},
 } as const satisfies Omit<HostRow, 'name'>;
 
 /** Reasoning of earlier turns came from another model, or the host rejects the field. */
@@ -32,7 +32,7 @@ const vendors: readonly HostRow[] = [
     reducesVectors: true,
     outputLimitField: 'max_completion_tokens',
     forwards: ['prompt_cache_key', 'safety_identifier'],
-    slots: { ...NO_TRACES, clientTools: true },
+    quirks: { ...NO_TRACES, clientTools: true },
   },
   {
     ...PLAIN,
@@ -52,7 +52,7 @@ const vendors: readonly HostRow[] = [
     keyVariables: ['AZURE_OPENAI_API_KEY'],
     reducesVectors: true,
     outputLimitField: 'max_completion_tokens',
-    slots: { ...NO_TRACES, seals: 'azure', clientTools: true },
+    quirks: { ...NO_TRACES, seals: 'azure', clientTools: true },
   },
   {
     ...PLAIN,
@@ -61,7 +61,7 @@ const vendors: readonly HostRow[] = [
     wires: ['chat', 'embeddings'],
     keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
     // Its newer models refuse tool calls of the current turn without a signature, and many clients do not send one back.
-    slots: {
+    quirks: {
       ...COMPATIBLE,
       seals: 'google',
       unsignedCall: { google: { thought_signature: 'skip_thought_signature_validator' } },
@@ -73,7 +73,7 @@ const vendors: readonly HostRow[] = [
     name: 'deepseek',
     baseUrl: 'https://api.deepseek.com',
     keyVariables: ['DEEPSEEK_API_KEY'],
-    slots: {
+    quirks: {
       ...COMPATIBLE,
       traces: 'reasoning_content',
       missingTrace: ' ',
@@ -87,7 +87,7 @@ const vendors: readonly HostRow[] = [
     baseUrl: 'https://api.mistral.ai/v1',
     wires: ['chat', 'embeddings'],
     keyVariables: ['MISTRAL_API_KEY'],
-    slots: { ...COMPATIBLE, omits: ['stream_options'] },
+    quirks: { ...COMPATIBLE, omits: ['stream_options'] },
   },
   {
     // Its chat wire is deprecated, and its output limit there excludes reasoning.
@@ -98,7 +98,7 @@ const vendors: readonly HostRow[] = [
     keyVariables: ['XAI_API_KEY'],
     outputLimitField: 'max_completion_tokens',
     forwards: ['prompt_cache_key'],
-    slots: { seals: 'xai' },
+    quirks: { seals: 'xai' },
   },
   {
     ...PLAIN,
@@ -106,7 +106,7 @@ const vendors: readonly HostRow[] = [
     baseUrl: 'https://api.cohere.ai/compatibility/v1',
     wires: ['chat', 'embeddings'],
     keyVariables: ['COHERE_API_KEY', 'CO_API_KEY'],
-    slots: COMPATIBLE,
+    quirks: COMPATIBLE,
   },
   {
     // Truncates long inputs silently unless told not to, and supports one encoding only.
@@ -115,7 +115,7 @@ const vendors: readonly HostRow[] = [
     baseUrl: 'https://api.voyageai.com/v1',
     wires: ['embeddings'],
     keyVariables: ['VOYAGE_API_KEY', 'VOYAGEAI_API_KEY'],
-    slots: { omits: ['encoding_format'], adds: { truncation: false } },
+    quirks: { omits: ['encoding_format'], adds: { truncation: false } },
   },
   {
     ...PLAIN,
@@ -134,21 +134,21 @@ const servers: readonly HostRow[] = [
     baseUrl: 'https://api.groq.com/openai/v1',
     keyVariables: ['GROQ_API_KEY'],
     outputLimitField: 'max_completion_tokens',
-    slots: NO_TRACES,
+    quirks: NO_TRACES,
   },
   {
     ...PLAIN,
     name: 'together',
     baseUrl: 'https://api.together.ai/v1',
     keyVariables: ['TOGETHER_API_KEY', 'TOGETHERAI_API_KEY'],
-    slots: COMPATIBLE,
+    quirks: COMPATIBLE,
   },
   {
     ...PLAIN,
     name: 'fireworks',
     baseUrl: 'https://api.fireworks.ai/inference/v1',
     keyVariables: ['FIREWORKS_API_KEY', 'FIREWORKS_AI_API_KEY'],
-    slots: { ...COMPATIBLE, traces: 'reasoning_content' },
+    quirks: { ...COMPATIBLE, traces: 'reasoning_content' },
   },
   {
     ...PLAIN,
@@ -156,7 +156,7 @@ const servers: readonly HostRow[] = [
     baseUrl: 'https://api.cerebras.ai/v1',
     keyVariables: ['CEREBRAS_API_KEY'],
     outputLimitField: 'max_completion_tokens',
-    slots: COMPATIBLE,
+    quirks: COMPATIBLE,
   },
   {
     ...PLAIN,
@@ -165,18 +165,18 @@ const servers: readonly HostRow[] = [
     wires: ['chat', 'messages'],
     reseller: true,
     keyVariables: ['OPENROUTER_API_KEY'],
-    slots: { developerAsSystem: true, seals: 'any' },
+    quirks: { developerAsSystem: true, seals: 'any' },
   },
   {
     ...PLAIN,
     name: 'perplexity',
     baseUrl: 'https://api.perplexity.ai',
     keyVariables: ['PERPLEXITY_API_KEY', 'PPLX_API_KEY'],
-    slots: COMPATIBLE,
+    quirks: COMPATIBLE,
   },
 ];
 
-const LOCAL = { ...PLAIN, wires: ['chat', 'embeddings', 'completions'], slots: { developerAsSystem: true } } as const;
+const LOCAL = { ...PLAIN, wires: ['chat', 'embeddings', 'completions'], quirks: { developerAsSystem: true } } as const;
 
 /** Servers that people run themselves. */
 const locals: readonly HostRow[] = [

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import type { HostQuirks } from '../canonical/host-quirks.ts';
 import { HOST_WIRES } from '../canonical/wire-names.ts';
 import { modelIdSchema, priceSchema } from '../catalog/schema.ts';
 import { LIMITS } from '../limits.ts';
-import { type HostRow, type HostSlots, LABEL_FIELDS } from './host.ts';
+import { type HostRow, LABEL_FIELDS } from './host.ts';
 import { PROXY_RULE, parseProxyUrl } from './proxy.ts';
 
 const variableName = z
@@ -135,7 +136,7 @@ const PLAIN_HOST: Omit<HostRow, 'name' | 'baseUrl'> = {
   forwards: [],
   onClientGone: 'drain',
   simulated: false,
-  slots: {},
+  quirks: {},
 };
 
 /** The row of an entry, based on the built-in row of that name if there is one. */
@@ -145,7 +146,7 @@ export function readHostEntry(entry: HostEntry, builtIn: HostRow | undefined): H
     ...base,
     ...(entry.base_url !== undefined && { baseUrl: withoutSlash(entry.base_url) }),
     ...(entry.wires !== undefined && { wires: entry.wires }),
-    slots: { ...base.slots, ...readSlots(entry) },
+    quirks: { ...base.quirks, ...readQuirks(entry) },
     ...(entry.reduces_vectors !== undefined && { reducesVectors: entry.reduces_vectors }),
     ...(entry.auth !== undefined && { auth: AUTH_FORMS[entry.auth] }),
     ...(entry.key_env !== undefined && { keyVariables: [entry.key_env] }),
@@ -155,7 +156,7 @@ export function readHostEntry(entry: HostEntry, builtIn: HostRow | undefined): H
   };
 }
 
-function readSlots(entry: HostEntry): HostSlots {
+function readQuirks(entry: HostEntry): HostQuirks {
   return {
     ...(entry.read_usage !== undefined && { readUsage: entry.read_usage }),
     ...(entry.omits !== undefined && { omits: entry.omits }),

@@ -1,12 +1,12 @@
 import type { GatewayError } from '../canonical/errors.ts';
 import type { CanonicalAnswer, CanonicalEvent, EventSink } from '../canonical/events.ts';
+import type { HostQuirks } from '../canonical/host-quirks.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { JsonText } from '../json/json.ts';
 import type { SseFrame } from '../kit/sse.ts';
 import type { Adjustments, FieldNames } from './adjustments.ts';
 import type { Bill } from './bill.ts';
 import type { Peek } from './peek.ts';
-import type { HostQuirks } from './quirks.ts';
 
 /** Translation on the caller's side: reads the request and writes the response. */
 export interface HubClient {

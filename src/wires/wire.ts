@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Capability } from '../canonical/capability.ts';
 import type { GatewayError } from '../canonical/errors.ts';
 import type { HostError } from '../canonical/host-error.ts';
+import type { HostQuirks } from '../canonical/host-quirks.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { UsageReading } from '../canonical/usage.ts';
 import type { HostWire, WireName } from '../canonical/wire-names.ts';
@@ -13,7 +14,6 @@ import type { FrameMemory } from './frames/frame-memory.ts';
 import type { PassedFrames } from './frames/passed-frames.ts';
 import type { HubClient, HubUpstream } from './hub.ts';
 import type { Peek } from './peek.ts';
-import type { HostQuirks } from './quirks.ts';
 
 export type { HostError, HostErrorKind } from '../canonical/host-error.ts';
 

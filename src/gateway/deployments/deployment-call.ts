@@ -98,7 +98,7 @@ function rowOf({ slug, wires }: Deployment['resource']['provider']): HostRow {
     forwards: [],
     onClientGone: 'cancel',
     simulated: false,
-    slots: {},
+    quirks: {},
   };
 }
 

@@ -1,7 +1,7 @@
+import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import type { Block, OpaqueReasoning } from '../../canonical/request.ts';
 import { tryParseJson } from '../../json/json.ts';
 import { isAbsent, isObject, type Members, objectsIn } from '../fields/members.ts';
-import type { HostQuirks } from '../quirks.ts';
 
 /** The member of a tool call in which a vendor signs it. Its hosts refuse the call without it in later turns. */
 export const CALL_SIGNATURE = 'extra_content';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { jsonText, UPSTREAM_TERMS } from '../../../test/chat-wire.ts';
+import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import type { CanonicalRequest } from '../../canonical/request.ts';
-import type { HostQuirks } from '../quirks.ts';
 import { peek } from './peek.ts';
 import { spliceRequest } from './splice-request.ts';
 import { writeRequest } from './write-request.ts';

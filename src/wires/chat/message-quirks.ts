@@ -1,6 +1,6 @@
+import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import type { JsonEdit } from '../../json/json.ts';
 import { isObject, isText, type Members, objectsIn } from '../fields/members.ts';
-import type { HostQuirks } from '../quirks.ts';
 import { CALL_SIGNATURE, isUnsigned } from './call-signatures.ts';
 import { readOpaque, readReasoningDetails, writeReasoning } from './reasoning-details.ts';
 

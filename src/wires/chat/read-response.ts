@@ -1,8 +1,8 @@
 import type { EventSink } from '../../canonical/events.ts';
+import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import { tryParseJson } from '../../json/json.ts';
 import { randomBase62 } from '../../kit/ids.ts';
 import { isObject } from '../fields/members.ts';
-import type { HostQuirks } from '../quirks.ts';
 import { usageRule } from '../usage/inclusive-usage.ts';
 import { readPromptUsage } from '../usage/prompt-usage.ts';
 import { signingVendor } from './call-signatures.ts';

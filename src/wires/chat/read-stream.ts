@@ -1,10 +1,10 @@
 import type { EventSink } from '../../canonical/events.ts';
+import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import { tryParseJson } from '../../json/json.ts';
 import { randomBase62 } from '../../kit/ids.ts';
 import type { SseFrame } from '../../kit/sse.ts';
 import { isObject, type Members, objectsIn } from '../fields/members.ts';
 import type { StreamReader } from '../hub.ts';
-import type { HostQuirks } from '../quirks.ts';
 import { signingVendor } from './call-signatures.ts';
 import { DeltaEmitter, finishReasonOf } from './emit-delta.ts';
 import { isFailure } from './finish-reason.ts';

@@ -1,9 +1,9 @@
+import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import type { JsonEdit, JsonText } from '../../json/json.ts';
 import { editHostFields, isOmitted, NO_QUIRKS } from '../fields/host-fields.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
 import { isObject, type Members } from '../fields/members.ts';
 import type { Peek } from '../peek.ts';
-import type { HostQuirks } from '../quirks.ts';
 import type { UpstreamTerms } from '../wire.ts';
 import { GATEWAY_FIELDS } from './fields.ts';
 import { editImages, editMessages } from './message-quirks.ts';

@@ -1,3 +1,4 @@
+import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import type {
   AnswerFormat,
   Block,
@@ -15,7 +16,6 @@ import { writeFile } from '../fields/inline-file.ts';
 import type { Members } from '../fields/members.ts';
 import { SHOWN_BY_TOOL } from '../fields/tool-images.ts';
 import type { HubRequestTerms } from '../hub.ts';
-import type { HostQuirks } from '../quirks.ts';
 import { callSignatures } from './call-signatures.ts';
 import { messagesFor } from './message-quirks.ts';
 import { writeReasoning } from './reasoning-details.ts';

@@ -1,5 +1,5 @@
+import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import type { JsonEdit } from '../../json/json.ts';
-import type { HostQuirks } from '../quirks.ts';
 
 /** Removes and adds fields as the host's row says, in the caller's own bytes. */
 export function editHostFields(edit: JsonEdit, { omits = [], adds = {} }: HostQuirks): void {

@@ -1,10 +1,10 @@
+import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import type { PromptSize, PromptTexts } from '../../canonical/prompt-size.ts';
 import { inputTokens, MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
 import { type JsonText, readJson } from '../../json/json.ts';
 import type { Bill } from '../bill.ts';
 import { readErrorMember } from '../errors/read-host-error.ts';
 import type { Peek } from '../peek.ts';
-import type { HostQuirks } from '../quirks.ts';
 import { readCounts, usageRule } from '../usage/inclusive-usage.ts';
 import { withCost } from '../usage/prompt-usage.ts';
 import { HostAnswerBroken } from '../wire.ts';

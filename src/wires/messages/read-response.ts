@@ -1,7 +1,7 @@
 import type { EventSink } from '../../canonical/events.ts';
+import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import type { JsonText } from '../../json/json.ts';
 import { isObject, type Members } from '../fields/members.ts';
-import type { HostQuirks } from '../quirks.ts';
 import { redactedOpaque, signedOpaque } from './opaque-reasoning.ts';
 import { readHead } from './read-stream.ts';
 import { parseMessage } from './splice-response.ts';

@@ -1,4 +1,5 @@
 import type { BlockHead, EventSink } from '../../canonical/events.ts';
+import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import { MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
 import { tryParseJson } from '../../json/json.ts';
 import { randomBase62 } from '../../kit/ids.ts';
@@ -6,7 +7,6 @@ import type { SseFrame } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
 import { isObject, isText, type Members } from '../fields/members.ts';
 import type { StreamReader } from '../hub.ts';
-import type { HostQuirks } from '../quirks.ts';
 import { laterReading } from '../usage/later-reading.ts';
 import { type DeltaShape, deltaShape } from './delta-shape.ts';
 import { readInBandError } from './errors.ts';

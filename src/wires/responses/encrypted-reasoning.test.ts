@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { billFor, eventsIn, fixture, type Json, relayInPieces, TERMS } from '../../../test/responses-stream.ts';
+import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import type { CanonicalMessage, OpaqueReasoning } from '../../canonical/request.ts';
 import { ZERO_USAGE } from '../../canonical/usage.ts';
 import { scanJson } from '../../json/json.ts';
-import type { HostQuirks } from '../quirks.ts';
 import { RESPONSES_VENDOR, unwrapEncrypted } from './encrypted-reasoning.ts';
 import { mendStream } from './mend.ts';
 import { peek } from './peek.ts';

@@ -1,7 +1,7 @@
+import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import type { OpaqueReasoning } from '../../canonical/request.ts';
 import { isWrappedForeign, unwrapForeign, wrapForeign } from '../fields/foreign-reasoning.ts';
 import { isText, type Members } from '../fields/members.ts';
-import type { HostQuirks } from '../quirks.ts';
 
 /** The vendor of this wire's encrypted reasoning. */
 export const RESPONSES_VENDOR = 'responses';

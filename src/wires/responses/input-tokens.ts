@@ -1,9 +1,9 @@
 import { GatewayError } from '../../canonical/errors.ts';
+import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import type { CanonicalRequest } from '../../canonical/request.ts';
 import { type JsonText, tryParseJson } from '../../json/json.ts';
 import { isCount, isObject, type Members } from '../fields/members.ts';
 import type { Peek } from '../peek.ts';
-import type { HostQuirks } from '../quirks.ts';
 import { HostAnswerBroken, type PromptCounter } from '../wire.ts';
 import { peek as peekCall } from './peek.ts';
 import { readRequest } from './read-request.ts';

@@ -1,5 +1,5 @@
 import type { EventSink } from '../../canonical/events.ts';
-import type { HostQuirks } from '../quirks.ts';
+import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import { ResponseReader } from './read-stream.ts';
 import { parseAnswer } from './splice-response.ts';
 

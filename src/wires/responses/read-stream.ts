@@ -1,11 +1,11 @@
 import type { CanonicalEvent, EventSink, FinishReason } from '../../canonical/events.ts';
+import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import { tryParseJson } from '../../json/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
 import { isAbsent, isObject, isText, type Members, objectsIn } from '../fields/members.ts';
 import { WaitingRoom } from '../frames/waiting-text.ts';
 import type { StreamReader } from '../hub.ts';
-import type { HostQuirks } from '../quirks.ts';
 import { type UsageRule, usageRule } from '../usage/inclusive-usage.ts';
 import { reasoningVendor } from './encrypted-reasoning.ts';
 import { readStreamError } from './errors.ts';

@@ -1,6 +1,6 @@
+import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import { InputUnwrapper, unwrapInput } from '../fields/custom-input.ts';
 import { isObject, isText, type Members, objectsIn } from '../fields/members.ts';
-import type { HostQuirks } from '../quirks.ts';
 import { setMembers } from './complete-item.ts';
 import { CUSTOM_CALL, FUNCTION_CALL, readSearchArguments, SEARCH_CALL } from './item-kinds.ts';
 import { findItem, type HostNames } from './match-output.ts';

@@ -1,9 +1,9 @@
+import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import type { JsonEdit, JsonText } from '../../json/json.ts';
 import { editHostFields, NO_QUIRKS } from '../fields/host-fields.ts';
 import { isObject, isText, type Members } from '../fields/members.ts';
 import { OWN_REASONING_MEMBERS } from '../fields/read-reasoning.ts';
 import type { Peek } from '../peek.ts';
-import type { HostQuirks } from '../quirks.ts';
 import type { UpstreamTerms } from '../wire.ts';
 import { reasoningVendor, unwrapEncrypted } from './encrypted-reasoning.ts';
 import { isEmptyAsk, isWithheld } from './fields.ts';

@@ -1,6 +1,6 @@
+import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import type { Usage, UsageReading } from '../../canonical/usage.ts';
 import { isCount } from '../fields/members.ts';
-import type { HostQuirks } from '../quirks.ts';
 
 /** A host's counts on wires whose input count includes the cache and whose output count includes reasoning. */
 export interface InclusiveCounts {
