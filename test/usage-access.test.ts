@@ -169,6 +169,18 @@ describe('a usage report', () => {
     expect(JSON.stringify(own)).not.toContain('person');
   });
 
+  test('groups by a label whose name has a comma, if a backslash is before it', async () => {
+    const key = await harness.mint({ creditNanousd: 50_000_000n });
+    await call(key.secret, 'sim-gpt-mini', { metadata: { 'team,site': 'search' } });
+    await harness.settled();
+    const groupBy = encodeURIComponent('model,label:metadata.team\\,site');
+    const report = await (await harness.get(`/v1/usage?group_by=${groupBy}`, bearer(key))).json();
+    expect(report).toMatchObject({
+      group_by: ['model', 'label:metadata.team,site'],
+      data: [{ model: 'sim-gpt-mini', label: 'search', requests: 1 }],
+    });
+  });
+
   test.each([
     ['bucket=year', 'bucket'],
     ['group_by=colour', 'group_by'],

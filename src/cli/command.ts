@@ -30,13 +30,32 @@ const COMMON_OPTIONS = [
   ['--json', 'print JSON'],
 ] as const;
 
+/** Flags whose value is a list. If one is typed several times, all its values count. */
+const LIST_FLAGS = new Set([
+  '--allow',
+  '--allowed-hosts',
+  '--by',
+  '--deny',
+  '--events',
+  '--models',
+  '--origins',
+  '--trusted-proxies',
+]);
+
+function together(value: string, earlier: string | undefined): string {
+  return earlier === undefined ? value : `${earlier},${value}`;
+}
+
 export type Perform = (spec: CommandSpec, command: Command, args: readonly string[]) => Promise<void>;
 
 export function buildCommand(spec: CommandSpec, perform: Perform): Command {
   const [name = '', ...args] = spec.name.split(' ');
   const command = new Command(name).description(spec.summary).helpCommand(false);
   for (const arg of args) command.argument(arg);
-  for (const [flags, meaning] of [...(spec.options ?? []), ...COMMON_OPTIONS]) command.option(flags, meaning);
+  for (const [flags, meaning] of [...(spec.options ?? []), ...COMMON_OPTIONS]) {
+    if (LIST_FLAGS.has(flags.split(' ', 1)[0]!)) command.option<string>(flags, meaning, together);
+    else command.option(flags, meaning);
+  }
   command.addHelpText(
     'after',
     `\nExample${spec.examples.length > 1 ? 's' : ''}:\n${spec.examples.map(indent).join('')}`,

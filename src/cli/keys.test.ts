@@ -24,6 +24,15 @@ test('a key is granted a permission, shown with it, and loses it', async () => {
   });
 });
 
+test('a list that is given in several options of the same name counts as a whole', async () => {
+  await cli.run(['accounts', 'create', 'ada']);
+  const lists = ['--allow', 'provider-keys', '--allow', 'webhooks', '--models', 'sim-gpt', '--models', 'sim-gpt-mini'];
+  expect(await cli.json([...MINT, ...lists])).toMatchObject({
+    permissions: ['calls', 'provider_keys', 'webhooks'],
+    models: ['sim-gpt', 'sim-gpt-mini'],
+  });
+});
+
 test('a key has a default for fields that cannot be translated, which is shown and changed', async () => {
   await cli.run(['accounts', 'create', 'ada']);
   const minted = await cli.json([...MINT, '--on-unsupported', 'drop']);

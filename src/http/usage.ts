@@ -2,7 +2,14 @@ import type { Caller } from '../accounts/authenticate.ts';
 import { missingPermission } from '../accounts/permissions.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { LIMITS } from '../limits.ts';
-import { InvalidUsageQuery, UsageBusy, type UsageRowView, type UsageServices, usageReport } from '../operator/usage.ts';
+import {
+  InvalidUsageQuery,
+  splitWords,
+  UsageBusy,
+  type UsageRowView,
+  type UsageServices,
+  usageReport,
+} from '../operator/usage.ts';
 import { readQuery, readText, readTime } from './query-parameters.ts';
 
 const PARAMETERS = ['since', 'until', 'bucket', 'group_by', 'metrics', 'model', 'route'];
@@ -13,7 +20,7 @@ const GROUPS = new RegExp(`^(?:|key|model|route|chain|label:.{1,${LIMITS.labelCh
 export async function reportUsage(services: UsageServices, caller: Caller, query: string): Promise<object> {
   const given = readQuery(query, PARAMETERS);
   const groupBy = readText(given, 'group_by', LIMITS.usageWordsCharsMax) ?? '';
-  if (!groupBy.split(',').every((word) => GROUPS.test(word.trim())))
+  if (!splitWords(groupBy).every((word) => GROUPS.test(word)))
     throw new GatewayError('invalid_value', {
       param: 'group_by',
       message: '`group_by` must be a list of key, model, route, and chain or label:<name>.',

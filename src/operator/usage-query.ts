@@ -83,9 +83,13 @@ function isReversed({ sinceMs, untilMs }: AskedUsage): boolean {
   return sinceMs !== null && untilMs !== null && sinceMs >= untilMs;
 }
 
+/** The words of a list. A comma that belongs to a word, which only the name of a label can have, follows a backslash. */
+export function splitWords(text: string): string[] {
+  return text.split(/(?<!\\),/).map((word) => word.trim().replaceAll('\\,', ','));
+}
+
 function readWords(text: string): string[] {
-  const words = text.split(',').map((word) => word.trim());
-  return [...new Set(words.filter((word) => word !== ''))];
+  return [...new Set(splitWords(text).filter((word) => word !== ''))];
 }
 
 function readBucket(text: string): UsageBucket {

@@ -10,7 +10,7 @@ import type { OperatorServices } from './services.ts';
 import { type AskedUsage, InvalidUsageQuery, readUsageQuery, USAGE_BUCKETS } from './usage-query.ts';
 import { type UsageView, usageView } from './usage-view.ts';
 
-export { InvalidUsageQuery } from './usage-query.ts';
+export { InvalidUsageQuery, splitWords } from './usage-query.ts';
 export type { UsageRowView } from './usage-view.ts';
 
 const words = z.string().max(LIMITS.usageWordsCharsMax);
