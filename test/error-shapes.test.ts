@@ -33,6 +33,7 @@ const OLD = { 'anthropic-version': '2023-06-01' };
 const ON_MESSAGES: readonly (readonly [string, Case, status: number, type: string, code: string])[] = [
   ['a path beneath', { path: '/v1/messages/nothing' }, 404, 'invalid_request_error', 'unknown_url'],
   ['a path beneath, without prefix', { path: '/messages/a/b' }, 404, 'invalid_request_error', 'unknown_url'],
+  ['a base URL with /v1', { path: '/v1/v1/messages' }, 404, 'invalid_request_error', 'unknown_url'],
   ['a refused route', { path: '/v1/messages/batches' }, 404, 'invalid_request_error', 'unsupported_route'],
   ['another method', { method: 'GET', path: '/v1/messages' }, 405, 'invalid_request_error', 'method_not_allowed'],
   [

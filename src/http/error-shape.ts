@@ -16,7 +16,8 @@ interface RequestedPath {
 /** The same for a path or method without a route: the wire of the route at this path or above it. */
 export function wireAt({ url = '', headers }: RequestedPath, routes: readonly Route[]): Call['wire'] | null {
   const requested = url.split('?', 1)[0]!;
-  const path = readDeploymentPath(requested)?.path ?? requested;
+  // A client that adds its own /v1 to a base URL that ends in it must be able to read the error that tells it so.
+  const path = readDeploymentPath(requested)?.path ?? requested.replace(/^\/v1(?=\/v1\/)/, '');
   for (const prefix of PREFIXES) {
     if (!path.startsWith(`${prefix}/`)) continue;
     const route = routes.find((each) => isAtOrBeneath(path.slice(prefix.length), each.path.replace(/\/\*$/, '')));
