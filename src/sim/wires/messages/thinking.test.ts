@@ -73,6 +73,7 @@ describe('thinking', () => {
       .map((event) => (event.delta as { type: string }).type);
     expect(kinds).toEqual(['signature_delta']);
     expect((await thought('low', 'summarized')).content[0]!.thinking).not.toBe('');
+    expect((await thought('low', 'updates')).content[0]!.thinking).toBe('');
   });
 
   test('can come redacted, complete in the opening of its block', async () => {

@@ -48,8 +48,10 @@ function readEffort(config: unknown): Effort | null {
 function readShown(asked: Fields, model: string): boolean {
   const { display } = asked;
   if (isAbsent(display)) return !isAdaptiveOnly(model);
-  if (display === 'summarized' || display === 'omitted') return display === 'summarized';
-  return reject("thinking.display: Input should be 'summarized' or 'omitted'");
+  if (display === 'summarized') return true;
+  // Only progress between tool calls has text with "updates", and this host writes none.
+  if (display === 'omitted' || display === 'updates') return false;
+  return reject("thinking.display: Input should be 'summarized', 'omitted' or 'updates'");
 }
 
 function readBudget(asked: Fields, model: string, outputTokensMax: number): Effort {
