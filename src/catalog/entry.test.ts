@@ -117,6 +117,16 @@ describe('an entry', () => {
     const [model] = buildCatalog({ rows, hosts: new Set(['a']), version: 'x' }).list();
     expect(model && modelEntry(model).supported_parameters).not.toContain('temperature');
   });
+
+  test.each([
+    [{}, ['stop']],
+    [{ fixed_sampling: false }, ['stop', 'temperature', 'top_p']],
+  ])('of a messages model that takes an effort, with %j, promises %j', (own, promised) => {
+    const rows = [{ ...reasoner, caps: [...reasoner.caps!, 'messages' as const], thinking: 'effort' as const, ...own }];
+    const [model] = buildCatalog({ rows, hosts: new Set(['a']), version: 'x' }).list();
+    const { supported_parameters: offered } = modelEntry(model!);
+    expect(offered.filter((name) => ['stop', 'temperature', 'top_p'].includes(name))).toEqual(promised);
+  });
 });
 
 describe('a list', () => {

@@ -193,7 +193,9 @@ function supportedParameters(model: CatalogModel): string[] {
   if (!model.caps.has('chat')) return [];
   return [
     ...['max_completion_tokens', 'max_tokens', 'response_format', 'stream', 'stream_options'],
-    ...(model.fixedSampling ? [] : ['stop', 'temperature', 'top_p']),
+    // Models of the messages wire stop at sequences also where their sampling is fixed.
+    ...(model.fixedSampling && !model.caps.has('messages') ? [] : ['stop']),
+    ...(model.fixedSampling ? [] : ['temperature', 'top_p']),
     ...(model.caps.has('tools') ? ['tool_choice', 'tools'] : []),
     ...(model.caps.has('structured_outputs') ? ['structured_outputs'] : []),
     ...(model.caps.has('reasoning') ? ['include_reasoning', 'reasoning', 'reasoning_effort'] : []),

@@ -61,7 +61,8 @@ export function readModel(row: ModelRow, price: Price): CatalogModel {
     imageTokensMax: row.image_tokens_max ?? null,
     reasoningEfforts: row.reasoning_efforts ?? [],
     ...(row.thinking !== undefined && { thinking: row.thinking }),
-    fixedSampling: row.fixed_sampling ?? false,
+    // The models that take an effort refuse these fields, unless the row says otherwise.
+    fixedSampling: row.fixed_sampling ?? row.thinking === 'effort',
     embedding: row.embedding ?? null,
     cacheWriter: row.cache_writes ?? 'automatic',
     price,

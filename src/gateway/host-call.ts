@@ -193,6 +193,7 @@ function translated(context: CallContext, candidate: Candidate, read: ReadReques
     callersLimitField: limitFieldOf(peek),
     reasoningEffort: admission.reasoningEffort ?? effortOf(canonical, model),
     thinking: model.thinking ?? null,
+    fixedSampling: model.fixedSampling,
     alwaysReasons: model.reasoningEfforts.length > 0 && !model.reasoningEfforts.includes('none'),
     quirks,
     labels: forwardedLabels(context.text.value as Members, forwards),

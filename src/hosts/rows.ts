@@ -98,7 +98,7 @@ const vendors: readonly HostRow[] = [
     keyVariables: ['XAI_API_KEY'],
     outputLimitField: 'max_completion_tokens',
     forwards: ['prompt_cache_key'],
-    quirks: { seals: 'xai' },
+    quirks: { seals: 'xai', omits: ['prompt_cache_retention'] },
   },
   {
     ...PLAIN,

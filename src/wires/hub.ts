@@ -63,6 +63,8 @@ export interface HubRequestTerms {
   readonly reasoningEffort: string | null;
   /** Whether the model takes a thinking budget or an effort level; see the catalog. */
   readonly thinking: 'budget' | 'effort' | null;
+  /** The model refuses temperature and similar fields; see the catalog. */
+  readonly fixedSampling?: boolean;
   /** The model's reasoning cannot be switched off. */
   readonly alwaysReasons?: boolean;
   readonly quirks?: HostQuirks;

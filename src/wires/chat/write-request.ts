@@ -10,7 +10,7 @@ import type {
   ToolResultBlock,
 } from '../../canonical/request.ts';
 import { type Adjustments, refusing } from '../adjustments.ts';
-import { NO_QUIRKS } from '../fields/host-fields.ts';
+import { NO_QUIRKS, withHostFields } from '../fields/host-fields.ts';
 import { writeImageUrl } from '../fields/image-url.ts';
 import { writeFile } from '../fields/inline-file.ts';
 import type { Members } from '../fields/members.ts';
@@ -45,10 +45,8 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
     ...writeEffort(terms.reasoningEffort, quirks),
     ...given('verbosity', request.verbosity),
     ...terms.labels,
-    ...quirks.adds,
   };
-  for (const name of quirks.omits ?? []) delete body[name];
-  return Buffer.from(JSON.stringify(body));
+  return Buffer.from(JSON.stringify(withHostFields(body, quirks)));
 }
 
 function writeEffort(effort: string | null, { reasoningOff }: HostQuirks): Members {

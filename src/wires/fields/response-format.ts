@@ -30,8 +30,9 @@ const SCHEMA_FIELD = 'response_format.json_schema';
 const FORMAT_MEMBERS: ReadonlySet<string> = new Set(['type', 'json_schema']);
 const SCHEMA_MEMBERS: ReadonlySet<string> = new Set(['name', 'description', 'schema', 'strict']);
 
-/** The name of the description in errors and notes about the host's wire. */
+/** The names of two parts of a schema in errors and notes about the host's wire. */
 export const FORMAT_DESCRIPTION = `${SCHEMA_FIELD}.description`;
+export const FORMAT_OPENNESS = `${SCHEMA_FIELD}.schema.additionalProperties`;
 
 /** Reads the members that describe a schema, which wires have in different places. */
 export function readSchemaFormat({ name, description, schema, strict }: Members, path: string): AnswerFormat {

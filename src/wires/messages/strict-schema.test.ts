@@ -18,7 +18,7 @@ test('what hosts hold an answer to stays', () => {
     additionalProperties: false,
     $defs: { stop: { type: 'string' } },
   };
-  expect(strictSchema(schema)).toEqual(schema);
+  expect(strictSchema(schema)).toEqual({ schema, closesObject: false });
 });
 
 test('keywords that they refuse are removed and listed in the description', () => {
@@ -31,9 +31,8 @@ test('keywords that they refuse are removed and listed in the description', () =
         name: { type: 'string', minLength: 1, format: 'idn-email' },
         list: { type: 'array', items: { oneOf: [{ type: 'string', pattern: '^a' }] }, minItems: 3, uniqueItems: true },
         odd: { enum: [{ a: 1 }] },
-        open: { type: ['object', 'null'], properties: {}, additionalProperties: { type: 'string' } },
       },
-    }),
+    }).schema,
   ).toEqual({
     type: 'object',
     properties: {
@@ -45,11 +44,33 @@ test('keywords that they refuse are removed and listed in the description', () =
         description: '{minItems: 3, uniqueItems: true}',
       },
       odd: { description: '{enum: [{"a":1}]}' },
-      open: { type: ['object', 'null'], properties: {}, additionalProperties: false },
     },
     additionalProperties: false,
   });
 });
+
+test.each([true, {}, { type: 'string' }])(
+  'an object open to other members, %j, is closed, which the result says',
+  (additional) => {
+    const open = { type: ['object', 'null'], properties: {}, additionalProperties: additional };
+    expect(strictSchema({ type: 'array', items: { anyOf: [open] } })).toEqual({
+      schema: {
+        type: 'array',
+        items: {
+          anyOf: [
+            {
+              type: ['object', 'null'],
+              properties: {},
+              additionalProperties: false,
+              description: `{additionalProperties: ${JSON.stringify(additional)}}`,
+            },
+          ],
+        },
+      },
+      closesObject: true,
+    });
+  },
+);
 
 test('a second time changes nothing', () => {
   const schemaOf = (inner: fc.Arbitrary<Record<string, unknown>>): fc.Arbitrary<Record<string, unknown>> =>
@@ -74,8 +95,8 @@ test('a second time changes nothing', () => {
   const schema = schemaOf(schemaOf(leaf));
   fc.assert(
     fc.property(schema, (given) => {
-      const once = strictSchema(given);
-      expect(strictSchema(once)).toEqual(once);
+      const once = strictSchema(given).schema;
+      expect(strictSchema(once)).toEqual({ schema: once, closesObject: false });
     }),
     { numRuns: 200 },
   );

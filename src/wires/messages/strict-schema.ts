@@ -9,49 +9,71 @@ const PLAIN = ['type', 'description', 'title', 'default', 'required', '$ref'];
 const MAPS = ['properties', '$defs', 'definitions'];
 const LISTS = ['anyOf', 'allOf'];
 
+export interface StrictSchema {
+  readonly schema: Members;
+  /** Members of any name were allowed somewhere, and no longer are: a map can only be empty. */
+  readonly closesObject: boolean;
+}
+
 /**
  * A JSON schema without the keywords that hosts of this wire refuse. The removed ones are added to the description, so
  * that the model still reads them, as the vendor's own SDK does.
  */
-export function strictSchema(schema: Members): Members {
+export function strictSchema(given: Members): StrictSchema {
+  let closesObject = false;
+  const schema = strictPart(given, () => {
+    closesObject = true;
+  });
+  return { schema, closesObject };
+}
+
+function strictPart(schema: Members, onClosed: () => void): Members {
   const strict: Members = {};
   const removed: string[] = [];
   for (const name of Object.keys(schema)) {
     const value = schema[name];
-    const kept = keep(name, value);
+    const kept = keep(name, value, onClosed);
     if (kept !== undefined) strict[name === 'oneOf' ? 'anyOf' : name] = kept;
-    else if (!DROPPED.includes(name) && value !== undefined) removed.push(`${name}: ${JSON.stringify(value)}`);
+    else if (!isDropped(name, value)) removed.push(`${name}: ${JSON.stringify(value)}`);
   }
+  if (isOpen(schema.additionalProperties)) onClosed();
   if (isObjectSchema(strict)) strict.additionalProperties = false;
   if (removed.length > 0) strict.description = `${before(strict.description)}{${removed.join(', ')}}`;
   return strict;
 }
 
-/** Keywords that are dropped without a note. */
-const DROPPED = ['$schema', '$id', 'additionalProperties'];
+/** Keywords that are dropped without telling the model. */
+function isDropped(name: string, value: unknown): boolean {
+  if (name === 'additionalProperties') return !isOpen(value);
+  return name === '$schema' || name === '$id' || value === undefined;
+}
+
+function isOpen(additional: unknown): boolean {
+  return additional === true || isObject(additional);
+}
 
 function before(description: unknown): string {
   return typeof description === 'string' && description !== '' ? `${description}\n\n` : '';
 }
 
 /** The supported form of a keyword; undefined if hosts do not support it. */
-function keep(name: string, value: unknown): unknown {
+function keep(name: string, value: unknown, onClosed: () => void): unknown {
   if (PLAIN.includes(name)) return value;
-  if (name === 'items') return isObject(value) ? strictSchema(value) : undefined;
+  if (name === 'items') return isObject(value) ? strictPart(value, onClosed) : undefined;
   if (name === 'enum') return Array.isArray(value) && value.every(isScalar) ? value : undefined;
   if (name === 'const') return isScalar(value) ? value : undefined;
   if (name === 'format') return FORMATS.includes(value) ? value : undefined;
   if (name === 'minItems') return value === 0 || value === 1 ? value : undefined;
-  if (MAPS.includes(name) && isObject(value)) return mapValues(value);
+  if (MAPS.includes(name) && isObject(value)) return mapValues(value, onClosed);
   if ((LISTS.includes(name) || name === 'oneOf') && Array.isArray(value)) {
-    return value.map((one) => (isObject(one) ? strictSchema(one) : one));
+    return value.map((one) => (isObject(one) ? strictPart(one, onClosed) : one));
   }
   return undefined;
 }
 
-function mapValues(schemas: Members): Members {
+function mapValues(schemas: Members, onClosed: () => void): Members {
   return Object.fromEntries(
-    Object.entries(schemas).map(([name, schema]) => [name, isObject(schema) ? strictSchema(schema) : schema]),
+    Object.entries(schemas).map(([name, schema]) => [name, isObject(schema) ? strictPart(schema, onClosed) : schema]),
   );
 }
 

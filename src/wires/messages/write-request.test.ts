@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { refusalOf } from '../../../test/messages-request.ts';
 import type { Block, CanonicalMessage, CanonicalRequest, Sampling } from '../../canonical/request.ts';
+import { Adjustments } from '../adjustments.ts';
 import type { HubRequestTerms } from '../hub.ts';
 import { VENDOR } from './vendor-headers.ts';
 import { writeRequest } from './write-request.ts';
@@ -51,6 +52,13 @@ test('the least there is to say', () => {
     messages: [{ role: 'user', content: [{ type: 'text', text: 'When?' }] }],
   });
   expect(write({}, { stream: true })).toMatchObject({ stream: true });
+});
+
+test('fields that the host’s row omits or adds', () => {
+  const quirks = { omits: ['stop_sequences'], adds: { region: 'eu' } };
+  const body = write({ sampling: { ...SAMPLING, stop: ['a'] } }, { quirks });
+  expect(body).toMatchObject({ region: 'eu', messages: [{ role: 'user' }] });
+  expect(body).not.toHaveProperty('stop_sequences');
 });
 
 test.each([
@@ -250,6 +258,14 @@ describe('tools', () => {
     strict: null,
   };
 
+  test('one that takes a map is not strict, which is named, because the host would only allow an empty map', () => {
+    const adjustments = new Adjustments(false);
+    const schema = { type: 'object', properties: { by: { type: 'object', additionalProperties: { type: 'number' } } } };
+    const { tools } = write({ tools: [{ ...tool, schema, strict: true }] }, { adjustments });
+    expect(tools).toEqual([{ name: 'tide', description: 'High or low', input_schema: schema }]);
+    expect(adjustments.describe(null)).toBe('tools.strict=dropped');
+  });
+
   test('a schema leaves as it is, but for what the host insists on', () => {
     expect(
       write({ tools: [tool, { ...tool, description: null, strict: true, cache: { lifetime: null } }] }).tools,
@@ -300,6 +316,19 @@ describe('the answer’s format', () => {
     expect(write({ answerFormat: { kind: 'text' } })).not.toHaveProperty('output_config');
   });
 
+  test.each([true, { type: 'string' }])(
+    'objects open to other members, %j, are closed, which is named',
+    (additional) => {
+      const adjustments = new Adjustments(false);
+      const open = { type: 'object', additionalProperties: additional };
+      const format = { kind: 'schema', name: 'n', description: null, schema: open, strict: null } as const;
+      expect(write({ answerFormat: format }, { adjustments }).output_config.format.schema).toMatchObject({
+        additionalProperties: false,
+      });
+      expect(adjustments.describe(null)).toBe('response_format.json_schema.schema.additionalProperties=dropped');
+    },
+  );
+
   test('beside an effort', () => {
     const format = { kind: 'schema', name: 'n', description: null, schema, strict: true } as const;
     const reasoning = { effort: 'low', budgetTokens: null } as const;
@@ -309,64 +338,5 @@ describe('the answer’s format', () => {
       effort: 'low',
       format: { type: 'json_schema', schema },
     });
-  });
-});
-
-describe('sampling', () => {
-  const sampled = (sampling: Partial<Sampling>, terms: Partial<HubRequestTerms> = {}) => {
-    const reasoning = terms.thinking === undefined ? null : ({ effort: 'high', budgetTokens: null } as const);
-    const {
-      model: _,
-      max_tokens,
-      messages,
-      thinking,
-      output_config,
-      ...rest
-    } = write({ sampling: { ...SAMPLING, ...sampling }, reasoning }, terms);
-    return rest;
-  };
-
-  test('is said as far as this wire can', () => {
-    expect(sampled({ temperature: 0, topK: 3, stop: ['a', ' b'] })).toEqual({
-      temperature: 0,
-      top_k: 3,
-      stop_sequences: ['a', ' b'],
-    });
-    expect(sampled({ topP: 0.5 })).toEqual({ top_p: 0.5 });
-  });
-
-  test('hosts take a temperature or top_p, not both, so the temperature is sent', () => {
-    expect(sampled({ temperature: 0.7, topP: 0.9 })).toEqual({ temperature: 0.7 });
-    expect(sampled({ temperature: 1, topP: 0.9 })).toEqual({ top_p: 0.9 });
-  });
-
-  test('what is the default anyway is not said', () => {
-    expect(sampled({ temperature: 1, topP: 1, frequencyPenalty: 0, presencePenalty: 0 })).toEqual({});
-  });
-
-  test('thinking leaves little to choose', () => {
-    const terms = { thinking: 'budget', reasoningEffort: 'high' } as const;
-    expect(sampled({ temperature: 0.2, topP: 0.5, topK: 3, stop: ['a'] }, terms)).toEqual({ stop_sequences: ['a'] });
-    expect(sampled({ topP: 0.97 }, terms)).toEqual({ top_p: 0.97 });
-  });
-
-  test.each(['none', 'high', null])('models that take an effort refuse these fields, whatever it is: %j', (effort) => {
-    const terms = { thinking: 'effort', reasoningEffort: effort } as const;
-    expect(sampled({ temperature: 0.2, topP: 0.97, topK: 3, stop: ['a'] }, terms)).toEqual({ stop_sequences: ['a'] });
-    expect(write({ sampling: { ...SAMPLING, temperature: 0 } }, { thinking: 'effort' })).not.toHaveProperty(
-      'temperature',
-    );
-  });
-
-  test.each<[Partial<Sampling>, string]>([
-    [{ frequencyPenalty: 0.1 }, 'frequency_penalty'],
-    [{ presencePenalty: -1 }, 'presence_penalty'],
-    [{ seed: 7 }, 'seed'],
-  ])('%j has no word here: %s', (sampling, param) => {
-    expect(refusalOf(() => sampled(sampling))).toEqual({ code: 'unsupported_parameter', param });
-  });
-
-  test.each(['', ' ', '\n\t'])('%j alone cannot stop this model', (stop) => {
-    expect(refusalOf(() => sampled({ stop: ['a', stop] }))).toEqual({ code: 'invalid_value', param: 'stop' });
   });
 });

@@ -9,10 +9,11 @@ import type {
 } from '../../canonical/request.ts';
 import { type Adjustments, refusing } from '../adjustments.ts';
 import { writeCacheMark } from '../fields/cache-mark.ts';
+import { NO_QUIRKS, withHostFields } from '../fields/host-fields.ts';
 import { IMAGE_DETAIL } from '../fields/image-url.ts';
 import { isText, type Members } from '../fields/members.ts';
 import { mustBe } from '../fields/request-errors.ts';
-import { FORMAT_DESCRIPTION } from '../fields/response-format.ts';
+import { FORMAT_DESCRIPTION, FORMAT_OPENNESS } from '../fields/response-format.ts';
 import type { HubRequestTerms } from '../hub.ts';
 import { lacksThoughts } from './missing-thoughts.ts';
 import { strictSchema } from './strict-schema.ts';
@@ -26,18 +27,19 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
   const { system, messages } = writeMessages(request.messages, adjustments);
   if (request.verbosity !== null) adjustments.drop('verbosity');
   noteLeftOut(request, adjustments);
-  const fields = JSON.stringify({
+  const fields: Members = {
     model: terms.hostModel,
     max_tokens: terms.outputLimit,
     ...(terms.stream && { stream: true }),
-    ...writeTools(request),
+    ...writeTools(request, adjustments),
     ...(thinking.thinking !== null && { thinking: thinking.thinking }),
-    output_config: writeOutputConfig(thinking, request.answerFormat),
-    ...writeSampling(request.sampling, thinking, terms.thinking === 'effort', adjustments),
-  });
+    output_config: writeOutputConfig(thinking, request.answerFormat, adjustments),
+    ...writeSampling(request.sampling, thinking, terms.fixedSampling === true, adjustments),
+  };
+  const written = JSON.stringify(withHostFields(fields, terms.quirks ?? NO_QUIRKS));
   const prompt = `"messages":[${messages.join(',')}]`;
   return Buffer.from(
-    `${fields.slice(0, -1)}${system.length === 0 ? '' : `,"system":[${system.join(',')}]`},${prompt}}`,
+    `${written.slice(0, -1)}${system.length === 0 ? '' : `,"system":[${system.join(',')}]`},${prompt}}`,
   );
 }
 
@@ -120,20 +122,30 @@ function writeTurn({ role, results, blocks }: Turn): string {
   return `{"role":"${role}","content":[${[...results, ...blocks].join(',')}]}`;
 }
 
-function writeTool({ name, description, schema, strict, cache }: CanonicalTool): Members {
+function writeTool({ name, description, schema, strict, cache }: CanonicalTool, adjustments: Adjustments): Members {
   const objectSchema = schema.type === undefined ? { type: 'object', ...schema } : schema;
   return {
     name,
     ...(description !== null && { description }),
-    input_schema: strict === true ? strictSchema(objectSchema) : objectSchema,
-    ...(strict !== null && { strict }),
+    ...(strict === true ? writeStrictInput(objectSchema, adjustments) : { input_schema: objectSchema }),
+    ...(strict === false && { strict }),
     ...writeCacheMark(cache),
   };
 }
 
-function writeTools(request: CanonicalRequest): Members {
+/** A tool that takes members of any name cannot be strict here, and without them it could not be called as it should. */
+function writeStrictInput(schema: Members, adjustments: Adjustments): Members {
+  const strict = strictSchema(schema);
+  if (!strict.closesObject) return { input_schema: strict.schema, strict: true };
+  adjustments.note('tools.strict');
+  return { input_schema: schema };
+}
+
+function writeTools(request: CanonicalRequest, adjustments: Adjustments): Members {
   const { tools, toolChoice } = request;
-  if (tools.length > 0) return { tools: tools.map(writeTool), tool_choice: writeToolChoice(request) };
+  if (tools.length > 0) {
+    return { tools: tools.map((tool) => writeTool(tool, adjustments)), tool_choice: writeToolChoice(request) };
+  }
   // Hosts of other wires refuse this themselves; this wire has no place for a choice among no tools.
   if (toolChoice?.kind === 'required' || toolChoice?.kind === 'tool')
     throw mustBe('tool_choice', '"auto" or "none" without `tools`');
@@ -150,8 +162,12 @@ function writeToolChoice({ toolChoice, parallelToolCalls }: CanonicalRequest): M
 }
 
 /** This wire has no JSON format without a schema; the prompt must ask for JSON. */
-function writeOutputConfig({ effort }: Thinking, format: AnswerFormat | null): Members | undefined {
-  const schema = format?.kind === 'schema' ? strictSchema(format.schema) : null;
+function writeOutputConfig(
+  { effort }: Thinking,
+  format: AnswerFormat | null,
+  adjustments: Adjustments,
+): Members | undefined {
+  const schema = format?.kind === 'schema' ? writeFormat(format.schema, adjustments) : null;
   if (effort === null && schema === null) return undefined;
   return {
     ...(effort !== null && { effort }),
@@ -159,10 +175,16 @@ function writeOutputConfig({ effort }: Thinking, format: AnswerFormat | null): M
   };
 }
 
+function writeFormat(schema: Members, adjustments: Adjustments): Members {
+  const strict = strictSchema(schema);
+  if (strict.closesObject) adjustments.note(FORMAT_OPENNESS);
+  return strict.schema;
+}
+
 /** Hosts refuse thinking with a lower `top_p`. */
 const THINKING_TOP_P_MIN = 0.95;
 
-/** Default values are left out. Models that take an effort refuse the fields, and thinking restricts them for the others. */
+/** Default values are left out. Some models refuse the fields, and thinking restricts them for the others. */
 function writeSampling(
   sampling: Sampling,
   { thinking }: Thinking,

@@ -14,7 +14,12 @@ import { isObject, type Members, objectsIn } from '../fields/members.ts';
 import { noteOthers, noteStreamOptions } from '../fields/other-members.ts';
 import { translateReasoning } from '../fields/read-reasoning.ts';
 import { mustBe } from '../fields/request-errors.ts';
-import { FORMAT_DESCRIPTION, readResponseFormat, readSchemaFormat } from '../fields/response-format.ts';
+import {
+  FORMAT_DESCRIPTION,
+  FORMAT_OPENNESS,
+  readResponseFormat,
+  readSchemaFormat,
+} from '../fields/response-format.ts';
 import { readVerbosity } from '../fields/verbosity.ts';
 import { hasNoEffect, isEmpty } from '../fields/without-effect.ts';
 import type { Peek } from '../peek.ts';
@@ -145,6 +150,7 @@ function readFormat({ text, response_format: other }: Members, adjustments: Adju
   if (!isObject(format)) throw mustBe('text.format', 'an object');
   adjustments.rename('response_format', 'text.format');
   adjustments.rename(FORMAT_DESCRIPTION, 'text.format.description');
+  adjustments.rename(FORMAT_OPENNESS, 'text.format.schema.additionalProperties');
   noteOthers(format, 'text.format', FORMAT_MEMBERS, adjustments);
   if (format.type === 'text') return { kind: 'text' };
   if (format.type === 'json_object') return { kind: 'json' };

@@ -51,6 +51,13 @@ test('the plain case says nothing more than it must', () => {
   expect(written({}, { stream: true }).stream).toBe(true);
 });
 
+test('fields that the host’s row omits or adds', () => {
+  const quirks = { omits: ['prompt_cache_retention'], adds: { region: 'eu' } };
+  const body = written({ cacheRetention: '24h' }, { quirks });
+  expect(body).toMatchObject({ region: 'eu' });
+  expect(body).not.toHaveProperty('prompt_cache_retention');
+});
+
 describe('messages', () => {
   test('the first system text is the instructions, others keep their place', () => {
     const system = (text: string): CanonicalMessage => ({ role: 'system', blocks: [{ kind: 'text', text }] });

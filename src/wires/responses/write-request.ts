@@ -7,7 +7,7 @@ import type {
   ToolChoice,
 } from '../../canonical/request.ts';
 import { type Adjustments, refusing } from '../adjustments.ts';
-import { NO_QUIRKS } from '../fields/host-fields.ts';
+import { NO_QUIRKS, withHostFields } from '../fields/host-fields.ts';
 import type { Members } from '../fields/members.ts';
 import type { HubRequestTerms } from '../hub.ts';
 import { reasoningVendor } from './encrypted-reasoning.ts';
@@ -17,10 +17,11 @@ import { writeItems } from './write-items.ts';
 /** Writes a request of the common language for a host of this wire; the host stores nothing. */
 export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
   const { messages, tools, toolChoice, parallelToolCalls, sampling } = request;
+  const quirks = terms.quirks ?? NO_QUIRKS;
   dropUnsupportedSampling(sampling, terms.adjustments ?? refusing());
   const body: Members = {
     model: terms.hostModel,
-    ...writePrompt(messages, reasoningVendor(terms.quirks ?? NO_QUIRKS)),
+    ...writePrompt(messages, reasoningVendor(quirks)),
     max_output_tokens: terms.outputLimit,
     store: false,
     ...(terms.stream && { stream: true }),
@@ -34,7 +35,7 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
     ...(request.cacheRetention !== undefined && { prompt_cache_retention: request.cacheRetention }),
     ...terms.labels,
   };
-  return Buffer.from(JSON.stringify(body));
+  return Buffer.from(JSON.stringify(withHostFields(body, quirks)));
 }
 
 /** Sampling fields that this wire lacks. Values without effect are left out. */
