@@ -6,6 +6,7 @@ import { aKey } from '../../test/store-fixtures.ts';
 import { manyTurns } from '../../test/until.ts';
 import { buildCatalog } from '../catalog/catalog.ts';
 import { LIMITS } from '../limits.ts';
+import type { Job } from '../store/jobs.ts';
 
 const COST_NANOUSD = BigInt(USAGE.prompt_tokens) * PRICE.input + BigInt(USAGE.completion_tokens) * PRICE.output;
 const MINUTE_MS = 60_000;
@@ -211,6 +212,22 @@ describe('a job that runs', () => {
     expect(job).toMatchObject({ costNanousd: 0n, errorCode: 'store_unavailable' });
     expect(await fixture.on.receipt({ id: job.callId! })).toMatchObject({ costNanousd: 0n, lossNanousd: COST_NANOUSD });
   });
+});
+
+test('a shutdown waits for a job whose request is still being read, and does not cut its call short', async () => {
+  const { contents, gateway } = fixture.services;
+  const { accepted } = await fixture.submit();
+  const reading = Promise.withResolvers<void>();
+  const readRequest = contents.readRequest.bind(contents);
+  Object.assign(contents, { readRequest: (job: Job) => reading.promise.then(() => readRequest(job)) });
+  const { done } = await fixture.begin();
+  await manyTurns();
+  const idle = gateway.shutdown.idle().then(() => gateway.shutdown.cutShort());
+  reading.resolve();
+  (await fixture.on.hosts.next()).answer(200, chatAnswer());
+  expect(await done).toEqual({ kind: 'ended', state: 'succeeded' });
+  await idle;
+  expect(await fixture.find(accepted.id)).toMatchObject({ state: 'succeeded', attempts: 1 });
 });
 
 describe('a job cut short by a shutdown', () => {

@@ -134,6 +134,17 @@ export type RunEnd = AttemptEnd | { readonly kind: 'left' };
  * by a clock that all processes share. Throws if the store is unreachable.
  */
 export async function run(services: JobServices, job: Job, sink: JobSink): Promise<RunEnd> {
+  const { shutdown } = services.gateway;
+  // Before its request is read: a shutdown that did not wait for that would cut its call short as soon as it begins.
+  shutdown.callBegins();
+  try {
+    return await attempt(services, job, sink);
+  } finally {
+    shutdown.callEnds();
+  }
+}
+
+async function attempt(services: JobServices, job: Job, sink: JobSink): Promise<RunEnd> {
   const { gateway, contents, prices, endpoints } = services;
   const caller = await callerOf(services, job);
   if (isBlocked(caller, gateway.clock.nowMs())) return putBack(services, job, blockedMs(job));
@@ -151,12 +162,7 @@ export async function run(services: JobServices, job: Job, sink: JobSink): Promi
   const attempting = gatewayFor(gateway, ledger, pinned, (error) => {
     refused = error;
   });
-  gateway.shutdown.callBegins();
-  try {
-    await exchange(attempting, call, sink);
-  } finally {
-    gateway.shutdown.callEnds();
-  }
+  await exchange(attempting, call, sink);
   if (ledger.hasStarted) return ledger.end ?? { kind: 'left' };
   if (sink.gone) return cancel(services, job);
   return ledger.refusal !== null ? afterRefusal(services, job, ledger.refusal) : afterError(services, job, refused);

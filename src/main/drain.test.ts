@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { nextTurn } from '../../test/until.ts';
 import { Shutdown } from '../gateway/guards/shutdown.ts';
 import type { HttpServer } from '../http1/server.ts';
 import { ManualClock } from '../kit/clock.ts';
@@ -6,33 +7,80 @@ import { createLog } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
 import { drain } from './drain.ts';
 
+let clock: ManualClock;
+let shutdown: Shutdown;
+let elsewhere: Shutdown;
+let cuts: number;
+let close: () => void;
+const log = createLog({ level: 'silent', destination: { write: () => {} } });
+
+const server: HttpServer = {
+  connections: 1,
+  listen: async () => '',
+  close: () =>
+    new Promise((resolve) => {
+      close = resolve;
+    }),
+  cutAll: () => {
+    cuts++;
+    close();
+  },
+};
+
+beforeEach(() => {
+  clock = new ManualClock();
+  shutdown = new Shutdown();
+  elsewhere = new Shutdown();
+  cuts = 0;
+});
+
+/** Lets timers be set that follow from what has happened, and then time pass. */
+async function pass(ms: number): Promise<void> {
+  await nextTurn();
+  clock.advance(ms);
+  await nextTurn();
+}
+
 test('a connection whose call runs in another worker is cut only after that call has ended', async () => {
-  const clock = new ManualClock();
-  let cuts = 0;
-  let close = (): void => {};
-  const server: HttpServer = {
-    connections: 1,
-    listen: async () => '',
-    close: () => new Promise((resolve) => (close = resolve)),
-    cutAll: () => {
-      cuts++;
-      close();
-    },
-  };
-  const elsewhere = new Shutdown();
   elsewhere.callBegins();
-  const gateway = { clock, shutdown: new Shutdown() };
-  const log = createLog({ level: 'silent', destination: { write: () => {} } });
-  const drained = drain([server], gateway, 10 * LIMITS.lastWordMs, log, () => elsewhere.idle());
-  await Promise.resolve();
-  clock.advance(5 * LIMITS.lastWordMs);
+  const drained = drain([server], { clock, shutdown }, 10 * LIMITS.lastWordMs, log, elsewhere);
+  await pass(5 * LIMITS.lastWordMs);
   expect(cuts).toBe(0);
   elsewhere.callEnds();
-  // The timer is set a few microtasks later.
-  await new Promise(setImmediate);
-  clock.advance(LIMITS.lastWordMs);
+  await pass(LIMITS.lastWordMs);
   await drained;
   expect(cuts).toBe(1);
+});
+
+test.each([
+  ['here', () => shutdown],
+  ['in another worker', () => elsewhere],
+])('a call %s whose request was still arriving has as much time as every other', async (_, calls) => {
+  const drained = drain([server], { clock, shutdown }, 10 * LIMITS.lastWordMs, log, elsewhere);
+  await pass(LIMITS.lastWordMs - 1);
+  calls().callBegins();
+  await pass(5 * LIMITS.lastWordMs);
+  expect([cuts, shutdown.isDue]).toEqual([0, false]);
+  calls().callEnds();
+  await pass(LIMITS.lastWordMs);
+  await drained;
+  expect(cuts).toBe(1);
+});
+
+test('a call that another worker waits for is cut off when the time is up, although none ran here before', async () => {
+  const drained = drain([server], { clock, shutdown }, 10 * LIMITS.lastWordMs, log, elsewhere);
+  const closeWhenCalled = close;
+  close = () => {};
+  await pass(LIMITS.lastWordMs);
+  expect(cuts).toBe(1);
+  shutdown.callBegins();
+  const forget = shutdown.onDue(() => {
+    forget();
+    shutdown.callEnds();
+    closeWhenCalled();
+  });
+  await pass(10 * LIMITS.lastWordMs);
+  await drained;
 });
 
 test('a worker that fails while it drains does not cut off the calls of the others', async () => {
@@ -42,16 +90,14 @@ test('a worker that fails while it drains does not cut off the calls of the othe
     close: () => Promise.reject(new Error('Worker 2 failed.')),
     cutAll: () => {},
   };
-  const gateway = { clock: new ManualClock(), shutdown: new Shutdown() };
-  gateway.shutdown.callBegins();
-  const log = createLog({ level: 'silent', destination: { write: () => {} } });
+  shutdown.callBegins();
   let isOver = false;
-  const drained = drain([failing], gateway, LIMITS.lastWordMs, log).finally(() => {
+  const drained = drain([failing], { clock, shutdown }, LIMITS.lastWordMs, log).finally(() => {
     isOver = true;
   });
   // Without a handler, the process would end here.
-  await new Promise(setImmediate);
+  await nextTurn();
   expect(isOver).toBe(false);
-  gateway.shutdown.callEnds();
+  shutdown.callEnds();
   await expect(drained).rejects.toThrow('Worker 2 failed.');
 });

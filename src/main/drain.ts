@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { Gateway } from '../gateway/gateway.ts';
+import { Shutdown } from '../gateway/guards/shutdown.ts';
 import type { HttpServer } from '../http1/server.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { Log } from '../kit/log.ts';
@@ -15,32 +16,45 @@ export function giveNotice(clock: Clock, noticeMs: number): Promise<void> {
 
 /**
  * Accepts no new connection, waits for running calls, cuts off the rest, and waits until the last one is settled.
- * `runElsewhere` resolves when another worker has ended the calls that arrived here and that it runs.
+ * `elsewhere` counts the calls that arrived here and that another worker runs.
  */
 export async function drain(
   servers: readonly HttpServer[],
   { clock, shutdown }: Pick<Gateway, 'clock' | 'shutdown'>,
   waitMs: number,
   log: Log,
-  runElsewhere: () => Promise<void> = async () => {},
+  elsewhere: Pick<Shutdown, 'idle' | 'callsUnderWay'> = new Shutdown(),
 ): Promise<void> {
   const closed = Promise.all(servers.map((server) => server.close()));
   // A failure is thrown below, after the calls: unhandled until then, it would end the process and all of them.
   closed.catch(() => undefined);
+  const hasCalls = (): boolean => shutdown.callsUnderWay + elsewhere.callsUnderWay > 0;
+  // Set until the end: other workers may still wait for calls that run here.
   const deadline = clock.after(waitMs, () => {
-    log.warn({ calls: shutdown.callsUnderWay }, 'Time is up: running calls are cut off.');
+    if (shutdown.callsUnderWay > 0)
+      log.warn({ calls: shutdown.callsUnderWay }, 'Time is up: running calls are cut off.');
     shutdown.cutShort();
   });
-  await Promise.all([shutdown.idle(), runElsewhere()]);
-  deadline.cancel();
-  const lastWrites = clock.after(LIMITS.lastWordMs, () => {
+  try {
+    // A request that was still arriving becomes a call later, and has the rest of the time as every other call.
+    do await Promise.all([shutdown.idle(), elsewhere.idle()]);
+    while (!(await endsWithin(clock, LIMITS.lastWordMs, closed)) && hasCalls());
     for (const server of servers) server.cutAll();
-  });
-  await closed;
-  lastWrites.cancel();
+    await closed;
+  } finally {
+    deadline.cancel();
+  }
   // A request that was still arriving may have become a call by now, although its client is gone.
   shutdown.cutShort();
   await shutdown.idle();
+}
+
+/** Whether the work ends in this time. Rejects if it fails before. */
+function endsWithin(clock: Clock, ms: number, work: Promise<unknown>): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const timer = clock.after(ms, () => resolve(false));
+    work.then(() => resolve(true), reject).finally(() => timer.cancel());
+  });
 }
 
 export function closeListener(listener: HttpServer): Promise<void> {

@@ -8,8 +8,8 @@ import { asBuffer, type FromFirst, lengthOf, sendTo, type ToFirst } from './forw
 export class Forwarder {
   readonly #send: (message: ToFirst) => void;
   readonly #open = new Map<number, ForwardedExchange>();
-  /** The calls among them. */
-  readonly #calls = new Shutdown();
+  /** Counts the calls among them. */
+  readonly calls = new Shutdown();
   #lastId = 0;
 
   constructor(port: MessagePort) {
@@ -17,20 +17,15 @@ export class Forwarder {
     port.on('message', (message: FromFirst) => this.#open.get(message.id)?.receive(message));
   }
 
-  /** Resolves when no call is open that the first worker runs. */
-  callsEnded(): Promise<void> {
-    return this.#calls.idle();
-  }
-
   forward(request: InboundRequest, response: OutboundResponse, isCall = false): void {
     const id = ++this.#lastId;
-    if (isCall) this.#calls.callBegins();
+    if (isCall) this.calls.callBegins();
     const exchange = new ForwardedExchange(id, request, response, this.#send);
     this.#open.set(id, exchange);
     response.onClose = () => {
       this.#open.delete(id);
       this.#send({ id, kind: 'closed' });
-      if (isCall) this.#calls.callEnds();
+      if (isCall) this.calls.callEnds();
     };
     exchange.begin();
   }

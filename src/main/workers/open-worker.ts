@@ -109,8 +109,8 @@ async function serveCalls(parts: WorkerParts): Promise<OpenWorker> {
 /** The callers' port as this worker serves it. */
 interface CallersPort {
   readonly server: HttpServer;
-  /** Resolves when the first worker has ended the calls that arrived here and that it runs. */
-  callsElsewhere(): Promise<void>;
+  /** Counts the calls that arrived here and that the first worker runs. */
+  readonly callsElsewhere: Forwarder['calls'];
   /** Connections end after their response from now on. */
   startDraining(): void;
 }
@@ -148,7 +148,7 @@ async function openPort(
   });
   return {
     server,
-    callsElsewhere: () => forwarder.callsEnded(),
+    callsElsewhere: forwarder.calls,
     startDraining: () => {
       draining = true;
     },
