@@ -21,6 +21,7 @@ import { LIMITS } from '../limits.ts';
 import type { BodyMemory } from './body-memory.ts';
 import { answerBrokenCall } from './broken-request.ts';
 import { logRequest } from './call-log.ts';
+import { checkAgain } from './check-again.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import { discardRest, isStillSending } from './discard-body.ts';
 import { wireAt, wireOf } from './error-shape.ts';
@@ -263,6 +264,7 @@ class RequestHandler {
     const { request, response, requestId } = pending;
     let given: PlainAnswer;
     try {
+      if (body !== NO_BODY) await checkAgain(pending.found?.route.permission, () => this.#terms.authenticate(request));
       given = await (route.access === 'public'
         ? route.answer()
         : route.answer(this.#plainRequest(pending, route, param, body)));

@@ -142,10 +142,13 @@ export class ManageHandler {
     const { authorization, cookie, 'last-event-id': lastEventId } = request.headers;
     const credentials = { authorization, cookie, address: visitor.address };
     const principal = await authenticateManager(credentials, this.#terms);
+    const recogniseAgain = () => authenticateManager({ ...credentials, isUse: false }, this.#terms);
     const { signIn, publicOrigin } = this.#terms;
     const own = signIn === null ? NO_ROUTE : findRoute(SIGN_IN_ROUTES, request.method, path);
-    if (signIn !== null && 'route' in own)
-      return answerSignIn(request, own, searchParams, { principal, visitor, services: signIn, publicOrigin });
+    if (signIn !== null && 'route' in own) {
+      const asking = { principal, recogniseAgain, visitor, services: signIn, publicOrigin };
+      return answerSignIn(request, own, searchParams, asking);
+    }
     if (principal === null) throw unauthenticated();
     if (principal.sessionId === null) refuseForeignPage(request, this.#terms.ownOrigins());
     else requireOwnPage(request, publicOrigin);
@@ -156,9 +159,13 @@ export class ManageHandler {
     if (principal.isReadOnly && route.method !== 'GET')
       throw new ManageError(403, 'permission_denied', 'This management key is read-only.');
     const format = takeFormat(route, searchParams, request.headers.accept);
+    const isLate = !request.complete;
     const input = await readInput(request, found, searchParams);
     if (route.streams && lastEventId !== undefined) input.after = lastEventId;
-    return this.#perform({ principal, route, input, credentials }, format);
+    // A body may take minutes to arrive, and the session, key or role may have ended since.
+    const principalNow = isLate ? await recogniseAgain() : principal;
+    if (principalNow === null) throw unauthenticated();
+    return this.#perform({ principal: principalNow, route, input, credentials }, format);
   }
 
   /** Once: either the proxy is missing in the configuration, or a client made the header up. */

@@ -13,6 +13,8 @@ import type { SignInRoute } from './routes.ts';
 
 export interface Asking {
   readonly principal: Principal | null;
+  /** Whose request it is now, after a body that took long to arrive. */
+  recogniseAgain(): Promise<Principal | null>;
   readonly visitor: Visitor;
   readonly services: SignInServices;
   readonly publicOrigin: string | null;
@@ -23,15 +25,18 @@ export async function answerSignIn(
   request: InboundRequest,
   found: FoundRoute<SignInRoute>,
   query: URLSearchParams,
-  { principal, visitor, services, publicOrigin }: Asking,
+  { principal, recogniseAgain, visitor, services, publicOrigin }: Asking,
 ): Promise<Answer> {
   const { route } = found;
-  const own = ownSession(principal);
   if (route.access === 'signed in' && principal === null) throw unauthenticated();
   if (route.method !== 'GET') requireSignIn(services);
   const isNavigation = route.access === 'everybody' && route.isNavigation === true;
   if (!isNavigation) requireOwnPage(request, publicOrigin);
+  const isLate = !request.complete;
   const call = { services, visitor, query, input: await readInput(request, found, query) };
+  const principalNow = isLate ? await recogniseAgain() : principal;
+  if (route.access === 'signed in' && principalNow === null) throw unauthenticated();
+  const own = ownSession(principalNow);
   if (isNavigation && acceptsPage(request)) return orBackToConsole(() => route.run(call, own));
   if (route.access === 'everybody') return route.run(call, own);
   if (own === null) throw new ManageError(403, 'permission_denied', 'Only a person who has signed in has sessions.');
