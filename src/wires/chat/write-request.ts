@@ -10,6 +10,7 @@ import type {
   ToolResultBlock,
 } from '../../canonical/request.ts';
 import { type Adjustments, refusing } from '../adjustments.ts';
+import { acceptedCallId } from '../fields/call-id.ts';
 import { NO_QUIRKS, withHostFields } from '../fields/host-fields.ts';
 import { writeImageUrl } from '../fields/image-url.ts';
 import { writeFile } from '../fields/inline-file.ts';
@@ -123,7 +124,7 @@ function writeAssistant(blocks: readonly Block[], adjustments: Adjustments, quir
       ? {}
       : {
           tool_calls: calls.map(({ id, name, argumentsJson }) => ({
-            id,
+            id: callIdOf(id),
             type: 'function',
             function: { name, arguments: argumentsJson === '' ? '{}' : argumentsJson },
             ...signatures.get(id),
@@ -154,7 +155,18 @@ function writeToolResult({ callId, content }: ToolResultBlock, adjustments: Adju
   if (content.some((part) => part.kind === 'document')) {
     adjustments.refuse('messages', 'tool results must be text or images for this model');
   }
-  return { role: 'tool', tool_call_id: callId, content: writeContent(content.filter(({ kind }) => kind === 'text')) };
+  return {
+    role: 'tool',
+    tool_call_id: callIdOf(callId),
+    content: writeContent(content.filter(({ kind }) => kind === 'text')),
+  };
+}
+
+/** The vendor of this wire takes no longer ids. */
+const CALL_ID = /^.{1,40}$/s;
+
+function callIdOf(id: string): string {
+  return acceptedCallId(id, CALL_ID);
 }
 
 function imagesOf({ content }: ToolResultBlock): ShownBlock[] {

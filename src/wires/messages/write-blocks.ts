@@ -12,6 +12,7 @@ import type {
 import { tryParseJson } from '../../json/json.ts';
 import type { Adjustments } from '../adjustments.ts';
 import { writeCacheMark } from '../fields/cache-mark.ts';
+import { acceptedCallId } from '../fields/call-id.ts';
 import { isObject, type Members } from '../fields/members.ts';
 import { isOwnRedacted, isOwnSignature } from './opaque-reasoning.ts';
 
@@ -66,8 +67,15 @@ function registeredType(mediaType: string): string {
   return written === 'image/jpg' ? 'image/jpeg' : written;
 }
 
-function writeDocument({ mediaType, base64, filename, cache }: DocumentBlock): string {
-  const source = { type: 'base64', media_type: mediaType, data: base64 };
+/** Hosts take text as text only, under this one type. */
+function writeSource({ mediaType, base64 }: DocumentBlock): Members {
+  if (!/^text\//i.test(mediaType)) return { type: 'base64', media_type: mediaType, data: base64 };
+  return { type: 'text', media_type: 'text/plain', data: Buffer.from(base64, 'base64').toString('utf8') };
+}
+
+function writeDocument(document: DocumentBlock): string {
+  const { filename, cache } = document;
+  const source = writeSource(document);
   const title = filename === null ? {} : { title: filename };
   return JSON.stringify({ type: 'document', source, ...title, ...writeCacheMark(cache) });
 }
@@ -104,7 +112,8 @@ function writeToolResult({ callId, content, isError, cache }: ToolResultBlock, a
   return blocks.length === 0 ? head : `${head.slice(0, -1)},"content":[${blocks.join(',')}]}`;
 }
 
-/** Ids of other vendors may have characters that these hosts refuse; calls and results are changed the same way. */
+const TOOL_ID = /^[\w-]+$/;
+
 function toolId(id: string): string {
-  return id.replace(/[^\w-]/g, '_');
+  return acceptedCallId(id, TOOL_ID);
 }

@@ -143,9 +143,9 @@ test('results of one turn’s calls come together, before the user’s text', ()
   });
   const { messages } = conversation(
     ASK,
-    { role: 'assistant', blocks: [call('call:1', '{"at": 12345678901234567890}'), call('call.2', '')] },
-    { role: 'user', blocks: [result('call:1', false)] },
-    { role: 'user', blocks: [text('Hurry.'), result('call.2', true)] },
+    { role: 'assistant', blocks: [call('call_1', '{"at": 12345678901234567890}'), call('call_2', '')] },
+    { role: 'user', blocks: [result('call_1', false)] },
+    { role: 'user', blocks: [text('Hurry.'), result('call_2', true)] },
   );
   expect(messages[1].content.map(({ id, input }: { id: string; input: object }) => [id, input])).toEqual([
     ['call_1', { at: Number('12345678901234567890') }],
@@ -189,6 +189,39 @@ test('white space as the last question is for the host to refuse, since the mode
   expect(roles(ASK, answered, blank, ASK)).toEqual(['user', 'assistant', 'user']);
   expect(conversation(ASK, blank).messages).toEqual(conversation(ASK).messages);
 });
+
+test('an empty question after a response is for the host to refuse, since the model would continue its response', () => {
+  const answered: CanonicalMessage = { role: 'assistant', blocks: [text('At six.')] };
+  const empty = [{ role: 'user', content: [{ type: 'text', text: '' }] }];
+  expect(conversation(ASK, answered, { role: 'user', blocks: [] }).messages.slice(2)).toEqual(empty);
+  expect(conversation(ASK, answered, { role: 'user', blocks: [text('')] }).messages.slice(2)).toEqual(empty);
+});
+
+test('ids of calls that the host would refuse are replaced in call and result', () => {
+  const ids = ['functions.open:0', 'functions.open.0', ''];
+  const call = (id: string): Block => ({ kind: 'tool-call', id, name: 'open', argumentsJson: '{}' });
+  const result = (callId: string): Block => ({ kind: 'tool-result', callId, content: [], isError: false });
+  const { messages } = conversation(
+    ASK,
+    { role: 'assistant', blocks: ids.map(call) },
+    { role: 'user', blocks: ids.map(result) },
+  );
+  const written = messages[1].content.map(({ id }: { id: string }) => id);
+  expect(new Set(written).size).toBe(ids.length);
+  for (const id of written) expect(id).toMatch(/^[\w-]+$/);
+  expect(messages[2].content.map(({ tool_use_id: id }: { tool_use_id: string }) => id)).toEqual(written);
+});
+
+test.each(['text/plain', 'text/csv'])(
+  'a document of type %s is sent as text, which hosts do not take in base64',
+  (mediaType) => {
+    const base64 = Buffer.from('Fähre, 6').toString('base64');
+    const document: Block = { kind: 'document', mediaType, base64, filename: 'a.txt' };
+    expect(write({ messages: [{ role: 'user', blocks: [document] }] }).messages[0].content).toEqual([
+      { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'Fähre, 6' }, title: 'a.txt' },
+    ]);
+  },
+);
 
 test('arguments leave with every digit, and must be an object', () => {
   const calling = (argumentsJson: string) => ({

@@ -79,6 +79,8 @@ interface Turn {
   readonly blocks: string[];
 }
 
+const EMPTY_TEXT = '{"type":"text","text":""}';
+
 /** Merges messages but never blocks, so a cache mark stays on its block. */
 function writeMessages(
   given: readonly CanonicalMessage[],
@@ -87,8 +89,9 @@ function writeMessages(
   const system: string[] = [];
   const turns: Turn[] = [];
   given.forEach(({ role, blocks }, index) => {
-    const isLast = index === given.length - 1;
-    for (const block of isLast && asksAlone(role, blocks, turns) ? blocks : withoutBlankText(blocks)) {
+    const isAlone = index === given.length - 1 && asksAlone(role, blocks, turns);
+    const turnsBefore = turns.length;
+    for (const block of isAlone ? blocks : withoutBlankText(blocks)) {
       const written = writeBlock(block, adjustments);
       if (written === null) continue;
       if (role === 'system') {
@@ -99,6 +102,8 @@ function writeMessages(
         (block.kind === 'tool-result' ? turn.results : turn.blocks).push(written);
       }
     }
+    // The host refuses an empty question; without it, it would continue the assistant's turn.
+    if (isAlone && turns.length === turnsBefore && turnsBefore > 0) turnOf(turns, 'user').blocks.push(EMPTY_TEXT);
   });
   if (turns.length > 0 || system.length === 0) return { system, messages: turns.map(writeTurn) };
   // Hosts refuse a prompt without turns, so instructions alone are the user's turn.

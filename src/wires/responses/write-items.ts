@@ -6,6 +6,7 @@ import type {
   ShownBlock,
   ToolResultBlock,
 } from '../../canonical/request.ts';
+import { acceptedCallId } from '../fields/call-id.ts';
 import { writeImageUrl } from '../fields/image-url.ts';
 import { writeFile } from '../fields/inline-file.ts';
 import type { Members } from '../fields/members.ts';
@@ -13,9 +14,13 @@ import { isOwn, RESPONSES_VENDOR } from './encrypted-reasoning.ts';
 
 /** Writes messages as items for a host of this vendor; one message may become several items. */
 export function writeItems(messages: readonly CanonicalMessage[], vendor = RESPONSES_VENDOR): Members[] {
-  return messages.flatMap(({ role, blocks }) =>
+  const items = messages.flatMap(({ role, blocks }) =>
     role === 'assistant' ? writeTurn(blocks, vendor) : writeMessage(role, blocks),
   );
+  // Without an empty question the model would answer something else.
+  const last = messages.at(-1);
+  if (last?.role === 'user' && last.blocks.length === 0) items.push({ role: 'user', content: '' });
+  return items;
 }
 
 type MessageContent = ShownBlock | RefusalBlock;
@@ -54,7 +59,9 @@ function isMessageContent(block: Block): block is MessageContent {
 function writeDeed(block: Block, vendor: string): Members[] {
   if (block.kind === 'tool-call') {
     const { id, name, argumentsJson } = block;
-    return [{ type: 'function_call', call_id: id, name, arguments: argumentsJson === '' ? '{}' : argumentsJson }];
+    return [
+      { type: 'function_call', call_id: callIdOf(id), name, arguments: argumentsJson === '' ? '{}' : argumentsJson },
+    ];
   }
   if (block.kind !== 'reasoning' || block.opaque === null || !isOwn(block.opaque, vendor)) return [];
   const { data, id } = block.opaque;
@@ -82,8 +89,14 @@ function writeImage(image: ImageBlock): Members {
   return { type: 'input_image', image_url: writeImageUrl(image), ...(detail !== null && { detail }) };
 }
 
+const CALL_ID = /^.{1,64}$/s;
+
+function callIdOf(id: string): string {
+  return acceptedCallId(id, CALL_ID);
+}
+
 /** This wire has no flag for a failed tool, so only the text can say so. */
 function writeResult({ callId, content }: ToolResultBlock): Members {
   const output = content.length === 0 ? '' : writeContent(content);
-  return { type: 'function_call_output', call_id: callId, output };
+  return { type: 'function_call_output', call_id: callIdOf(callId), output };
 }

@@ -58,6 +58,25 @@ test('fields that the host’s row omits or adds', () => {
   expect(body).not.toHaveProperty('prompt_cache_retention');
 });
 
+test('an empty question is asked, because the model would answer something else without it', () => {
+  const empty: CanonicalMessage = { role: 'user', blocks: [] };
+  expect(written({ messages: [empty] }).input).toEqual([{ role: 'user', content: '' }]);
+  expect(written({ messages: [...ASK.messages, turn({ kind: 'text', text: 'a' }), empty] }).input.at(-1)).toEqual({
+    role: 'user',
+    content: '',
+  });
+});
+
+test('ids of calls that are empty or too long for the host are replaced in call and result', () => {
+  const ids = ['', 'c'.repeat(65), 'c'.repeat(64)];
+  const call = (id: string): Block => ({ kind: 'tool-call', id, name: 'open', argumentsJson: '{}' });
+  const result = (callId: string): Block => ({ kind: 'tool-result', callId, content: [], isError: false });
+  const { input } = written({ messages: [turn(...ids.map(call)), { role: 'user', blocks: ids.map(result) }] });
+  const sent = input.map(({ call_id: id }: { call_id: string }) => id);
+  expect(sent.slice(0, 3)).toEqual(sent.slice(3));
+  expect(sent.slice(0, 3)).toEqual([expect.stringMatching(/^call_/), expect.stringMatching(/^call_/), ids[2]]);
+});
+
 describe('messages', () => {
   test('the first system text is the instructions, others keep their place', () => {
     const system = (text: string): CanonicalMessage => ({ role: 'system', blocks: [{ kind: 'text', text }] });

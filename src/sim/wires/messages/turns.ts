@@ -128,6 +128,9 @@ function readDocument(block: Fields, path: string, turn: OpenTurn, { transcript,
     turn.text += source.data;
     return;
   }
+  if (isFields(source) && source.type === 'base64' && source.media_type !== 'application/pdf') {
+    reject(`${path}.document.source.base64.media_type: Input should be 'application/pdf'`);
+  }
   transcript.addImage(addressOf(source, `${path}.document.source`));
 }
 
@@ -142,10 +145,13 @@ function addressOf(source: unknown, path: string): string {
   return typeof address === 'string' ? address : reject(`${path}: Input should be a valid base64, url or file source`);
 }
 
+const TOOL_ID = /^[a-zA-Z0-9_-]+$/;
+
 function readToolUse(block: Fields, path: string, turn: OpenTurn, { transcript }: Terms): void {
   if (turn.role !== 'assistant') reject(`${path}: \`tool_use\` blocks can only be in \`assistant\` messages`);
   const { id, name, input } = block;
   if (typeof id !== 'string') reject(`${path}.tool_use.id: Field required`);
+  if (!TOOL_ID.test(id)) reject(`${path}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'`);
   if (typeof name !== 'string') reject(`${path}.tool_use.name: Field required`);
   if (!isFields(input)) reject(`${path}.tool_use.input: Input should be a valid dictionary`);
   const call = { id, name, arguments: JSON.stringify(input) };
