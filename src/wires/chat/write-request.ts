@@ -15,6 +15,7 @@ import { NO_QUIRKS, withHostFields } from '../fields/host-fields.ts';
 import { writeImageUrl } from '../fields/image-url.ts';
 import { writeFile } from '../fields/inline-file.ts';
 import type { Members } from '../fields/members.ts';
+import { writeTemperature } from '../fields/sampling.ts';
 import { SHOWN_BY_TOOL } from '../fields/tool-images.ts';
 import type { HubRequestTerms } from '../hub.ts';
 import { callSignatures } from './call-signatures.ts';
@@ -33,8 +34,7 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
     messages: messagesFor(messages, quirks, terms.reasoningEffort),
     [terms.outputLimitField]: terms.outputLimit,
     ...(terms.stream ? { stream: true, stream_options: { include_usage: true } } : {}),
-    ...given('temperature', sampling.temperature),
-    ...given('top_p', sampling.topP),
+    ...writeTemperature(sampling, terms, adjustments),
     ...given('frequency_penalty', sampling.frequencyPenalty),
     ...given('presence_penalty', sampling.presencePenalty),
     ...given('seed', sampling.seed),

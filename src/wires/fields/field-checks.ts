@@ -7,7 +7,7 @@ export interface FieldCheck {
   readonly holds: (value: unknown) => boolean;
 }
 
-export const aNumber: FieldCheck = { says: 'a number', holds: (value) => typeof value === 'number' };
+export const aNumber: FieldCheck = { says: 'a number', holds: Number.isFinite };
 export const anInteger: FieldCheck = { says: 'an integer', holds: Number.isInteger };
 export const aBoolean: FieldCheck = { says: 'true or false', holds: (value) => typeof value === 'boolean' };
 export const aString: FieldCheck = { says: 'a string', holds: (value) => typeof value === 'string' };

@@ -1,4 +1,6 @@
 import type { Sampling } from '../../canonical/request.ts';
+import type { Adjustments } from '../adjustments.ts';
+import type { HubRequestTerms } from '../hub.ts';
 import type { Members } from './members.ts';
 import { mustBe } from './request-errors.ts';
 import { isEmpty } from './without-effect.ts';
@@ -28,4 +30,23 @@ export function readTopK(value: unknown): number | null {
   if (typeof value === 'number') return value || null;
   if (isEmpty(value)) return null;
   throw mustBe('top_k', 'an integer');
+}
+
+/**
+ * `temperature` and `top_p` for hosts of the chat and responses wires. Models with fixed sampling refuse them while they
+ * reason, so they are left out and named if it is certain that the model will; otherwise the host decides.
+ */
+export function writeTemperature({ temperature, topP }: Sampling, terms: HubRequestTerms, notes: Adjustments): Members {
+  const written: Members = {};
+  for (const [name, value] of Object.entries({ temperature, top_p: topP })) {
+    if (value === null) continue;
+    if (!isRefused(terms)) written[name] = value;
+    else if (value !== 1) notes.note(name);
+  }
+  return written;
+}
+
+function isRefused({ fixedSampling, alwaysReasons, reasoningEffort: effort }: HubRequestTerms): boolean {
+  if (fixedSampling !== true) return false;
+  return effort === null ? alwaysReasons === true : effort !== 'none';
 }

@@ -9,6 +9,7 @@ import type {
 import { type Adjustments, refusing } from '../adjustments.ts';
 import { NO_QUIRKS, withHostFields } from '../fields/host-fields.ts';
 import type { Members } from '../fields/members.ts';
+import { writeTemperature } from '../fields/sampling.ts';
 import type { HubRequestTerms } from '../hub.ts';
 import { reasoningVendor } from './encrypted-reasoning.ts';
 import { ENCRYPTED_REASONING } from './fields.ts';
@@ -18,15 +19,15 @@ import { writeItems } from './write-items.ts';
 export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
   const { messages, tools, toolChoice, parallelToolCalls, sampling } = request;
   const quirks = terms.quirks ?? NO_QUIRKS;
-  dropUnsupportedSampling(sampling, terms.adjustments ?? refusing());
+  const adjustments = terms.adjustments ?? refusing();
+  dropUnsupportedSampling(sampling, adjustments);
   const body: Members = {
     model: terms.hostModel,
     ...writePrompt(messages, reasoningVendor(quirks)),
     max_output_tokens: terms.outputLimit,
     store: false,
     ...(terms.stream && { stream: true }),
-    ...(sampling.temperature !== null && { temperature: sampling.temperature }),
-    ...(sampling.topP !== null && { top_p: sampling.topP }),
+    ...writeTemperature(sampling, terms, adjustments),
     ...(tools.length > 0 && { tools: tools.map(writeTool) }),
     ...(toolChoice !== null && { tool_choice: writeToolChoice(toolChoice) }),
     ...(parallelToolCalls !== null && { parallel_tool_calls: parallelToolCalls }),
