@@ -48,7 +48,7 @@ export async function authorize(
   return input;
 }
 
-/** Only owners may give a key permissions beyond calls, because they concern the whole account. */
+/** Limits a member to what is their own. */
 async function onlyOwn(
   { actor }: Principal,
   membersOwn: NonNullable<ManageRoute['membersOwn']>,
@@ -58,6 +58,7 @@ async function onlyOwn(
   // Every caller of the account can see the balance, but not what one key spends.
   if (membersOwn === 'balance' && input.key === undefined) return input;
   if (membersOwn === 'nothing' || actor.kind !== 'person' || actor.id === null) throw denied();
+  // Permissions beyond calls concern the whole account.
   if (Array.isArray(input.allow) && input.allow.length > 0)
     throw new ManageError(403, 'permission_denied', 'Only an owner may give a key permissions with `allow`.');
   if (membersOwn === 'keys' || (input.key === undefined && LISTS_OF_CALLS.has(membersOwn))) {
@@ -74,29 +75,13 @@ async function onlyOwn(
 const LISTS_OF_CALLS: ReadonlySet<string> = new Set(['feed', 'receipts']);
 
 /** What a member must be the owner of. */
-async function ownedBy(
+function ownedBy(
   membersOwn: NonNullable<ManageRoute['membersOwn']>,
   input: Input,
   store: OperatorServices['store'],
-): Promise<{ readonly personId: bigint | null } | null> {
-  if (membersOwn === 'job' || membersOwn === 'job_group') return jobIn(membersOwn, input, store);
-  const id = membersOwn === 'receipt' ? idOf(REQUEST_PREFIX, input.receipt) : idOf(KEY_PREFIX, input.key);
-  if (id === null) return null;
-  return membersOwn === 'receipt' ? store.findReceipt(id, null) : store.findKey(id);
-}
-
-async function jobIn(
-  what: 'job' | 'job_group',
-  input: Input,
-  { jobs }: OperatorServices['store'],
-): Promise<{ readonly accountId: bigint; readonly personId: bigint | null } | null> {
-  const id = idOf(what === 'job' ? JOB_PREFIX : GROUP_PREFIX, input[what]);
-  if (id === null) return null;
-  return what === 'job' ? jobs.find(id, null) : jobs.findGroup(id, null);
-}
-
-function idOf(prefix: string, value: unknown): bigint | null {
-  return typeof value === 'string' ? parseId(prefix, value) : null;
+): Promise<Subject | null> {
+  const isNamed = membersOwn === 'receipt' || membersOwn === 'job' || membersOwn === 'job_group';
+  return findSubject(isNamed ? membersOwn : 'key', input, store);
 }
 
 async function accountOf(
@@ -104,27 +89,36 @@ async function accountOf(
   input: Input,
   { store }: OperatorServices,
 ): Promise<bigint | null> {
-  if (scope === 'job' || scope === 'job_group') return (await jobIn(scope, input, store))?.accountId ?? null;
-  if (scope === 'account')
-    return typeof input.account === 'string' ? ((await findAccount(store, input.account))?.id ?? null) : null;
-  if (scope === 'key') {
-    const id = idOf(KEY_PREFIX, input.key);
-    return id === null ? null : ((await store.findKey(id))?.accountId ?? null);
-  }
-  if (scope === 'receipt') {
-    const id = idOf(REQUEST_PREFIX, input.receipt);
-    return id === null ? null : ((await store.findReceipt(id, null))?.accountId ?? null);
-  }
-  if (scope === 'invitation') {
-    const id = idOf(INVITATION_PREFIX, input.invitation);
-    return id === null ? null : ((await store.directory.findInvitationById(id))?.accountId ?? null);
-  }
-  if (scope === 'alert') {
-    const id = idOf(ALERT_PREFIX, input.alert);
-    return id === null ? null : ((await store.directory.findAlert(id))?.accountId ?? null);
-  }
-  const id = idOf(MANAGEMENT_KEY_PREFIX, input.management_key);
-  return id === null ? null : ((await store.directory.findManagementKey(id))?.accountId ?? null);
+  if (scope === undefined) return null;
+  if (scope !== 'account') return (await findSubject(scope, input, store))?.accountId ?? null;
+  return typeof input.account === 'string' ? ((await findAccount(store, input.account))?.id ?? null) : null;
+}
+
+/** Something of an account that a route is about. */
+interface Subject {
+  readonly accountId: bigint | null;
+  readonly personId?: bigint | null;
+}
+
+type SubjectKind = Exclude<NonNullable<ManageRoute['scope']>, 'account'>;
+type FindSubject = (store: OperatorServices['store'], id: bigint) => Promise<Subject | null>;
+
+const SUBJECTS: Readonly<Record<SubjectKind, { readonly prefix: string; readonly find: FindSubject }>> = {
+  key: { prefix: KEY_PREFIX, find: (store, id) => store.findKey(id) },
+  receipt: { prefix: REQUEST_PREFIX, find: (store, id) => store.findReceipt(id, null) },
+  job: { prefix: JOB_PREFIX, find: ({ jobs }, id) => jobs.find(id, null) },
+  job_group: { prefix: GROUP_PREFIX, find: ({ jobs }, id) => jobs.findGroup(id, null) },
+  invitation: { prefix: INVITATION_PREFIX, find: ({ directory }, id) => directory.findInvitationById(id) },
+  alert: { prefix: ALERT_PREFIX, find: ({ directory }, id) => directory.findAlert(id) },
+  management_key: { prefix: MANAGEMENT_KEY_PREFIX, find: ({ directory }, id) => directory.findManagementKey(id) },
+};
+
+/** Finds what the member of the input that is named after its kind says; null if it is no such id, or nothing has it. */
+async function findSubject(kind: SubjectKind, input: Input, store: OperatorServices['store']): Promise<Subject | null> {
+  const { prefix, find } = SUBJECTS[kind];
+  const value = input[kind];
+  const id = typeof value === 'string' ? parseId(prefix, value) : null;
+  return id === null ? null : find(store, id);
 }
 
 function unknown(): ManageError {
