@@ -15,14 +15,16 @@ import { readVersion } from '../wires/messages/vendor-headers.ts';
 import { WIRES } from '../wires/registry.ts';
 import { callRoutes, QUOTABLE } from './call-routes.ts';
 
+export interface RouteServices {
+  readonly gateway: Gateway;
+  readonly ledger: Ledger;
+  readonly signer: ReceiptSigner;
+  readonly webhooks: WebhookRouteServices;
+  readonly jobs: Jobs;
+}
+
 /** Everything the gateway answers. */
-export function routeTable(
-  gateway: Gateway,
-  ledger: Ledger,
-  signer: ReceiptSigner,
-  webhooks: WebhookRouteServices,
-  jobs: Jobs,
-): Route[] {
+export function routeTable({ gateway, ledger, signer, webhooks, jobs }: RouteServices): Route[] {
   const { prices, custody, clock, ids, usage, slots } = gateway;
   const messages = { wire: WIRES.messages, checkVersion: readVersion };
   return [
