@@ -1,11 +1,20 @@
 import { LIMITS } from '../../limits.ts';
-import { ACCOUNT_KIND, CALL_STATE, ENDED, IDEMPOTENCY_STATE } from '../codes.ts';
+import { ACCOUNT_KIND, CALL_STATE, IDEMPOTENCY_STATE } from '../codes.ts';
 import { IS_OF_JOB } from '../idempotency.ts';
 import { MONTH_PART } from '../month-tree.ts';
 import { checkJobs } from '../programs/job-check.ts';
 import { UsageCheck } from '../programs/usage-check.ts';
 import { WRONG_REFUNDS } from '../refund-check.ts';
 import type { VerifyProgress, VerifyReport } from '../store.ts';
+import {
+  addTo,
+  type CallSums,
+  type ClosedSums,
+  type Sums,
+  VIOLATIONS_MAX,
+  Violations,
+  validCall,
+} from '../verify-calls.ts';
 import { sumsByWindow, WINDOW_TABLES, windowOf } from '../window-tables.ts';
 import type { Connections, RunSql } from './connections.ts';
 import { runProgram } from './directory.ts';
@@ -13,18 +22,7 @@ import { MonthScan } from './month-scan.ts';
 import { nextSettledSlice, nextSlice, ONE_MOMENT, type Slice } from './slices.ts';
 
 const { open, settled, voided } = CALL_STATE.of;
-/** Naming more rows than this would not help. */
-const VIOLATIONS_MAX = 100;
-
-/** The condition that a row must meet in each state. */
-const VALID = `CASE state
-  WHEN ${open} THEN ended IS NULL AND ended_ms IS NULL AND cost = 0
-  WHEN ${settled} THEN ended IS NOT NULL AND ended_ms IS NOT NULL AND http_status IS NOT NULL
-    AND cost >= 0 AND cost <= held AND loss >= 0
-    AND (fresh IS NULL OR (least(fresh, cache_write, cache_read, output) >= 0
-      AND fresh::numeric + cache_write + cache_read + output = cost))
-  WHEN ${voided} THEN ended = ${ENDED.of.died} AND cost = 0 AND loss >= 0
-  END AND (key_id IS NULL) = (window_id IS NULL) AND (person_id IS NULL) = (person_window_id IS NULL)`;
+const VALID = validCall({ least: 'least', firstAmount: 'fresh::numeric' });
 
 /** Numbers without a text, left by processes that wrote to an older state with what they remembered of a newer one. */
 const DANGLING = [
@@ -32,12 +30,18 @@ const DANGLING = [
   ...['route', 'requested_model', 'effective_model', 'host'].map((column) => `${column} NOT IN (SELECT id FROM name)`),
 ].join(' OR ');
 
-interface Sums {
-  spent: bigint;
-  held: bigint;
-}
-
 type Columns = Readonly<Record<string, bigint>>;
+
+/** Null where the account has no balance, which is a violation. */
+interface StoredBalance {
+  readonly id: bigint;
+  readonly kind: bigint | null;
+  readonly balance: bigint | null;
+  readonly held: bigint | null;
+  readonly reserved: bigint | null;
+  readonly spent: bigint | null;
+  readonly credited: bigint;
+}
 
 /**
  * Recomputes every sum from its entries. Closed months are compared with their hash trees first. Then calls that can no
@@ -49,7 +53,7 @@ export class Verification {
   readonly #nowMs: number;
   readonly #accounts = new Map<bigint, Sums>();
   readonly #windows = new Map(WINDOW_TABLES.map((table) => [table, new Map<string, Sums>()]));
-  readonly #violations: string[] = [];
+  readonly #violations = new Violations();
   readonly #months: MonthScan;
   /** Null: the usage sums are not compared. */
   readonly #usage: UsageCheck | null;
@@ -63,8 +67,8 @@ export class Verification {
   constructor(connections: Connections, nowMs: number, sinceMonthMs: number | null, usage: boolean) {
     this.#connections = connections;
     this.#nowMs = nowMs;
-    this.#months = new MonthScan(sinceMonthMs, (sentence) => this.#violate(sentence));
-    this.#usage = usage ? new UsageCheck(sinceMonthMs, (sentence) => this.#violate(sentence)) : null;
+    this.#months = new MonthScan(sinceMonthMs, this.#violations.add);
+    this.#usage = usage ? new UsageCheck(sinceMonthMs, this.#violations.add) : null;
   }
 
   async run(progress: (done: VerifyProgress) => void): Promise<VerifyReport> {
@@ -109,7 +113,7 @@ export class Verification {
     await this.#compareWindows(sql);
     await this.#compareIdempotencyKeys(sql);
     await this.#compareRefunds(sql);
-    for (const sentence of await runProgram(sql, checkJobs(VIOLATIONS_MAX))) this.#violate(sentence);
+    for (const sentence of await runProgram(sql, checkJobs(VIOLATIONS_MAX))) this.#violations.add(sentence);
     return {
       accounts,
       keys: await count(sql, 'api_key'),
@@ -119,7 +123,7 @@ export class Verification {
       openHolds: Number(this.#openHolds),
       lossNanousd: this.#loss,
       ...(await this.#months.result(sql)),
-      violations: this.#violations,
+      violations: this.#violations.sentences,
     };
   }
 
@@ -131,28 +135,29 @@ export class Verification {
       `SELECT id FROM call WHERE id > $1 AND id <= $2 AND (${VALID}) IS NOT TRUE ORDER BY id LIMIT ${VIOLATIONS_MAX}`,
       span,
     );
-    for (const { id } of invalid) this.#violate(`Call ${id}: its columns do not match its state.`);
+    for (const { id } of invalid) this.#violations.add(`Call ${id}: its columns do not match its state.`);
     const nameless = await sql<Columns>(
       `SELECT id FROM call WHERE id > $1 AND id <= $2 AND (${DANGLING}) ORDER BY id LIMIT ${VIOLATIONS_MAX}`,
       span,
     );
-    for (const { id } of nameless) this.#violate(`Call ${id}: its price list or one of its names does not exist.`);
+    for (const { id } of nameless)
+      this.#violations.add(`Call ${id}: its price list or one of its names does not exist.`);
     this.#after = upTo;
     this.#rowsRead += rows;
   }
 
   async #addCalls(sql: RunSql, span: readonly bigint[]): Promise<void> {
-    const rows = await sql<Columns>(
+    const rows = await sql<CallSums>(
       `SELECT account_id, count(*) AS calls, count(*) FILTER (WHERE state = ${open}) AS open, sum(cost) AS spent,
          coalesce(sum(held) FILTER (WHERE state = ${open}), 0) AS held, sum(coalesce(loss, 0)) AS loss
        FROM call WHERE id > $1 AND id <= $2 GROUP BY account_id`,
       span,
     );
     for (const row of rows) {
-      addTo(this.#accounts, row.account_id!, row.spent!, row.held!);
-      this.#calls += row.calls!;
-      this.#openHolds += row.open!;
-      this.#loss += row.loss!;
+      addTo(this.#accounts, row.account_id, row.spent, row.held);
+      this.#calls += row.calls;
+      this.#openHolds += row.open;
+      this.#loss += row.loss;
     }
   }
 
@@ -165,22 +170,22 @@ export class Verification {
   }
 
   async #addClosings(sql: RunSql): Promise<void> {
-    const rows = await sql<Columns>(
+    const rows = await sql<ClosedSums>(
       `SELECT account_id, sum(calls) AS calls, sum(spent) AS spent, sum(loss) AS loss FROM (
          SELECT account_id, calls, spent, loss FROM closing
          UNION ALL SELECT account_id, calls, spent, loss FROM month_tree WHERE part = ${MONTH_PART.closed}) AS part
        GROUP BY account_id`,
     );
     for (const row of rows) {
-      addTo(this.#accounts, row.account_id!, row.spent!, 0n);
-      this.#calls += row.calls!;
-      this.#loss += row.loss!;
+      addTo(this.#accounts, row.account_id, row.spent, 0n);
+      this.#calls += row.calls;
+      this.#loss += row.loss;
     }
   }
 
   async #compareBalances(sql: RunSql): Promise<number> {
     const { unlimited } = ACCOUNT_KIND.of;
-    const rows = await sql<Columns>(
+    const rows = await sql<StoredBalance>(
       `SELECT account.id, balance.kind, balance, held, reserved, spent, coalesce(credited, 0) AS credited
        FROM account LEFT JOIN balance ON balance.account_id = account.id
        LEFT JOIN (SELECT account_id, sum(amount) AS credited FROM credit GROUP BY 1) AS credit
@@ -188,16 +193,18 @@ export class Verification {
        ORDER BY account.id`,
     );
     for (const row of rows) {
-      const sums = this.#accounts.get(row.id!) ?? { spent: 0n, held: 0n };
-      this.#accounts.delete(row.id!);
-      this.#compare(`Account ${row.id}: balance`, row.balance!, row.credited! - sums.spent);
-      this.#compare(`Account ${row.id}: held`, row.held!, sums.held);
-      this.#compare(`Account ${row.id}: spent`, row.spent!, sums.spent);
-      const taken = row.held! + row.reserved!;
-      const isOverdrawn = row.kind !== unlimited && row.balance! < taken;
-      if (isOverdrawn) this.#violate(`Account ${row.id}: ${taken} held or reserved with a balance of ${row.balance}.`);
+      const sums = this.#accounts.get(row.id) ?? { spent: 0n, held: 0n };
+      this.#accounts.delete(row.id);
+      this.#violations.compare(`Account ${row.id}: balance`, row.balance, row.credited - sums.spent);
+      this.#violations.compare(`Account ${row.id}: held`, row.held, sums.held);
+      this.#violations.compare(`Account ${row.id}: spent`, row.spent, sums.spent);
+      const taken = (row.held ?? 0n) + (row.reserved ?? 0n);
+      const isOverdrawn = row.kind !== unlimited && row.balance !== null && row.balance < taken;
+      if (isOverdrawn)
+        this.#violations.add(`Account ${row.id}: ${taken} held or reserved with a balance of ${row.balance}.`);
     }
-    for (const id of this.#accounts.keys()) this.#violate(`Account ${id} does not exist, but calls refer to it.`);
+    for (const id of this.#accounts.keys())
+      this.#violations.add(`Account ${id} does not exist, but calls refer to it.`);
     return rows.length;
   }
 
@@ -207,10 +214,10 @@ export class Verification {
         const name = windowOf(table, row);
         const sums = windows.get(name) ?? { spent: 0n, held: 0n };
         windows.delete(name);
-        this.#compare(`${name}: spent`, row.spent!, row.closed! + sums.spent);
-        this.#compare(`${name}: held`, row.held!, sums.held);
+        this.#violations.compare(`${name}: spent`, row.spent!, row.closed! + sums.spent);
+        this.#violations.compare(`${name}: held`, row.held!, sums.held);
       }
-      for (const name of windows.keys()) this.#violate(`${name} does not exist, but calls refer to it.`);
+      for (const name of windows.keys()) this.#violations.add(`${name} does not exist, but calls refer to it.`);
     }
   }
 
@@ -226,41 +233,25 @@ export class Verification {
            WHEN ${unknown} THEN call.state = ${voided} END END) IS NOT TRUE LIMIT ${VIOLATIONS_MAX}`,
     );
     for (const row of wrong)
-      this.#violate(`Account ${row.account_id}: an idempotency key does not match its call ${row.call_id}.`);
+      this.#violations.add(`Account ${row.account_id}: an idempotency key does not match its call ${row.call_id}.`);
     const bare = await sql<Columns>(
       `SELECT id FROM call WHERE state = ${open} AND idempotency_key IS NOT NULL AND NOT EXISTS (
          SELECT 1 FROM idempotency_key AS entry
          WHERE entry.account_id = call.account_id AND entry.key = call.idempotency_key AND entry.call_id = call.id)
        LIMIT ${VIOLATIONS_MAX}`,
     );
-    for (const { id } of bare) this.#violate(`Call ${id} is open, but its idempotency key belongs to another call.`);
+    for (const { id } of bare)
+      this.#violations.add(`Call ${id} is open, but its idempotency key belongs to another call.`);
   }
 
   async #compareRefunds(sql: RunSql): Promise<void> {
     const wrong = await sql<Columns>(`${WRONG_REFUNDS} LIMIT ${VIOLATIONS_MAX}`);
-    for (const { id } of wrong) this.#violate(`Call ${id}: its refunds exceed its cost, or it cannot be refunded.`);
-  }
-
-  #compare(what: string, stored: bigint, computed: bigint): void {
-    if (stored !== computed) this.#violate(`${what} is ${stored}, but its entries add up to ${computed}.`);
-  }
-
-  #violate(sentence: string): void {
-    if (this.#violations.length < VIOLATIONS_MAX) this.#violations.push(sentence);
+    for (const { id } of wrong)
+      this.#violations.add(`Call ${id}: its refunds exceed its cost, or it cannot be refunded.`);
   }
 }
 
 async function count(sql: RunSql, table: string): Promise<number> {
   const [row] = await sql<Columns>(`SELECT count(*) AS rows FROM ${table}`);
   return Number(row!.rows);
-}
-
-function addTo<Name>(sums: Map<Name, Sums>, name: Name, spent: bigint, held: bigint): void {
-  const entry = sums.get(name);
-  if (entry === undefined) {
-    sums.set(name, { spent, held });
-    return;
-  }
-  entry.spent += spent;
-  entry.held += held;
 }

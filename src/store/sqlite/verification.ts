@@ -1,12 +1,21 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { LIMITS } from '../../limits.ts';
-import { ACCOUNT_KIND, CALL_STATE, ENDED, IDEMPOTENCY_STATE } from '../codes.ts';
+import { ACCOUNT_KIND, CALL_STATE, IDEMPOTENCY_STATE } from '../codes.ts';
 import { IS_OF_JOB } from '../idempotency.ts';
 import { INT64_MAX } from '../int64.ts';
 import { MONTH_PART } from '../month-tree.ts';
 import { checkJobs } from '../programs/job-check.ts';
 import { WRONG_REFUNDS } from '../refund-check.ts';
 import type { VerifyProgress, VerifyReport } from '../store.ts';
+import {
+  addTo,
+  type CallSums,
+  type ClosedSums,
+  type Sums,
+  VIOLATIONS_MAX,
+  Violations,
+  validCall,
+} from '../verify-calls.ts';
 import { sumsByWindow, WINDOW_TABLES, windowOf } from '../window-tables.ts';
 import { runProgram } from './directory.ts';
 import { readMeta } from './meta.ts';
@@ -15,22 +24,16 @@ import { readProgress } from './progress.ts';
 import { nextSettledSlice, nextSlice, type Slice } from './slices.ts';
 
 const { open, settled, voided } = CALL_STATE.of;
-/** Naming more rows than this would not help. */
-const VIOLATIONS_MAX = 100;
+const VALID = validCall({ least: 'min', firstAmount: 'fresh' });
 
-/** The condition that a row must meet in each state; 1 if it does. */
-const VALID = `CASE state
-  WHEN ${open} THEN ended IS NULL AND ended_ms IS NULL AND cost = 0
-  WHEN ${settled} THEN ended IS NOT NULL AND ended_ms IS NOT NULL AND http_status IS NOT NULL
-    AND cost >= 0 AND cost <= held AND loss >= 0
-    AND (fresh IS NULL OR (min(fresh, cache_write, cache_read, output) >= 0
-      AND fresh + cache_write + cache_read + output = cost))
-  WHEN ${voided} THEN ended = ${ENDED.of.died} AND cost = 0 AND loss >= 0
-  END = 1 AND (key_id IS NULL) = (window_id IS NULL) AND (person_id IS NULL) = (person_window_id IS NULL)`;
-
-interface Sums {
-  spent: bigint;
-  held: bigint;
+/** Null where the account has no balance, which is a violation. */
+interface StoredBalance {
+  readonly id: bigint;
+  readonly unlimited: bigint | null;
+  readonly balance: bigint | null;
+  readonly spent: bigint | null;
+  readonly reserved: bigint | null;
+  readonly credited: bigint;
 }
 
 /** How much there is to read. */
@@ -51,7 +54,7 @@ export class Verification {
   readonly #accounts = new Map<bigint, Sums>();
   /** Spent amounts by table and window. */
   readonly #windows = new Map(WINDOW_TABLES.map((table) => [table, new Map<string, bigint>()]));
-  readonly #violations: string[] = [];
+  readonly #violations = new Violations();
   readonly #months: MonthScan;
   readonly size: VerifySize;
   #rowsRead = 0;
@@ -65,7 +68,7 @@ export class Verification {
     this.#nowMs = nowMs;
     this.#after = readMeta(database, 'closed_up_to');
     const [count] = database.prepare('SELECT count(*) AS rows FROM call WHERE id > ?').all(this.#after);
-    this.#months = new MonthScan(database, sinceMonthMs, (sentence) => this.#violate(sentence));
+    this.#months = new MonthScan(database, sinceMonthMs, this.#violations.add);
     this.size = { rows: Number(count?.rows), closedRows: this.#months.rowsTotal };
   }
 
@@ -106,7 +109,7 @@ export class Verification {
     this.#compareWindows();
     this.#compareIdempotencyKeys();
     this.#compareRefunds();
-    for (const sentence of runProgram(this.#database, checkJobs(VIOLATIONS_MAX))) this.#violate(sentence);
+    for (const sentence of runProgram(this.#database, checkJobs(VIOLATIONS_MAX))) this.#violations.add(sentence);
     return {
       accounts,
       keys: this.#count('api_key'),
@@ -116,7 +119,7 @@ export class Verification {
       openHolds: Number(this.#openHolds),
       lossNanousd: this.#loss,
       ...this.#months.result(),
-      violations: this.#violations,
+      violations: this.#violations.sentences,
     };
   }
 
@@ -126,7 +129,7 @@ export class Verification {
     const invalid = this.#database
       .prepare(`SELECT id FROM call WHERE id > ? AND id <= ? AND (${VALID}) IS NOT 1 LIMIT ${VIOLATIONS_MAX}`)
       .all(slice.after, slice.upTo);
-    for (const { id } of invalid) this.#violate(`Call ${id}: its columns do not match its state.`);
+    for (const { id } of invalid) this.#violations.add(`Call ${id}: its columns do not match its state.`);
     this.#after = slice.upTo;
     this.#rowsRead += slice.rows;
   }
@@ -137,12 +140,12 @@ export class Verification {
         SELECT account_id, count(*) AS calls, sum(state = ${open}) AS open, sum(cost) AS spent,
           sum(iif(state = ${open}, held, 0)) AS held, sum(coalesce(loss, 0)) AS loss
         FROM call WHERE id > ? AND id <= ? GROUP BY account_id`)
-      .all(after, upTo) as Record<string, bigint>[];
+      .all(after, upTo) as unknown as CallSums[];
     for (const row of rows) {
-      addTo(this.#accounts, row.account_id!, row.spent!, row.held!);
-      this.#calls += row.calls!;
-      this.#openHolds += row.open!;
-      this.#loss += row.loss!;
+      addTo(this.#accounts, row.account_id, row.spent, row.held);
+      this.#calls += row.calls;
+      this.#openHolds += row.open;
+      this.#loss += row.loss;
     }
   }
 
@@ -165,11 +168,11 @@ export class Verification {
           SELECT account_id, calls, spent, loss FROM closing
           UNION ALL SELECT account_id, calls, spent, loss FROM month_tree WHERE part = ${MONTH_PART.closed})
         GROUP BY account_id`)
-      .all() as Record<string, bigint>[];
+      .all() as unknown as ClosedSums[];
     for (const row of rows) {
-      addTo(this.#accounts, row.account_id!, row.spent!, 0n);
-      this.#calls += row.calls!;
-      this.#loss += row.loss!;
+      addTo(this.#accounts, row.account_id, row.spent, 0n);
+      this.#calls += row.calls;
+      this.#loss += row.loss;
     }
   }
 
@@ -177,8 +180,8 @@ export class Verification {
   #compareProgress(): void {
     const spent = [...this.#accounts.values()].reduce((sum, account) => sum + account.spent, 0n);
     const { receipts, spentNanousd } = readProgress(this.#database);
-    this.#compare('The number of receipts', receipts, this.#calls - this.#openHolds);
-    if (spent <= INT64_MAX) this.#compare('The sum of all spending', spentNanousd, spent);
+    this.#violations.compare('The number of receipts', receipts, this.#calls - this.#openHolds);
+    if (spent <= INT64_MAX) this.#violations.compare('The sum of all spending', spentNanousd, spent);
   }
 
   #compareBalances(): number {
@@ -188,18 +191,20 @@ export class Verification {
         SELECT account.id AS id, balance.kind = ${ACCOUNT_KIND.of.unlimited} AS unlimited, balance, spent, reserved,
           (SELECT coalesce(sum(amount), 0) FROM credit WHERE credit.account_id = account.id) AS credited
         FROM account LEFT JOIN balance ON balance.account_id = account.id`)
-      .iterate() as Iterable<Record<string, bigint>>;
+      .iterate() as Iterable<unknown> as Iterable<StoredBalance>;
     for (const row of rows) {
       accounts += 1;
-      const sums = this.#accounts.get(row.id!) ?? { spent: 0n, held: 0n };
-      this.#accounts.delete(row.id!);
-      this.#compare(`Account ${row.id}: balance`, row.balance!, row.credited! - sums.spent);
-      this.#compare(`Account ${row.id}: spent`, row.spent!, sums.spent);
+      const sums = this.#accounts.get(row.id) ?? { spent: 0n, held: 0n };
+      this.#accounts.delete(row.id);
+      this.#violations.compare(`Account ${row.id}: balance`, row.balance, row.credited - sums.spent);
+      this.#violations.compare(`Account ${row.id}: spent`, row.spent, sums.spent);
       const taken = sums.held + (row.reserved ?? 0n);
-      const overdrawn = row.unlimited === 0n && row.balance! < taken;
-      if (overdrawn) this.#violate(`Account ${row.id}: ${taken} held or reserved with a balance of ${row.balance}.`);
+      const isOverdrawn = row.unlimited === 0n && row.balance !== null && row.balance < taken;
+      if (isOverdrawn)
+        this.#violations.add(`Account ${row.id}: ${taken} held or reserved with a balance of ${row.balance}.`);
     }
-    for (const id of this.#accounts.keys()) this.#violate(`Account ${id} does not exist, but calls refer to it.`);
+    for (const id of this.#accounts.keys())
+      this.#violations.add(`Account ${id} does not exist, but calls refer to it.`);
     return accounts;
   }
 
@@ -210,9 +215,9 @@ export class Verification {
         const name = windowOf(table, row);
         const spent = windows.get(name) ?? 0n;
         windows.delete(name);
-        this.#compare(`${name}: spent`, row.spent!, row.closed! + spent);
+        this.#violations.compare(`${name}: spent`, row.spent!, row.closed! + spent);
       }
-      for (const name of windows.keys()) this.#violate(`${name} does not exist, but calls refer to it.`);
+      for (const name of windows.keys()) this.#violations.add(`${name} does not exist, but calls refer to it.`);
     }
   }
 
@@ -228,7 +233,7 @@ export class Verification {
             WHEN ${unknown} THEN call.state = ${voided} END)) IS NOT 1 LIMIT ${VIOLATIONS_MAX}`)
       .all(readMeta(this.#database, 'closed_up_to'));
     for (const row of wrong)
-      this.#violate(`Account ${row.account_id}: an idempotency key does not match its call ${row.call_id}.`);
+      this.#violations.add(`Account ${row.account_id}: an idempotency key does not match its call ${row.call_id}.`);
     const bare = this.#database
       .prepare(`
         SELECT id FROM call WHERE state = ${open} AND idempotency_key IS NOT NULL AND NOT EXISTS (
@@ -236,35 +241,19 @@ export class Verification {
           WHERE entry.account_id = call.account_id AND entry.key = call.idempotency_key AND entry.call_id = call.id)
         LIMIT ${VIOLATIONS_MAX}`)
       .all();
-    for (const { id } of bare) this.#violate(`Call ${id} is open, but its idempotency key belongs to another call.`);
+    for (const { id } of bare)
+      this.#violations.add(`Call ${id} is open, but its idempotency key belongs to another call.`);
   }
 
   #compareRefunds(): void {
     const wrong = this.#database.prepare(`${WRONG_REFUNDS} LIMIT ${VIOLATIONS_MAX}`).all();
-    for (const { id } of wrong) this.#violate(`Call ${id}: its refunds exceed its cost, or it cannot be refunded.`);
-  }
-
-  #compare(what: string, stored: bigint, computed: bigint): void {
-    if (stored !== computed) this.#violate(`${what} is ${stored}, but its entries add up to ${computed}.`);
-  }
-
-  #violate(sentence: string): void {
-    if (this.#violations.length < VIOLATIONS_MAX) this.#violations.push(sentence);
+    for (const { id } of wrong)
+      this.#violations.add(`Call ${id}: its refunds exceed its cost, or it cannot be refunded.`);
   }
 
   #count(table: string): number {
     return Number(this.#database.prepare(`SELECT count(*) AS rows FROM ${table}`).get()?.rows);
   }
-}
-
-function addTo<Name>(sums: Map<Name, Sums>, name: Name, spent: bigint, held: bigint): void {
-  const entry = sums.get(name);
-  if (entry === undefined) {
-    sums.set(name, { spent, held });
-    return;
-  }
-  entry.spent += spent;
-  entry.held += held;
 }
 
 export function withViolations(report: VerifyReport, violations: readonly string[]): VerifyReport {
