@@ -113,7 +113,7 @@ const SUBJECTS: Readonly<Record<SubjectKind, { readonly prefix: string; readonly
   management_key: { prefix: MANAGEMENT_KEY_PREFIX, find: ({ directory }, id) => directory.findManagementKey(id) },
 };
 
-/** Finds what the member of the input that is named after its kind says; null if it is no such id, or nothing has it. */
+/** The input names a subject in the member that is called like its kind; null if nothing has that id. */
 async function findSubject(kind: SubjectKind, input: Input, store: OperatorServices['store']): Promise<Subject | null> {
   const { prefix, find } = SUBJECTS[kind];
   const value = input[kind];
