@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -89,9 +89,42 @@ describe('store check', () => {
     ]);
   });
 
+  it.each([
+    ['28000', 'no pg_hba.conf entry for host "::1", user "ada", no encryption', 'add ?sslmode=verify-full'],
+    ['53300', 'sorry, too many clients already', 'it has no connection left'],
+    ['28P01', 'password authentication failed', 'correct the URL'],
+  ])('says what to do if the server refuses the connection with %s', async (code, message, remedy) => {
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', () => socket.end(refusal(code, message)));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    expect(await failuresOf(`postgres://ada@127.0.0.1:${port}/books`)).toMatchObject([
+      { check: 'server', detail: expect.stringContaining(message), remedy: expect.stringContaining(remedy) },
+    ]);
+    server.close();
+  });
+
   it('fails for a database that can only be read', async () => {
     const url = withSetting(await freshSchema(), 'default_transaction_read_only=on');
     expect(await failuresOf(url)).toMatchObject([{ check: 'access', detail: expect.stringContaining('read-only') }]);
+  });
+
+  it('warns of a role that may have fewer connections than a worker opens', async () => {
+    const owner = await freshSchema();
+    const { role } = await withRights(owner, '');
+    await runSql(owner, `ALTER ROLE ${role} LOGIN PASSWORD 'pass' CONNECTION LIMIT 5`);
+    const url = new URL(owner);
+    [url.username, url.password] = [role, 'pass'];
+    const findings = await examinePostgres(placeOf(url.href.replaceAll('+', '%20')), systemClock);
+    expect(findings.find(({ check }) => check === 'connections')).toMatchObject({
+      status: 'warning',
+      detail: expect.stringMatching(/^5 allowed, \d+ in use; each worker of a replica opens up to 13$/),
+    });
+    expect(await examinePostgres(placeOf(owner), systemClock)).toContainEqual(
+      expect.objectContaining({ check: 'connections', status: 'ok' }),
+    );
   });
 
   it('fails behind a pooler that allows no transactions', async () => {
@@ -134,7 +167,11 @@ async function startStatementPooler(url: string): Promise<{ url: string; close()
   const listener = createServer((client) => {
     const server = connect(target);
     for (const socket of [client, server]) sockets.add(socket.on('error', () => undefined));
-    client.on('data', (bytes) => (bytes.includes('BEGIN') ? client.end(refusal()) : server.write(bytes)));
+    client.on('data', (bytes) =>
+      bytes.includes('BEGIN')
+        ? client.end(refusal('08P01', 'transaction blocks not allowed in statement pooling mode'))
+        : server.write(bytes),
+    );
     client.on('close', () => server.destroy());
     server.pipe(client);
   });
@@ -151,8 +188,8 @@ async function startStatementPooler(url: string): Promise<{ url: string; close()
   };
 }
 
-function refusal(): Buffer {
-  const fields = 'SFATAL\0C08P01\0Mtransaction blocks not allowed in statement pooling mode\0\0';
+function refusal(code: string, message: string): Buffer {
+  const fields = `SFATAL\0C${code}\0M${message}\0\0`;
   const head = Buffer.from('E....');
   head.writeInt32BE(fields.length + 4, 1);
   return Buffer.concat([head, Buffer.from(fields)]);

@@ -2,6 +2,7 @@ import type { Finding } from '../cli/finding.ts';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { Access } from '../store/postgres/access.ts';
+import { CONNECTIONS_MAX } from '../store/postgres/connections.ts';
 import { inspectPostgres, migratePostgres, type PostgresFacts } from '../store/postgres/inspection.ts';
 import { StoreUnavailable } from '../store/store.ts';
 
@@ -18,8 +19,16 @@ export async function examinePostgres({ url, name }: Place, clock: Clock): Promi
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
     const why = error.message.replace(/^PostgreSQL: /, '');
-    return [failure('server', `${name}: ${why}`, 'start it, or correct the URL in --store or TOLLGATE_STORE')];
+    return [failure('server', `${name}: ${why}`, remedyFor(why))];
   }
+}
+
+/** By the words of PostgreSQL in English, and of Node. */
+function remedyFor(why: string): string {
+  if (why.includes('no encryption')) return 'add ?sslmode=verify-full to the URL; see docs/deploy.md';
+  if (/certificate/i.test(why)) return 'name the root certificate with sslrootcert in the URL; see docs/deploy.md';
+  if (why.endsWith('(53300)')) return 'it has no connection left: end some, or raise max_connections';
+  return 'start it, or correct the URL in --store or TOLLGATE_STORE';
 }
 
 export function migrateDatabase({ url }: Place): Promise<string[]> {
@@ -37,6 +46,7 @@ function findingsOf(facts: PostgresFacts, name: string): Finding[] {
       ? ok('transactions', 'allowed')
       : failure('transactions', facts.noTransactions, 'let the pooler run in transaction mode'),
     judgeAccess(facts.access),
+    judgeConnections(facts),
     // Without the right to read the tables, nothing is known about them.
     ...(facts.access.lacking.includes('meta') ? [] : [judgeSchema(facts), judgeReplicas(facts)]),
     judgeRoundTrip(facts),
@@ -62,6 +72,18 @@ function judgeAccess({ role, standby, readOnly, lacking }: Access): Finding {
 }
 
 const TABLES_NAMED_MAX = 5;
+
+/** The first replica, or one more than those that run, needs room for at least one worker. */
+function judgeConnections({ access, living }: PostgresFacts): Finding {
+  const { connectionsMax, connectionsUsed } = access;
+  const detail = `${connectionsMax} allowed, ${connectionsUsed} in use; each worker of a replica opens up to ${CONNECTIONS_MAX}`;
+  if (connectionsMax >= CONNECTIONS_MAX * (living + 1)) return ok('connections', detail);
+  return warning(
+    'connections',
+    detail,
+    'raise max_connections, or the limit of the role or database; or put a pooler in transaction mode in front',
+  );
+}
 
 function judgeSchema({ schema, schemaKnown, access }: PostgresFacts): Finding {
   if ((schema ?? 0) < schemaKnown && !access.mayMigrate)

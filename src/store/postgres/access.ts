@@ -11,6 +11,9 @@ export interface Access {
   readonly lacking: readonly string[];
   /** Whether the role may create tables and change those that are there. */
   readonly mayMigrate: boolean;
+  /** Connections that the server, the database and the role allow, whichever is least, and those in use by anybody. */
+  readonly connectionsMax: number;
+  readonly connectionsUsed: number;
 }
 
 const TABLES = [...LEDGER_TABLES.map(({ name }) => name), 'instance', 'instance_commit', 'meta', 'request_count'];
@@ -29,7 +32,14 @@ export async function readAccess(connections: Connections): Promise<Access> {
          ) ORDER BY relname
        ) AS lacking,
        coalesce(has_schema_privilege(current_schema(), 'CREATE'), false)
-         AND NOT EXISTS (SELECT 1 FROM present WHERE NOT pg_has_role(relowner, 'USAGE')) AS "mayMigrate"`,
+         AND NOT EXISTS (SELECT 1 FROM present WHERE NOT pg_has_role(relowner, 'USAGE')) AS "mayMigrate",
+       (SELECT least(
+          current_setting('max_connections')::int4 - current_setting('superuser_reserved_connections')::int4
+            - coalesce(current_setting('reserved_connections', true), '0')::int4,
+          CASE WHEN rolconnlimit < 0 OR rolsuper THEN NULL ELSE rolconnlimit END,
+          CASE WHEN datconnlimit < 0 OR rolsuper THEN NULL ELSE datconnlimit END
+        ) FROM pg_roles, pg_database WHERE rolname = session_user AND datname = current_database()) AS "connectionsMax",
+       (SELECT count(*)::int4 FROM pg_stat_activity WHERE backend_type = 'client backend') AS "connectionsUsed"`,
     [TABLES],
   );
   return access!;

@@ -16,6 +16,9 @@ type CheckConnection = (read: ReadFacts) => Promise<void>;
 /** Not as the database would by default: who waited for a lock has to see what others have written meanwhile. */
 export const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED';
 
+/** The most that one store opens: for the ledger, for reads, for what admits calls, and for heartbeats. */
+export const CONNECTIONS_MAX = LIMITS.postgresLedgerLines + LIMITS.postgresReadersMax + LIMITS.postgresAdmittersMax + 1;
+
 interface Waiter {
   resolve(line: PipelinedConnection): void;
   reject(error: Error): void;
