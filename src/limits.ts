@@ -256,6 +256,8 @@ export const LIMITS = {
   hostRefusalsInARow: 3,
   hostRefusalAccounts: 2,
   hostRefusalPauseMs: 5_000,
+  /** Refusals in a row after which operators are told, although all may be of one account. */
+  hostRefusalsToReport: 10,
   /** Size of a request's head, and its number of headers. */
   requestHeaderBytesMax: 32 * 1024,
   requestHeadersMax: 100,

@@ -116,7 +116,7 @@ const INSIDE_BY_NAME = [
   ...['configProblemsMax', 'variableNameCharsMax', 'unknownContextWindowTokens', 'keyLookupsMax', 'keyPollMs'],
   ...['keyPollRoundsMax', 'keyMissMs', 'keyRefreshWaitMs', 'retriesSavedMax', 'tryOutcomeCharsMax'],
   ...['forgottenBodyBytesMax', 'connectionsCheckMs', 'rateLimitedKeysMax', 'loadSampleMs', 'responsePieceBytes'],
-  ...['hostRefusalsInARow', 'hostRefusalAccounts', 'hostRefusalPauseMs'],
+  ...['hostRefusalsInARow', 'hostRefusalAccounts', 'hostRefusalPauseMs', 'hostRefusalsToReport'],
   ...['lastWordMs', 'filePathCharsMax', 'rateDebtBursts', 'requestShareMs', 'requestCountMs', 'requestSweepExchanges'],
 ];
 

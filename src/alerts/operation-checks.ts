@@ -9,6 +9,8 @@ const HOUR_MS = 3_600_000;
 export interface HostState {
   readonly host: string;
   readonly state: string;
+  /** It refuses requests, probably because our account there cannot pay. */
+  readonly isRefusing: boolean;
 }
 
 export function checkDisk(freeBytes: number, minBytes: number, machine: string): Checked {
@@ -26,22 +28,30 @@ export function checkDisk(freeBytes: number, minBytes: number, machine: string):
   return { findings: [finding], cleared: [] };
 }
 
-/** Hosts that are not called because they fail, or because they refuse our key. */
+const HOST_FAULTS: Readonly<Record<string, string>> = {
+  ejected: 'fails, so it is not called for now.',
+  key_refused: 'refuses our key, so it is not called for now.',
+  refusing: 'refuses every request with 402 or 403. Perhaps our account there has no credit, or lacks a permission.',
+};
+
+/** Hosts that are not called because they fail or refuse our key, and hosts that refuse every request. */
 export function checkHosts(hosts: readonly HostState[]): Checked {
-  const isAside = ({ state }: HostState): boolean => state === 'ejected' || state === 'key_refused';
+  const faults = hosts.map(({ host, state, isRefusing }) => ({
+    host,
+    state: isRefusing && !Object.hasOwn(HOST_FAULTS, state) ? 'refusing' : state,
+  }));
   return {
-    findings: hosts.filter(isAside).map(({ host, state }) => ({
-      condition: `host:${host}`,
-      kind: 'host',
-      accountId: null,
-      subject: host,
-      message:
-        state === 'ejected'
-          ? `The host "${host}" fails, so it is not called for now.`
-          : `The host "${host}" refuses our key, so it is not called for now.`,
-      figures: { state },
-    })),
-    cleared: hosts.filter(({ state }) => state === 'well').map(({ host }) => `host:${host}`),
+    findings: faults
+      .filter(({ state }) => Object.hasOwn(HOST_FAULTS, state))
+      .map(({ host, state }) => ({
+        condition: `host:${host}`,
+        kind: 'host',
+        accountId: null,
+        subject: host,
+        message: `The host "${host}" ${HOST_FAULTS[state]}`,
+        figures: { state },
+      })),
+    cleared: faults.filter(({ state }) => state === 'well').map(({ host }) => `host:${host}`),
   };
 }
 

@@ -264,23 +264,23 @@ describe('what runs the gateway', () => {
   test('a host that is set aside is reported once, however often it comes and goes within an hour', async () => {
     const watch = watcher();
     for (let times = 0; times < 3; times++) {
-      hosts = [{ host: 'alpha', state: 'ejected' }];
+      hosts = [{ host: 'alpha', state: 'ejected', isRefusing: false }];
       await watch.look();
-      hosts = [{ host: 'alpha', state: 'well' }];
+      hosts = [{ host: 'alpha', state: 'well', isRefusing: false }];
       await watch.look();
       expect(await open()).toEqual([]);
     }
     expect(messages()).toEqual(['The host "alpha" fails, so it is not called for now.']);
     clock.advance(LIMITS.alertQuietMs);
-    hosts = [{ host: 'alpha', state: 'key_refused' }];
+    hosts = [{ host: 'alpha', state: 'key_refused', isRefusing: false }];
     await watch.look();
     expect(messages()[1]).toBe('The host "alpha" refuses our key, so it is not called for now.');
   });
 
   test('a host that another process calls well stays reported, until that process is long gone', async () => {
-    hosts = [{ host: 'alpha', state: 'ejected' }];
+    hosts = [{ host: 'alpha', state: 'ejected', isRefusing: false }];
     await watcher().look();
-    hosts = [{ host: 'alpha', state: 'well' }];
+    hosts = [{ host: 'alpha', state: 'well', isRefusing: false }];
     const other = watcher({}, 'two');
     await other.look();
     expect(await open()).toEqual(['host:alpha']);

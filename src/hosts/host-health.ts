@@ -44,6 +44,8 @@ export class HostHealth {
   #limitedUntilMs = 0;
   readonly #refusals = new RefusalStreak();
   #pausedUntilMs = 0;
+  /** Refusals since the host last served anyone, of whichever accounts and threads. */
+  #refusedSinceServed = 0;
   #overruns = 0;
   #lastOverrunMs = Number.NEGATIVE_INFINITY;
   #firstByteMs: number | null = null;
@@ -85,6 +87,14 @@ export class HostHealth {
     if (this.#state === 'out' && this.#isProbedElsewhere(nowMs)) return 'probing';
     if (this.#state === 'out') return this.#keyRefused ? 'key_refused' : 'ejected';
     return nowMs < this.#limitedUntilMs ? 'limited' : 'well';
+  }
+
+  /**
+   * True if our account there probably cannot pay, or lacks a permission, until the host serves someone. One account is
+   * enough, unlike for a pause, because this takes the host from nobody.
+   */
+  get isRefusing(): boolean {
+    return this.#pausedUntilMs > 0 || this.#refusedSinceServed >= LIMITS.hostRefusalsToReport;
   }
 
   /** Models that the host is remembered not to know. */
@@ -191,6 +201,7 @@ export class HostHealth {
         this.#limitedUntilMs = Math.max(this.#limitedUntilMs, nowMs + news.forMs);
         return;
       case 'refused':
+        this.#refusedSinceServed++;
         if (news.forMs > 0) this.#pausedUntilMs = nowMs + news.forMs;
         return;
       case 'model_set_aside':
@@ -224,6 +235,7 @@ export class HostHealth {
   /** A reload may bring a new key or model, so rejected ones are tried again. */
   forgetRefusals(nowMs: number): void {
     this.#refusals.clear();
+    this.#refusedSinceServed = 0;
     this.#pausedUntilMs = 0;
     this.#absentModels.clear();
     if (this.#keyRefused) this.#return(nowMs);
@@ -245,13 +257,15 @@ export class HostHealth {
     }
     if (this.#state !== 'well') this.#return(nowMs);
     // Most answers need not be shared, because nothing had failed.
-    if (this.#consecutive > 0 || this.#pausedUntilMs > 0) this.#share({ host: this.host, kind: 'answered' });
+    if (this.#consecutive > 0 || this.#pausedUntilMs > 0 || this.#refusedSinceServed > 0)
+      this.#share({ host: this.host, kind: 'answered' });
     this.#startOver();
     this.#window.add(nowMs, false);
   }
 
   #startOver(): void {
     this.#refusals.clear();
+    this.#refusedSinceServed = 0;
     this.#pausedUntilMs = 0;
     this.#consecutive = 0;
   }
@@ -313,6 +327,7 @@ export class HostHealth {
 
   /** The host stays in use, and comes last for a while only if it refuses several accounts in a row. */
   #refused(status: number, nowMs: number, accountId: bigint): void {
+    this.#refusedSinceServed++;
     const isFirst = this.#refusals.add(accountId);
     const forMs = this.#refusals.isAgainstHost ? this.#refusals.pauseMs(this.#settings.keyAsideMs) : 0;
     if (forMs > 0) this.#pausedUntilMs = nowMs + forMs;

@@ -9,6 +9,8 @@ import { RetryBudget } from './retry-budget.ts';
 export interface HostReport {
   readonly host: string;
   readonly state: HostState;
+  /** It refuses requests, probably because our account there cannot pay. */
+  readonly isRefusing: boolean;
   readonly firstByteMs: number | null;
   /** The newest first. */
   readonly events: readonly NotedEvent[];
@@ -100,6 +102,7 @@ export class HostsHealth {
     return [...this.#healths.values()].map((health) => ({
       host: health.host,
       state: health.state(nowMs),
+      isRefusing: health.isRefusing,
       firstByteMs: health.firstByteMs,
       events: this.#events.get(health.host) ?? [],
     }));
