@@ -301,3 +301,18 @@ test('the keys of a member who becomes a viewer stop, and work again with the ro
   await refresh();
   expect((await models()).status).toBe(200);
 });
+
+test('an owner who becomes a member keeps neither the permissions of their keys nor their management keys', async () => {
+  const path = `/accounts/${account}/members/colleague@example.com`;
+  await call('operator', 'PUT', path, { role: 'owner' });
+  const terms = { account, person: 'colleague@example.com', allow: ['account_read'] };
+  const minted = await call('colleague', 'POST', '/keys', terms);
+  const expires_at = Math.floor(Date.now() / 1000) + 3600;
+  const managing = await call('colleague', 'POST', '/management-keys', { account, role: 'owner', expires_at });
+  expect(minted.body.permissions).toContain('account_read');
+  expect((await call('operator', 'PUT', path, { role: 'member' })).status).toBe(200);
+  expect((await call('colleague', 'GET', `/keys/${String(minted.body.id)}`)).body.permissions).toEqual(['calls']);
+  await call('operator', 'PUT', path, { role: 'owner' });
+  const authorization = `Bearer ${String(managing.body.secret)}`;
+  expect((await fetch(`${harness.url}/manage/v1/me`, { headers: { authorization } })).status).toBe(401);
+});

@@ -303,6 +303,30 @@ export function directoryContract(name: string, open: OpenStore): void {
       expect(await directory().revokeManagementKey(77n, NOON_MS, audit('x'))).toBe('not_found');
     });
 
+    it('revokes management keys when the person who minted them may give them no longer', async () => {
+      const membership = {
+        accountId: 1n,
+        personId: 1n,
+        role: 'owner',
+        capNanousd: null,
+        capWindow: 'lifetime',
+      } as const;
+      await directory().createPerson(aPerson(1n, { isOperator: true }), audit('x'));
+      await directory().putMembership(membership, audit('x'));
+      const ofAccount = { accountId: 1n, role: 'viewer', mintedBy: 1n } as const;
+      await directory().createManagementKey(aManagementKey(7n, { mintedBy: 1n }), audit('x'));
+      await directory().createManagementKey(aManagementKey(8n, ofAccount), audit('x'));
+      await directory().createManagementKey(aManagementKey(9n, { ...ofAccount, mintedBy: null }), audit('x'));
+      const revoked = async () =>
+        (await directory().listManagementKeys(null, FIRST_PAGE))
+          .filter((key) => key.revokedMs !== null)
+          .map(({ id }) => id);
+      await directory().changePerson(1n, { isOperator: false }, null, audit('x'));
+      expect(await revoked()).toEqual([7n]);
+      await directory().putMembership({ ...membership, role: 'member' }, audit('x'));
+      expect(await revoked()).toEqual([7n, 8n]);
+    });
+
     it('keeps the audit newest first, filtered by account, actor, action, subject and time', async () => {
       await directory().createPerson(aPerson(1n), audit('a', { accountId: 1n, actorId: 5n, actorKind: 'person' }));
       await directory().createPerson(aPerson(2n), audit('b', { subject: 'person_2', atMs: NOON_MS + 10 }));

@@ -91,6 +91,27 @@ export function personKeysContract(name: string, open: OpenStore): void {
       expect(await works(7n)).toBe(true);
     });
 
+    it('lose their permissions when the person is no longer an owner, and keep those that a member was given', async () => {
+      const permissions = ['account_read'] as const;
+      const permissionsOf = async () => (await subject.store.findKey(7n))!.permissions;
+      await enrol({ ...MEMBER, role: 'owner' });
+      await subject.store.createKey(aKey(7n, 1n, { personId: 5n, permissions }));
+      await subject.store.createKey(aKey(8n, 1n, { permissions }));
+      await directory().putMembership({ ...MEMBER, role: 'owner', capNanousd: 5n }, audit('member.put'));
+      expect(await permissionsOf()).toEqual(permissions);
+      const { version } = await subject.store.keysChangedSince(null);
+      await directory().putMembership(MEMBER, audit('member.put'));
+      expect([await permissionsOf(), (await subject.store.findKey(8n))!.permissions]).toEqual([[], permissions]);
+      expect((await subject.store.keysChangedSince(version)).keys.map(({ id }) => id)).toEqual([7n]);
+      await subject.store.updateKey(7n, { allow: permissions });
+      await directory().putMembership({ ...MEMBER, role: 'viewer' }, audit('member.put'));
+      await directory().removeMembership(1n, 5n, audit('member.remove'));
+      expect(await permissionsOf()).toEqual(permissions);
+      await directory().putMembership({ ...MEMBER, role: 'owner' }, audit('member.put'));
+      await directory().removeMembership(1n, 5n, audit('member.remove'));
+      expect(await permissionsOf()).toEqual([]);
+    });
+
     it('are bounded in number, in each account, by those that are not revoked', async () => {
       await enrol();
       const create = (id: bigint) => subject.store.createKey(aKey(id, 1n, { personId: 5n }));

@@ -130,16 +130,31 @@ class MemoryDirectory implements MoneyOfPeople {
     const { accountId, personId } = membership;
     if (!this.#rows.people.has(personId)) return 'no_person';
     if (!this.#rows.accounts.has(accountId)) return 'no_account';
+    const before = this.#rows.members.get(memberName(accountId, personId));
     this.#rows.members.set(memberName(accountId, personId), membership);
     this.#followPerson(personId, atMs);
+    if (before?.role === 'owner' && membership.role !== 'owner') this.#endPermissions(accountId, personId);
     return 'stored';
   };
 
   removeMembership: Directory['removeMembership'] = async (accountId, personId, { atMs }) => {
+    const before = this.#rows.members.get(memberName(accountId, personId));
     if (!this.#rows.members.delete(memberName(accountId, personId))) return false;
     this.#followPerson(personId, atMs);
+    if (before?.role === 'owner') this.#endPermissions(accountId, personId);
     return true;
   };
+
+  #endPermissions(accountId: bigint, personId: bigint): void {
+    if (this.#rows.people.get(personId)?.isOperator) return;
+    const keys = [...this.#rows.keys.values()].filter(
+      (key) => key.personId === personId && key.accountId === accountId,
+    );
+    for (const key of keys.sort(byId)) {
+      if (key.permissions.length === 0 || key.revokedMs !== null) continue;
+      this.#rows.keys.set(key.id, { ...key, permissions: [], version: ++this.#rows.keyVersion });
+    }
+  }
 
   #followPerson(personId: bigint, nowMs: number): void {
     const keys = [...this.#rows.keys.values()].filter((key) => key.personId === personId && key.revokedMs === null);

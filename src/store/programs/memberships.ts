@@ -9,6 +9,7 @@ import {
   type PersonCap,
 } from '../people.ts';
 import { writeAudit } from './audit.ts';
+import { endGrantsIn } from './grants.ts';
 import { findPerson } from './people.ts';
 import { followPerson, VIEWER } from './person-keys.ts';
 import { type Program, query, rowOf, rowsOf } from './program.ts';
@@ -52,20 +53,22 @@ export function mayJoin({ unconfirmedIn }: Person, accountId: bigint | null): bo
 
 /** Under the account's lock: a batch reads a cap and then its window, and both must be from the same moment. */
 export function* storeMembership(membership: Membership, nowMs: number): Program<void> {
-  yield { lock: 'account', id: membership.accountId };
+  const { accountId, personId } = membership;
+  yield { lock: 'account', id: accountId };
+  const before = (yield* membershipsOf(personId)).find((each) => each.accountId === accountId);
   yield query(
     `INSERT INTO membership (account_id, person_id, role, cap, cap_window) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT (account_id, person_id)
      DO UPDATE SET role = excluded.role, cap = excluded.cap, cap_window = excluded.cap_window`,
-    membership.accountId,
-    membership.personId,
+    accountId,
+    personId,
     ACCOUNT_ROLES.indexOf(membership.role),
     membership.capNanousd,
     CAP_WINDOW.of[membership.capWindow],
   );
-  const { accountId, personId } = membership;
   yield query('DELETE FROM former_member WHERE account_id = ? AND person_id = ?', accountId, personId);
   yield* followPerson(personId, nowMs);
+  if (before?.role === 'owner' && membership.role !== 'owner') yield* endGrantsIn(accountId, personId, nowMs);
 }
 
 /** Ends the person's keys in the account and open links for them, until the person has a role there again. */
@@ -87,6 +90,7 @@ export function* removeMembership(accountId: bigint, personId: bigint, audit: Au
     personId,
   );
   yield* followPerson(personId, audit.atMs);
+  if (membershipOf(removed).role === 'owner') yield* endGrantsIn(accountId, personId, audit.atMs);
   yield* writeAudit(audit);
   return true;
 }

@@ -1,5 +1,6 @@
 import type { AuditRow, NewPerson, Person, PersonChange, SsoIdentity } from '../people.ts';
 import { writeAudit } from './audit.ts';
+import { endGrantsOfOperator } from './grants.ts';
 import { followPerson } from './person-keys.ts';
 import { insert, type Program, query, rowOf, rowsOf, type SqlValue } from './program.ts';
 
@@ -96,6 +97,7 @@ export function* changePerson(
   const cells = cellsOf(change);
   const changes = Object.keys(cells).map((column) => `${column} = ?, `);
   yield query(`UPDATE person SET ${changes.join('')} version = version + 1 WHERE id = ?`, ...Object.values(cells), id);
+  if (before.isOperator && change.isOperator === false) yield* endGrantsOfOperator(id, audit.atMs);
   yield* writeAudit(audit);
   return (yield* findPerson(id))!;
 }

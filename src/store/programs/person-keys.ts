@@ -5,7 +5,7 @@ import { type Program, query, rowsOf } from './program.ts';
 export const VIEWER = ACCOUNT_ROLES.indexOf('viewer');
 
 /** Every change of any key takes the next version number, so that caches that poll for changes see it. */
-const NEXT_VERSION = '(SELECT coalesce(max(version), 0) + 1 FROM api_key)';
+export const NEXT_KEY_VERSION = '(SELECT coalesce(max(version), 0) + 1 FROM api_key)';
 
 interface PersonKeyColumns {
   readonly id: bigint;
@@ -29,7 +29,7 @@ export function* followPerson(personId: bigint, nowMs: number): Program<void> {
   );
   for (const { id, works, person_disabled_ms: disabledMs } of keys) {
     if ((works === 1n) === (disabledMs === null)) continue;
-    const change = `UPDATE api_key SET person_disabled_ms = ?, version = ${NEXT_VERSION} WHERE id = ?`;
+    const change = `UPDATE api_key SET person_disabled_ms = ?, version = ${NEXT_KEY_VERSION} WHERE id = ?`;
     yield query(change, works === 1n ? null : nowMs, id);
   }
 }
