@@ -42,13 +42,13 @@ function ask(files: ConsoleFiles, path: string, headers: Record<string, string> 
 describe('the files of the console', () => {
   const root = mkdtempSync(join(tmpdir(), 'tollgate-console-'));
   const folder = join(root, 'console');
-  const built = new ConsoleFiles(pathToFileURL(`${folder}/`));
+  const built = new ConsoleFiles('hosted', pathToFileURL(`${folder}/`));
 
   beforeAll(() => {
     mkdirSync(join(folder, 'assets'), { recursive: true });
     writeFileSync(
       join(folder, 'index.html'),
-      '<meta name="csp-nonce" content="%NONCE%"><style nonce="%NONCE%"></style>',
+      '<meta name="tollgate-mode" content="%TOLLGATE_MODE%"><meta name="csp-nonce" content="%NONCE%"><style nonce="%NONCE%"></style>',
     );
     writeFileSync(join(folder, 'assets/index-AbC1.js'), SCRIPT);
     writeFileSync(join(folder, 'assets/index-AbC1.js.gz'), gzipSync(SCRIPT));
@@ -80,6 +80,10 @@ describe('the files of the console', () => {
     expect(nonces[0]).not.toBe(nonces[1]);
   });
 
+  test('says in which mode the gateway is', () => {
+    expect(ask(built, '/console').body.toString()).toContain('<meta name="tollgate-mode" content="hosted">');
+  });
+
   test('lets assets be kept for ever, and sends them compressed to browsers that accept it', () => {
     const plain = ask(built, '/console/assets/index-AbC1.js');
     const packed = ask(built, '/console/assets/index-AbC1.js', { 'accept-encoding': 'br, gzip' });
@@ -96,7 +100,7 @@ describe('the files of the console', () => {
   });
 
   test('says which command builds it if it is not there', () => {
-    const { status, body } = ask(new ConsoleFiles(pathToFileURL(`${root}/nowhere/`)), '/console');
+    const { status, body } = ask(new ConsoleFiles('hosted', pathToFileURL(`${root}/nowhere/`)), '/console');
     expect([status, body.toString()]).toEqual([503, expect.stringContaining('npm run console:build')]);
   });
 });

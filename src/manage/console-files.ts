@@ -21,21 +21,26 @@ interface ConsoleFile {
   readonly gzipped: Buffer | null;
 }
 
-/** Where an HTML page has the nonce of its response. */
+/** Where an HTML page has the nonce of its response, and the mode of the gateway. */
 const NONCE = '%NONCE%';
+const MODE = '%TOLLGATE_MODE%';
+
+export type ConsoleMode = 'local' | 'hosted';
 
 /**
  * The web console: static files that are read when they are first asked for, and then kept. Every other path below
  * `/console` is a page of the console, which finds out by itself what to show.
  */
 export class ConsoleFiles {
+  readonly #mode: ConsoleMode;
   readonly #folder: URL;
   readonly #files = new Map<string, ConsoleFile>();
   /** Read at the first request, so that the start does not wait for it. */
   #names: ReadonlySet<string> | null = null;
   #page: string | null = null;
 
-  constructor(folder: URL = FOLDER) {
+  constructor(mode: ConsoleMode, folder: URL = FOLDER) {
+    this.#mode = mode;
     this.#folder = folder;
   }
 
@@ -57,7 +62,7 @@ export class ConsoleFiles {
       return;
     }
     const nonce = randomBytes(16).toString('base64');
-    const body = Buffer.from(this.#page.replaceAll(NONCE, nonce));
+    const body = Buffer.from(this.#page.replaceAll(NONCE, nonce).replace(MODE, this.#mode));
     const lines = headerLines({
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',

@@ -64,7 +64,7 @@ export class ManageHandler {
 
   constructor(terms: ManageTerms) {
     this.#terms = terms;
-    this.#pages = new PublicPages(terms.version, MANAGE_PREFIX);
+    this.#pages = new PublicPages(terms.version, MANAGE_PREFIX, terms.signIn === null ? 'local' : 'hosted');
   }
 
   /** Ends the responses that would go on for ever. */

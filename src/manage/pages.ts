@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { headerLines } from '../http1/headers.ts';
 import type { InboundRequest, OutboundResponse } from '../http1/server.ts';
-import { ConsoleFiles } from './console-files.ts';
+import { ConsoleFiles, type ConsoleMode } from './console-files.ts';
 import { openapiDocument } from './openapi/document.ts';
 import { DOCS_FILES, DOCUMENT_PATH, isConsolePath } from './paths.ts';
 
@@ -24,12 +24,13 @@ const SAFETY = {
 
 /** `/openapi.json`, the page that shows it, and the console. Each file is read once, when it is first asked for. */
 export class PublicPages {
-  readonly #console = new ConsoleFiles();
+  readonly #console: ConsoleFiles;
   readonly #pages = new Map<string, Page>();
   readonly #version: string;
   readonly #managePrefix: string;
 
-  constructor(version: string, managePrefix: string) {
+  constructor(version: string, managePrefix: string, mode: ConsoleMode) {
+    this.#console = new ConsoleFiles(mode);
     this.#version = version;
     this.#managePrefix = managePrefix;
   }

@@ -2,13 +2,18 @@ const STORED = 'tollgate.token';
 
 const CHANNEL = 'tollgate.token';
 
+/** The gateway writes its mode into the page. In hosted mode people sign in, and no link may decide who they are. */
+function isHosted(): boolean {
+  return document.querySelector<HTMLMetaElement>('meta[name="tollgate-mode"]')?.content === 'hosted';
+}
+
 /**
  * In local mode the link that `serve` prints has a token in its fragment, which no server sees. It is kept for this tab only
  * and leaves the address bar at once. Returns whether there was one.
  */
 export function takeTokenFromAddress(): boolean {
   const token = new URLSearchParams(location.hash.slice(1)).get('token');
-  if (token === null || token === '') return false;
+  if (token === null || token === '' || isHosted()) return false;
   keepToken(token);
   history.replaceState(history.state, '', location.pathname + location.search);
   return true;
