@@ -78,7 +78,6 @@ const INSIDE_BY_NAME = [
     'webhookDueRows',
     'webhookDueRowsFactor',
     'webhookDueRowsMax',
-    'webhookDeliveriesAtOnce',
     'webhookAnswerBytesMax',
     'webhookLeaseMs',
     'webhookPauseMaxMs',

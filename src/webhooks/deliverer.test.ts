@@ -318,7 +318,7 @@ describe('several deliveries', () => {
   test('to a slow origin leave room for others, and are sent when it has answered', async () => {
     start();
     answer = () => 'silence';
-    const slow = LIMITS.webhookDeliveriesAtOnce;
+    const slow = 2 * LIMITS.webhookOriginAtOnce;
     for (let at = 0; at < slow; at++) {
       await putHook(`slow-${at}`);
       await sendTest(`slow-${at}`);

@@ -100,11 +100,12 @@ export class WebhookDeliverer {
     return due.length === limit;
   }
 
-  /** An account with many slow receivers leaves room for the webhooks of others. */
+  /** An account with many slow receivers, and several such accounts, leave room for the webhooks of others. */
   #mayBegin({ accountId }: DueWebhook): boolean {
     let ofAccount = 0;
     for (const running of this.#running.values()) if (running.accountId === accountId) ofAccount++;
-    return ofAccount < LIMITS.webhookAccountAtOnce;
+    const freeFor = LIMITS.webhookDeliveriesAtOnce - LIMITS.webhookPlacesReserved;
+    return ofAccount === 0 || (ofAccount < LIMITS.webhookAccountAtOnce && this.#running.size < freeFor);
   }
 
   #begin({ id, accountId, url }: DueWebhook): void {
