@@ -18,6 +18,8 @@ export const MANAGEMENT_LIMITS = {
   /** How long the old secret of a key works after a rotation, unless the operator says otherwise, and at most. */
   keyGraceMs: 24 * 60 * 60_000,
   keyGraceMaxMs: 30 * 24 * 60 * 60_000,
+  /** Requests to the management API that one caller may have under way, until it has read their responses. */
+  managementRequestsMax: 16,
   /** Exports of lists that one caller may have under way. */
   managementExportsMax: 2,
   /** Rows of an export that are read and written at a time: calls wait meanwhile. */

@@ -6,19 +6,17 @@ import { LIMITS } from '../src/limits.ts';
 import { commandLine } from '../src/operator/actor.ts';
 import { type OperatorServices, runVerb } from '../src/operator/operator.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
+import { until } from './until.ts';
 
 let harness: Harness;
 let caller: MintedKey;
 let account: string;
-const secrets = { operator: '', viewer: '' };
+const secrets = { operator: '', viewer: '', colleague: '' };
 
 beforeAll(async () => {
   harness = await startHarness({ hosted: true });
   caller = await harness.mint();
   account = formatId(ACCOUNT_PREFIX, caller.accountId);
-  const expires_at = Math.floor(Date.now() / 1000) + 3600;
-  const mint = async (terms: object): Promise<string> =>
-    ((await runVerb(services(), 'managementkeys.mint', { expires_at, ...terms })) as { secret: string }).secret;
   secrets.operator = await mint({});
   secrets.viewer = await mint({ account, role: 'viewer' });
   const authorization = `Bearer ${caller.secret}`;
@@ -29,6 +27,11 @@ beforeAll(async () => {
   await harness.settled();
 });
 afterAll(() => harness.stop());
+
+async function mint(terms: object): Promise<string> {
+  const expires_at = Math.floor(Date.now() / 1000) + 3600;
+  return ((await runVerb(services(), 'managementkeys.mint', { expires_at, ...terms })) as { secret: string }).secret;
+}
 
 function services(): OperatorServices {
   const { books } = harness.running;
@@ -172,4 +175,35 @@ describe('the system', () => {
     expect(hosts.data[0]).toMatchObject({ object: 'host', state: 'well', events: [] });
     expect(hosts.data[0]!.models[0]).toMatchObject({ place: 1 });
   });
+});
+
+test('the management keys of one account have a bounded number of requests under way, and others are not affected', async () => {
+  secrets.colleague = await mint({ account, role: 'viewer' });
+  const { store } = harness.running.books;
+  const list = store.listAccountReceipts.bind(store);
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  let begun = 0;
+  store.listAccountReceipts = async (filter, page) => {
+    begun++;
+    await released;
+    return list(filter, page);
+  };
+  const who = (at: number) => (at % 2 === 0 ? 'viewer' : 'colleague');
+  const running = Array.from({ length: LIMITS.managementRequestsMax }, (_, at) =>
+    read(`/receipts?account=${account}`, who(at)),
+  );
+  await until(() => begun === LIMITS.managementRequestsMax, 'all requests have begun');
+  for (const key of ['viewer', 'colleague'] as const) {
+    const refused = await read('/me', key);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+    expect(await refused.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } });
+  }
+  expect((await read('/me', 'operator')).status).toBe(200);
+  release();
+  for (const response of await Promise.all(running)) {
+    expect(response.status).toBe(200);
+    await response.text();
+  }
+  store.listAccountReceipts = list;
+  await until(async () => (await read('/me', 'viewer')).status === 200, 'requests are answered again');
 });

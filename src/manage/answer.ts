@@ -4,4 +4,6 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
   /** `Set-Cookie` values. */
   readonly cookies?: readonly string[];
+  /** Called once the response is over. */
+  readonly end?: () => void;
 }

@@ -57,6 +57,7 @@ export interface ManageTerms extends ManagerTerms {
 export class ManageHandler {
   readonly #terms: ManageTerms;
   readonly #pages: PublicPages;
+  readonly #requests = new CallerSlots('requests', LIMITS.managementRequestsMax);
   readonly #exports = new CallerSlots('exports', LIMITS.managementExportsMax);
   readonly #feedSlots = new CallerSlots('feeds', LIMITS.receiptFeedsPerCallerMax, LIMITS.receiptFeedsMax);
   readonly #feeds = new Set<FeedStream>();
@@ -94,7 +95,9 @@ export class ManageHandler {
       await this.#send(answer, response, requestId);
       return;
     }
-    const { status, body, headers, cookies = [] } = answer;
+    const { status, body, headers, cookies = [], end = null } = answer;
+    if (response.destroyed) end?.();
+    else response.onClose = end;
     const text = stringifyJson(body);
     const common = {
       'content-type': 'application/json; charset=utf-8',
@@ -180,7 +183,20 @@ export class ManageHandler {
     );
   }
 
+  /** Its slot is free when its response has been read. Feeds and exports have slots of their own. */
   async #perform(asked: Asked, format: ExportFormat | null): Promise<AnyAnswer> {
+    const end = this.#requests.take(payerOf(asked.principal));
+    let isOver = true;
+    try {
+      const answer = await this.#authorized(asked, format);
+      isOver = answer instanceof FeedStream || 'list' in answer;
+      return isOver ? answer : { ...(answer as Answer), end };
+    } finally {
+      if (isOver) end();
+    }
+  }
+
+  async #authorized(asked: Asked, format: ExportFormat | null): Promise<AnyAnswer> {
     const { principal, route, input } = asked;
     const services = this.#terms.servicesFor(principal.actor);
     const allowed = await authorize(principal, route, input, services);
@@ -213,7 +229,7 @@ export class ManageHandler {
     check: () => Promise<void>,
   ): Promise<FeedStream> {
     const filter = await feedFilterOf(allowed, services);
-    const end = this.#feedSlots.take(principal.actor);
+    const end = this.#feedSlots.take(payerOf(principal));
     try {
       const stream = await FeedStream.open({
         feed: this.#terms.receiptFeed,
@@ -237,12 +253,12 @@ export class ManageHandler {
 
   /** Everything that the filters allow, or as many rows as `limit` says. */
   async #export(
-    { principal: { actor, isOperator }, route }: Asked,
+    { principal, route }: Asked,
     input: Record<string, unknown>,
     format: ExportFormat,
     { run, check }: { run(input: Record<string, unknown>): Promise<object>; check(): Promise<void> },
   ): Promise<ExportAnswer> {
-    const end = this.#exports.take(actor);
+    const end = this.#exports.take(payerOf(principal));
     const isPaged = 'limit' in inputSchema(inputSchemaOf(route)).properties;
     let left = typeof input.limit === 'number' ? input.limit : Number.POSITIVE_INFINITY;
     // A search may find fewer rows than were asked for although more follow.
@@ -260,7 +276,7 @@ export class ManageHandler {
           .replace(/\{\w+\}/g, '')
           .replaceAll(/\W+/g, '-'),
         row: rowSchemaOf(route)!,
-        hidden: isOperator ? [] : (route.operatorMembers ?? []),
+        hidden: principal.isOperator ? [] : (route.operatorMembers ?? []),
         first: await read(asked),
         more: async (after) => {
           await check();
@@ -310,6 +326,12 @@ async function resultOf(
       'A management key cannot create management keys, because they would outlive it.',
     );
   return runVerb(services, verb, input);
+}
+
+/** Who has the slots of a request: the management keys of one account share them, because it may have many keys. */
+function payerOf({ actor, isOperator, roles }: Principal): Actor {
+  const [accountId = null] = roles.keys();
+  return actor.kind === 'management_key' && !isOperator ? { ...actor, id: accountId } : actor;
 }
 
 const NO_ROUTE = { methods: [] };
