@@ -14,6 +14,10 @@ export const LIMITS = {
   /** Bytes of all request bodies in memory, from the first byte to the end of the call; and of one key's. Results of jobs: the same. */
   bodiesBytesMax: 512 * 1024 * 1024,
   bodiesBytesPerKeyMax: 128 * 1024 * 1024,
+  /** Bytes of all responses in memory that are arriving or that clients have not read, and of one account's; what is not counted of each. */
+  answersBytesMax: 1024 * 1024 * 1024,
+  answersBytesPerAccountMax: 256 * 1024 * 1024,
+  answerBytesFree: 64 * 1024,
   /** Largest body of a request that is not a call, for example one that stores a key. */
   plainBodyBytesMax: 64 * 1024,
   /** A JSON key with escapes is expensive to read, so it counts as this many keys, and fewer values are allowed beside it. */

@@ -1,4 +1,5 @@
 import type { ClientSink } from '../src/gateway/client-sink.ts';
+import { AnswerRoom, answerMemory } from '../src/gateway/guards/answer-room.ts';
 
 export interface SentHead {
   readonly status: number;
@@ -18,6 +19,7 @@ export class FakeSink implements ClientSink {
   /** Writes are taken, but answered with "wait for drain". */
   isFull = false;
   sent: SentHead | null = null;
+  room = new AnswerRoom(answerMemory(), null);
 
   /** Notes `head`, `write`, `end` and `destroy` in the trace. */
   constructor(trace: string[] = []) {

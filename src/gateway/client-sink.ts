@@ -1,3 +1,5 @@
+import type { AnswerRoom } from './guards/answer-room.ts';
+
 /** A complete response, ready to send to the client. */
 export interface WholeAnswer {
   readonly status: number;
@@ -11,6 +13,8 @@ export interface ClientSink {
   /** The connection is closed or was abandoned. */
   readonly gone: boolean;
   readonly headSent: boolean;
+  /** Counts the memory of the response. */
+  readonly room: AnswerRoom;
   /** Runs if the connection closes before the response is finished; immediately if it already has. */
   onGone(listener: () => void): void;
   onDrain(listener: () => void): void;

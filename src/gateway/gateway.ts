@@ -12,6 +12,7 @@ import type { CallTracing } from './call-trace.ts';
 import type { TokenCounter } from './counting/token-counter.ts';
 import type { ExchangeRecord } from './exchange-record.ts';
 import type { BodyBudgets } from './guards/body-budgets.ts';
+import type { BodyMemory } from './guards/body-memory.ts';
 import type { CallSlots } from './guards/call-slots.ts';
 import type { DeploymentWork } from './guards/deployment-work.ts';
 import type { KeptBudget } from './guards/kept-budget.ts';
@@ -45,6 +46,8 @@ export interface Gateway {
   readonly slots: CallSlots;
   readonly bodyBudgets: BodyBudgets;
   readonly deploymentWork: DeploymentWork;
+  /** The memory of responses. */
+  readonly answers: BodyMemory;
   readonly countTokens: Pick<TokenCounter, 'count'>;
   readonly tokenFactors: TokenFactors;
   /** Null: calls are not traced. */

@@ -1,4 +1,5 @@
 import type { ClientSink } from '../gateway/client-sink.ts';
+import type { AnswerRoom } from '../gateway/guards/answer-room.ts';
 import { SilenceLimit } from '../gateway/guards/silence.ts';
 import type { OutboundResponse } from '../http1/server.ts';
 import type { Clock } from '../kit/clock.ts';
@@ -16,6 +17,7 @@ export interface SinkTerms {
 export class ResponseSink implements ClientSink {
   readonly #response: OutboundResponse;
   readonly #terms: SinkTerms;
+  readonly room: AnswerRoom;
   #gone = false;
   #ended = false;
   #onGone: (() => void) | null = null;
@@ -24,9 +26,10 @@ export class ResponseSink implements ClientSink {
   /** The rest of a large response. */
   #rest: Buffer | null = null;
 
-  constructor(response: OutboundResponse, terms: SinkTerms) {
+  constructor(response: OutboundResponse, terms: SinkTerms, room: AnswerRoom) {
     this.#response = response;
     this.#terms = terms;
+    this.room = room;
     response.onClose = () => this.#closed();
     response.onDrain = () => this.#drained();
   }
@@ -54,7 +57,9 @@ export class ResponseSink implements ClientSink {
   }
 
   write(bytes: Buffer | string): boolean {
-    return this.#response.write(bytes);
+    const hasRoom = this.#response.write(bytes);
+    if (!hasRoom) this.room.leaveUnread(this.#response.pendingBytes);
+    return hasRoom;
   }
 
   end(bytes: Buffer | string = ''): void {
@@ -63,7 +68,14 @@ export class ResponseSink implements ClientSink {
     if (this.#terms.draining()) this.#response.closes = true;
     if (bytes.length <= LIMITS.responsePieceBytes) this.#response.end(bytes);
     else this.#endInPieces(typeof bytes === 'string' ? Buffer.from(bytes) : bytes);
-    if (!this.gone && (this.#rest !== null || this.#response.pendingBytes > 0)) this.#watchReader();
+    const unreadBytes = this.gone ? 0 : (this.#rest?.length ?? 0) + this.#response.pendingBytes;
+    this.room.end(unreadBytes);
+    if (unreadBytes > 0) this.#watchReader();
+  }
+
+  /** Ends the count of a response that was not sent, because its client is gone. */
+  callEnds(): void {
+    if (!this.#ended) this.room.end(0);
   }
 
   /** A listener refers to its whole call, and this sink outlives the call in the old heap: see docs/decisions/0016. */
@@ -104,11 +116,15 @@ export class ResponseSink implements ClientSink {
   #drained(): void {
     this.#stall?.touch();
     if (this.#rest !== null) this.#endInPieces(this.#rest);
-    else this.#onDrain?.();
+    else {
+      this.room.leaveUnread(0);
+      this.#onDrain?.();
+    }
   }
 
   #closed(): void {
     this.#stall?.stop();
+    this.room.leaveUnread(0);
     if (this.#ended || this.#gone) return;
     this.#gone = true;
     this.#onGone?.();

@@ -38,3 +38,12 @@ function clientReads(response: OutboundResponse): Promise<void> {
     response.onClose = resolve;
   });
 }
+
+/** Calls back when the response has been sent or has ended, after the listeners that are there already. */
+export function callAfter(response: OutboundResponse, whenSent: () => void): void {
+  const { onClose } = response;
+  response.onClose = () => {
+    onClose?.();
+    whenSent();
+  };
+}

@@ -3,6 +3,8 @@ import { missingPermission } from '../accounts/permissions.ts';
 import { errorEnvelope, GatewayError } from '../canonical/errors.ts';
 import { REQUEST_PREFIX } from '../canonical/id-prefixes.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import { AnswerRoom } from '../gateway/guards/answer-room.ts';
+import type { BodyMemory } from '../gateway/guards/body-memory.ts';
 import { FREE_LINES } from '../gateway/receipt-headers.ts';
 import { asGatewayError, errorLines, identityLines } from '../gateway/refuse.ts';
 import { headerLine, headerLines } from '../http1/headers.ts';
@@ -18,7 +20,6 @@ import type {
 import { formatId } from '../kit/ids.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
-import type { BodyMemory } from './body-memory.ts';
 import { answerBrokenCall } from './broken-request.ts';
 import { logRequest } from './call-log.ts';
 import { checkAgain } from './check-again.ts';
@@ -34,7 +35,7 @@ import { checkBodyHead, checkHead } from './request-head.ts';
 import { ResponseSink, type SinkTerms } from './response-sink.ts';
 import { type Found, pathOf, queryOf, Router, unescapedParam } from './router.ts';
 import type { CallRoute, PlainAnswer, PlainRequest, PlainRoute, PublicRoute, Route } from './routes.ts';
-import { isWhole, sendPieces } from './send-pieces.ts';
+import { callAfter, isWhole, sendPieces } from './send-pieces.ts';
 
 export interface ServerTerms {
   readonly createHttpServer: CreateHttpServer;
@@ -99,7 +100,7 @@ class RequestHandler {
   }
 
   receive(request: InboundRequest, response: OutboundResponse): void {
-    const { gateway, guard, draining } = this.#terms;
+    const { gateway, guard, manage, draining } = this.#terms;
     const id = gateway.ids.next();
     const requestId = formatId(REQUEST_PREFIX, id);
     response.requestId = requestId;
@@ -117,7 +118,6 @@ class RequestHandler {
     const unclear = checkHead(request);
     if (draining() || unclear !== null) response.closes = true;
     const { headers } = request;
-    const { manage } = this.#terms;
     const isManagement = manage?.serves(request.url) === true;
     const refused =
       unclear ?? checkOrigin(request.method, headers, isManagement ? { ...guard, ...NO_EXCEPTIONS } : guard);
@@ -162,13 +162,12 @@ class RequestHandler {
   /** Checks the caller's limits and the headers of the body. */
   #admit(pending: PendingRequest, caller: Caller, isCall: boolean): void {
     pending.caller = caller;
-    const permission = pending.found?.route.permission;
     const route = pending.found?.route;
     const isCharged = route === undefined || 'wire' in route || route.readsBody === undefined;
     const refused =
       this.#terms.turnAway(caller, isCall) ??
       (isCharged ? this.#chargeBytes(caller, Number(pending.request.headers['content-length'])) : null) ??
-      (permission === undefined ? null : missingPermission(caller, permission)) ??
+      (route?.permission === undefined ? null : missingPermission(caller, route.permission)) ??
       checkBodyHead(pending.request.headers);
     if (refused !== null) this.#refuse(pending, refused);
     else if (pending.found !== null) this.#read(pending, pending.found);
@@ -244,7 +243,7 @@ class RequestHandler {
   async #call(pending: PendingRequest, { route, model }: Found, { wire, run }: CallRoute, body: Buffer): Promise<void> {
     const { gateway, log } = this.#terms;
     const { id, requestId, startedMs, request } = pending;
-    const sink = new ResponseSink(pending.response, this.#sinkTerms);
+    const sink = this.#sinkOf(pending);
     const common = { id, requestId, wire, caller: callerOf(pending), headers: request.headers, body, startedMs };
     const trace = gateway.tracing === null ? null : gateway.tracing.begin(request.headers);
     const call = { ...common, route: `/v1${route.path}`, pathModel: model ?? null, trace };
@@ -256,6 +255,7 @@ class RequestHandler {
       sink.destroy();
     } finally {
       gateway.shutdown.callEnds();
+      sink.callEnds();
       this.#freeBody(pending);
     }
   }
@@ -333,16 +333,21 @@ class RequestHandler {
     this.#sendWhole(pending, status, identityLines(pending.requestId, null, null) + lines, body);
   }
 
+  #sinkOf({ response, caller }: PendingRequest): ResponseSink {
+    return new ResponseSink(response, this.#sinkTerms, new AnswerRoom(this.#terms.gateway.answers, caller));
+  }
+
   #sendWhole(
-    { request, response }: PendingRequest,
+    pending: PendingRequest,
     status: number,
     lines: string,
     body: string | Buffer,
     whenSent?: () => void,
   ): void {
+    const { request, response } = pending;
     const isGone = response.destroyed;
     response.head(status, lines, Buffer.byteLength(body));
-    const sink = new ResponseSink(response, this.#sinkTerms);
+    const sink = this.#sinkOf(pending);
     if (isGone) whenSent?.();
     else if (whenSent !== undefined) callAfter(response, whenSent);
     if (!isStillSending(request, response)) sink.end(body);
@@ -387,13 +392,4 @@ function answeredCors({ request, response, requestId }: PendingRequest, origins:
   }
   response.addLines(headerLines(corsHeaders(headers, origins)));
   return false;
-}
-
-/** Calls back when the response has been sent or has ended, after the listeners that are there already. */
-function callAfter(response: OutboundResponse, whenSent: () => void): void {
-  const { onClose } = response;
-  response.onClose = () => {
-    onClose?.();
-    whenSent();
-  };
 }

@@ -1,4 +1,5 @@
 import type { ClientSink, WholeAnswer } from '../gateway/client-sink.ts';
+import { AnswerRoom, answerMemory } from '../gateway/guards/answer-room.ts';
 
 /** Stands for the client of a job's call: keeps the response, and is gone once the job is cancelled. */
 export class JobSink implements ClientSink {
@@ -7,6 +8,8 @@ export class JobSink implements ClientSink {
   #head: { readonly status: number; readonly lines: string } | null = null;
   #ended = false;
   gone = false;
+  /** Set when the job runs, because only then its account is known. */
+  room = new AnswerRoom(answerMemory(), null);
 
   get headSent(): boolean {
     return this.#head !== null;

@@ -3,6 +3,7 @@ import type { GatewayError } from '../canonical/errors.ts';
 import type { Call } from '../gateway/call.ts';
 import { exchange } from '../gateway/exchange.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import { AnswerRoom } from '../gateway/guards/answer-room.ts';
 import { hangupFacts } from '../gateway/hangup-facts.ts';
 import { type HoldRefused, takeWorstCase } from '../gateway/take-money.ts';
 import { type HoldRequest, type Ledger, type ReserveResult, StoreUnavailable } from '../ledger/ledger.ts';
@@ -162,7 +163,12 @@ async function attempt(services: JobServices, job: Job, sink: JobSink): Promise<
   const attempting = gatewayFor(gateway, ledger, pinned, (error) => {
     refused = error;
   });
-  await exchange(attempting, call, sink);
+  sink.room = new AnswerRoom(gateway.answers, caller);
+  try {
+    await exchange(attempting, call, sink);
+  } finally {
+    sink.room.end(0);
+  }
   if (ledger.hasStarted) return ledger.end ?? { kind: 'left' };
   if (sink.gone) return cancel(services, job);
   return ledger.refusal !== null ? afterRefusal(services, job, ledger.refusal) : afterError(services, job, refused);

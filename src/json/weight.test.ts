@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { weighJson } from './weight.ts';
+import { heapBytesOfJson, weighJson } from './weight.ts';
 
 const weigh = (text: string): number => weighJson(Buffer.from(text), Number.POSITIVE_INFINITY);
 
@@ -23,4 +23,9 @@ test.each(['\n', '\r'])('a quote in one line of a frame hides nothing in the nex
 
 test('stops above the maximum', () => {
   expect(weighJson(Buffer.from('[],'.repeat(1_000)), 50)).toBeLessThan(100);
+});
+
+test('a list of empty lists takes much more memory than its text, and a long text does not', () => {
+  expect(heapBytesOfJson('[],'.repeat(100))).toBeGreaterThan(6_000);
+  expect(heapBytesOfJson(`"${'a'.repeat(1_000)}"`)).toBeLessThan(1_100);
 });

@@ -103,6 +103,11 @@ export class SseFramer {
     this.#begun = new GrowingBuffer();
   }
 
+  /** Bytes of the frame that has not ended. */
+  get begunBytes(): number {
+    return this.#begun.length;
+  }
+
   /** A frame is handed out with the CR of its blank line; an LF that comes later begins the next frame. */
   push(chunk: Buffer, onFrame: (frame: SseFrame) => void, take: TakeFrames = takeNone): void {
     const bytes = this.#head === null ? chunk : this.#withoutMark(chunk);

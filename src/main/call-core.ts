@@ -1,12 +1,13 @@
 import { TokenCounter } from '../gateway/counting/token-counter.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import { answerMemory } from '../gateway/guards/answer-room.ts';
 import { BodyBudgets } from '../gateway/guards/body-budgets.ts';
+import { BodyMemory } from '../gateway/guards/body-memory.ts';
 import { CallSlots } from '../gateway/guards/call-slots.ts';
 import { DeploymentWork } from '../gateway/guards/deployment-work.ts';
 import { KeptBudget } from '../gateway/guards/kept-budget.ts';
 import { Shutdown } from '../gateway/guards/shutdown.ts';
 import { LearnedFactors } from '../gateway/token-factors.ts';
-import { BodyMemory } from '../http/body-memory.ts';
 import { logCall } from '../http/call-log.ts';
 import { type MetricSources, Metrics } from '../http/metrics.ts';
 import { ConnectionLimit } from '../http1/connection-limit.ts';
@@ -45,11 +46,12 @@ export function buildCallCore(parts: CallParts): CallCore {
   shutdown.onDue(() => ledger.stopRetrying());
   const connectionLimit = new ConnectionLimit(config.loadLimits.connections, state.connections);
   const bodyMemory = new BodyMemory(state.bodies);
+  const answers = answerMemory(state.answers);
   const timers = watchTimers(log);
   const sources = { shutdown, connectionLimit, bodyMemory, timerErrors: () => timers.errors };
   const metrics = new Metrics(metricSources(parts, { ...sources, lagMs: () => guards.eventLoopLagMs() }), parts);
   const count = (reason: string): void => metrics.turnedAway(reason);
-  const guards = buildGuards({ config, clock, log, ledger, shutdown, egress, state, count });
+  const guards = buildGuards({ config, clock, log, ledger, shutdown, egress, state, answers, count });
   const refusals = openRefusalLog(books.store, clock, log);
   const gateway: Gateway = {
     clock,
@@ -69,6 +71,7 @@ export function buildCallCore(parts: CallParts): CallCore {
     shutdown,
     bodyBudgets: new BodyBudgets(config.rateLimit, clock, count, state.bodySpending),
     deploymentWork: new DeploymentWork(clock),
+    answers,
     slots: new CallSlots(config.rateLimit, count, state.slots),
     prices: () => inForce.prices,
     hosts: () => inForce.hosts,

@@ -1,6 +1,8 @@
 import type { Caller } from '../accounts/authenticate.ts';
 import type { GatewayError } from '../canonical/errors.ts';
 import type { Config } from '../config/config.ts';
+import { refuseUnread } from '../gateway/guards/answer-room.ts';
+import type { BodyMemory } from '../gateway/guards/body-memory.ts';
 import { LoadWatch, overloaded } from '../gateway/guards/load.ts';
 import { type RateLimiter, TokenBuckets, tooManyRequests } from '../gateway/guards/rate-limiter.ts';
 import type { Shutdown } from '../gateway/guards/shutdown.ts';
@@ -34,12 +36,13 @@ export interface GuardServices {
   readonly shutdown: Pick<Shutdown, 'callsInProcess'>;
   readonly egress: Pick<HostSenders, 'waiting'>;
   readonly state: Pick<ThreadState, 'buckets' | 'figures'>;
+  readonly answers: BodyMemory;
   /** Counts refused requests. */
   count(reason: string): void;
 }
 
 export function buildGuards(services: GuardServices): Guards {
-  const { clock, count, egress } = services;
+  const { clock, count, egress, answers } = services;
   const { buckets, figures } = services.state;
   const { requestsPerSecond, burst } = services.config.rateLimit;
   const limit = requestsPerSecond === null ? null : { requestsPerSecond, burst };
@@ -48,11 +51,17 @@ export function buildGuards(services: GuardServices): Guards {
   const load = watchLoad(services, eventLoop);
   return {
     rateLimiter,
-    turnAway: ({ keyId }, isCall) => {
+    turnAway: (caller, isCall) => {
+      const { keyId } = caller;
       // Local calls without a key are the operator's own, so they have no rate limit.
       if (limit !== null && keyId !== null && !rateLimiter!.take(keyId)) {
         count('rate');
         return tooManyRequests(limit);
+      }
+      const unread = refuseUnread(answers, caller);
+      if (unread !== null) {
+        count('unread');
+        return unread;
       }
       const reason = isCall ? load.reason() : null;
       if (reason === null) return null;

@@ -1,6 +1,6 @@
 import type { Gateway } from '../gateway/gateway.ts';
+import { BodyMemory } from '../gateway/guards/body-memory.ts';
 import { hangupFacts } from '../gateway/hangup-facts.ts';
-import { BodyMemory } from '../http/body-memory.ts';
 import { intakePlaces, resultPlaces } from '../http/jobs/group-places.ts';
 import { jobRoutes } from '../http/jobs/job-routes.ts';
 import { keyRoutes } from '../http/key-routes.ts';

@@ -56,6 +56,10 @@ export class VerbatimStream implements StreamRelay {
     return this.#terms.reader.relayedBytes;
   }
 
+  get keptBytes(): number {
+    return this.#terms.reader.keptBytes ?? 0;
+  }
+
   get terminal(): boolean {
     return this.#terms.reader.terminal;
   }

@@ -8,6 +8,7 @@ import type { Bill } from '../../wires/bill.ts';
 import { type ClientHalf, HostAnswerBroken, type HostError } from '../../wires/wire.ts';
 import type { CallLimits } from '../call-limits.ts';
 import type { ClientSink, WholeAnswer } from '../client-sink.ts';
+import { noRoomForAnswer } from '../guards/answer-room.ts';
 import type { Shutdown } from '../guards/shutdown.ts';
 import type { HostCall } from '../host-call.ts';
 import type { Outcome } from '../outcome.ts';
@@ -152,6 +153,12 @@ export function connectionFault(
 export function brokenAnswerFault(error: Error): HostFault {
   const forCaller = error instanceof HostAnswerBroken ? (error.hostError?.forCaller ?? null) : null;
   return { words: error.message, retryable: forCaller === null, sign: HOST_FAILED, forCaller };
+}
+
+/** The response takes up more memory than is left. The host has done its work. */
+export function noRoomFault(): HostFault {
+  const words = 'no memory for the response';
+  return { words, retryable: false, sign: NOTHING_LEARNED, forCaller: noRoomForAnswer() };
 }
 
 /** 1 if the host may also bill for a request that was repeated on a new connection. */

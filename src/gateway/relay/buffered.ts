@@ -3,9 +3,7 @@ import { GatewayError } from '../../canonical/errors.ts';
 import type { Ended } from '../../canonical/receipt.ts';
 import { MISSING_USAGE } from '../../canonical/usage.ts';
 import type { AnswerReceiver, RequestControl } from '../../hosts/directory.ts';
-import { withoutByteOrderMark } from '../../kit/byte-order-mark.ts';
 import type { Timer } from '../../kit/clock.ts';
-import { LIMITS } from '../../limits.ts';
 import type { Bill } from '../../wires/bill.ts';
 import { type BufferedAnswer, HostAnswerBroken, type HostError } from '../../wires/wire.ts';
 import type { WholeAnswer } from '../client-sink.ts';
@@ -30,6 +28,7 @@ import {
   silenceFault,
 } from './attempt.ts';
 import { CancelDecision } from './cancel-decision.ts';
+import { WholeBody } from './whole-body.ts';
 
 /** Waits for the host's complete response. The client gets nothing before the settlement. */
 export function relayBuffered(terms: AttemptTerms): Promise<AttemptResult> {
@@ -39,10 +38,9 @@ export function relayBuffered(terms: AttemptTerms): Promise<AttemptResult> {
 class BufferedRelay implements AnswerReceiver {
   readonly #terms: AttemptTerms;
   readonly #resolve: (result: AttemptResult) => void;
-  readonly #chunks: Buffer[] = [];
+  readonly #body: WholeBody;
   #forgetShutdown: () => void = () => {};
   #control: RequestControl | null = null;
-  #bytes = 0;
   #status = 0;
   #retryAfterMs: number | null = null;
   #timeLimit: Timer | null = null;
@@ -55,6 +53,7 @@ class BufferedRelay implements AnswerReceiver {
   constructor(terms: AttemptTerms, resolve: (result: AttemptResult) => void) {
     this.#terms = terms;
     this.#resolve = resolve;
+    this.#body = new WholeBody(terms.sink.room);
     this.#decision = new CancelDecision(terms.mayCancel);
   }
 
@@ -74,15 +73,13 @@ class BufferedRelay implements AnswerReceiver {
   }
 
   data(chunks: readonly Buffer[]): void {
-    for (const chunk of chunks) {
-      this.#bytes += chunk.length;
-      this.#chunks.push(chunk);
-    }
-    if (this.#bytes > LIMITS.responseBodyBytesMax) this.#breakOff('The response of the host exceeds the size limit.');
+    if (this.#over) return;
+    const fault = this.#body.add(chunks);
+    if (fault !== null) this.#giveUp(fault);
   }
 
   end(): void {
-    const body = withoutByteOrderMark(this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks));
+    const body = this.#body.join();
     const isAnswer = this.#status >= 200 && this.#status < 300;
     try {
       if (isAnswer) this.#answered(this.#terms.hostCall.spliceResponse(body));

@@ -3,7 +3,6 @@ import { GatewayError } from '../../canonical/errors.ts';
 import type { Ended } from '../../canonical/receipt.ts';
 import type { AnswerReceiver, RequestControl } from '../../hosts/directory.ts';
 import type { HostSign } from '../../hosts/host-sign.ts';
-import { withoutByteOrderMark } from '../../kit/byte-order-mark.ts';
 import type { Timer } from '../../kit/clock.ts';
 import { type SseFrame, SseFramer } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
@@ -26,6 +25,7 @@ import {
   isUnsent,
   NO_BODY,
   NOTHING_LEARNED,
+  noRoomFault,
   readHostFailure,
   repeatsOf,
   retryAfterMsOf,
@@ -34,6 +34,7 @@ import {
 import { CancelDecision } from './cancel-decision.ts';
 import { StreamOutlet } from './stream-outlet.ts';
 import { StreamTimes } from './stream-times.ts';
+import { WholeBody } from './whole-body.ts';
 
 /** Relays a host's stream frame by frame. The last frames are withheld until the settlement. */
 export function relayStreamed(terms: AttemptTerms): Promise<AttemptResult> {
@@ -58,8 +59,7 @@ class StreamedRelay implements AnswerReceiver {
   #firstContentMs: number | null = null;
   #retryAfterMs: number | null = null;
   /** The body of a response that is not an event stream: an error, or a host that did not stream. */
-  #body: Buffer[] | null = null;
-  #bodyBytes = 0;
+  #body: WholeBody | null = null;
   readonly #times: StreamTimes;
   #drainLimit: Timer | null = null;
   #linger: Timer | null = null;
@@ -104,7 +104,7 @@ class StreamedRelay implements AnswerReceiver {
     this.#firstByteMs = clock.monotonicMs() - this.#times.startedMs;
     this.#retryAfterMs = retryAfterMsOf(status, headers, clock);
     if (isEncoded(headers)) this.#breakOff('The host compressed its stream although we asked it not to.');
-    else if (isErrorStatus(status) || !isEventStream(headers)) this.#body = [];
+    else if (isErrorStatus(status) || !isEventStream(headers)) this.#body = new WholeBody(this.#terms.sink.room);
     // Keep-alives start with the host's own 200.
     else if (this.#clientEnded === null) this.#times.clientWritten();
   }
@@ -112,15 +112,15 @@ class StreamedRelay implements AnswerReceiver {
   data(chunks: readonly Buffer[]): void {
     if (this.#hasResult) return;
     this.#times.hostSpoke();
-    if (this.#body !== null) this.#collect(this.#body, chunks);
-    else this.#pass(chunks);
+    const fault = this.#body === null ? this.#pass(chunks) : this.#body.add(chunks);
+    if (fault !== null) this.#giveUp(fault);
   }
 
   end(): void {
     this.#linger?.cancel();
     if (this.#hasResult) return;
     try {
-      if (this.#body !== null) this.#readWhole(withoutByteOrderMark(Buffer.concat(this.#body)));
+      if (this.#body !== null) this.#readWhole(this.#body.join());
       else this.#endOfStream();
     } catch (error) {
       this.#giveUp(brokenAnswerFault(error as Error));
@@ -132,15 +132,6 @@ class StreamedRelay implements AnswerReceiver {
     if (!this.#hasResult) this.#giveUp(connectionFault(error, this.#terms, this.#control));
   }
 
-  #collect(body: Buffer[], chunks: readonly Buffer[]): void {
-    for (const chunk of chunks) {
-      this.#bodyBytes += chunk.length;
-      body.push(chunk);
-    }
-    if (this.#bodyBytes > LIMITS.responseBodyBytesMax)
-      this.#breakOff('The response of the host exceeds the size limit.');
-  }
-
   /** Handles an error before the stream, or a complete response where a stream was requested. */
   #readWhole(body: Buffer): void {
     if (isErrorStatus(this.#status)) {
@@ -150,26 +141,33 @@ class StreamedRelay implements AnswerReceiver {
     const frames = this.#terms.hostCall.answerAsStream(body);
     if (frames === null) throw new Error('The host sent neither an event stream nor a valid response.');
     this.#body = null;
-    this.#pass([frames]);
-    if (!this.#over) this.#endOfStream();
+    const fault = this.#pass([frames]);
+    if (fault !== null) this.#giveUp(fault);
+    else if (!this.#over) this.#endOfStream();
   }
 
-  #pass(chunks: readonly Buffer[]): void {
+  /** Returns why the stream must be given up; null if it may go on, or is over. */
+  #pass(chunks: readonly Buffer[]): HostFault | null {
     try {
       // In one piece, because repeated frames are recognised best if they are adjacent.
       const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
       this.#framer.push(bytes, this.#onFrame, this.#onBeginning);
     } catch (error) {
       this.#flush();
-      this.#giveUp(brokenAnswerFault(error as Error));
-      return;
+      return brokenAnswerFault(error as Error);
     }
     if (this.#firstContentMs === null && this.#stream.relayedBytes > 0) this.#noteFirstContent();
     this.#flush();
-    if (this.#stream.terminal) this.#hostFinished();
-    else if (this.#stream.relayedBytes > LIMITS.streamWordBytesMax)
-      this.#breakOff('The stream of the host exceeds the limit on text.');
-    else if (this.#stream.relayedBytes > 0) this.#times.contentBegan();
+    if (this.#stream.terminal) {
+      this.#hostFinished();
+      return null;
+    }
+    if (this.#stream.relayedBytes > LIMITS.streamWordBytesMax)
+      return brokenAnswerFault(new Error('The stream of the host exceeds the limit on text.'));
+    if (this.#stream.relayedBytes > 0) this.#times.contentBegan();
+    // Some wires keep the text, to repeat it in the last event.
+    const keptBytes = this.#framer.begunBytes + this.#stream.relayedBytes + (this.#stream.keptBytes ?? 0);
+    return this.#terms.sink.room.keep(keptBytes) ? null : noRoomFault();
   }
 
   #noteFirstContent(): void {

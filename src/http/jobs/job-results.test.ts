@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { Caller } from '../../accounts/authenticate.ts';
+import { BodyMemory } from '../../gateway/guards/body-memory.ts';
 import type { GroupResult, Job } from '../../jobs/service.ts';
 import { ManualClock } from '../../kit/clock.ts';
 import { formatId } from '../../kit/ids.ts';
 import { LIMITS } from '../../limits.ts';
-import { BodyMemory } from '../body-memory.ts';
 import type { PlainAnswer, PlainRequest } from '../routes.ts';
 import { resultPlaces } from './group-places.ts';
 import { jobRoutes } from './job-routes.ts';

@@ -1,10 +1,10 @@
 import type { Caller } from '../../accounts/authenticate.ts';
 import { GatewayError } from '../../canonical/errors.ts';
+import type { BodyMemory } from '../../gateway/guards/body-memory.ts';
 import type { CallSlots } from '../../gateway/guards/call-slots.ts';
 import type { Jobs } from '../../jobs/service.ts';
 import type { Clock } from '../../kit/clock.ts';
 import type { WebhookTargets } from '../../webhooks/targets.ts';
-import type { BodyMemory } from '../body-memory.ts';
 import { invalid } from '../query-parameters.ts';
 import type { GroupPlaces } from './group-places.ts';
 

@@ -17,6 +17,7 @@ const TABLES = {
   kept: { forgets: true, ownIdsMax: 'idempotencyKeptAccountsMax' },
   slots: { forgets: false, ownIdsMax: 'rateLimitedKeysMax' },
   bodies: { forgets: false, ownIdsMax: 'rateLimitedKeysMax' },
+  answers: { forgets: false, ownIdsMax: 'rateLimitedKeysMax' },
 } as const;
 type Table = keyof typeof TABLES;
 
@@ -51,6 +52,7 @@ export interface ThreadState {
   readonly bodySpending: BodySpending;
   readonly slots: NumbersById;
   readonly bodies: NumbersById;
+  readonly answers: NumbersById;
   readonly kept: NumbersById;
   readonly connections: Count;
   readonly calls: Count;
@@ -81,12 +83,13 @@ function tablesBy(table: (name: Table) => NumbersById) {
     bodySpending: { bytes: table('bodyBytes'), members: table('jsonMembers') },
     slots: table('slots'),
     bodies: table('bodies'),
+    answers: table('answers'),
     kept: table('kept'),
   };
 }
 
 /** Shared tables are those of all workers. */
-export function tableSizes({ buckets, bodySpending, slots, bodies, kept }: ThreadState): CacheSize[] {
+export function tableSizes({ buckets, bodySpending, slots, bodies, answers, kept }: ThreadState): CacheSize[] {
   const tables = {
     request_rates: buckets.fullAtMs,
     requests_counted: buckets.taken,
@@ -95,6 +98,7 @@ export function tableSizes({ buckets, bodySpending, slots, bodies, kept }: Threa
     stored_answer_budgets: kept,
     keys_with_calls: slots,
     keys_with_bodies: bodies,
+    accounts_with_responses: answers,
   };
   return Object.entries(tables).map(([cache, { size, idsMax }]) => ({ cache, entries: size, entriesMax: idsMax }));
 }

@@ -329,3 +329,12 @@ describe('a trace that is not wanted', () => {
     expect(mended('raw-trace-nameless', { hideReasoning: true }).text).not.toContain('Two and');
   });
 });
+
+test('counts the memory of items that are kept for the last event, which takes far more than their text', () => {
+  const relay = mendStream(TERMS);
+  const lists = Array.from({ length: 1_000 }, () => []);
+  const item = { type: 'message', id: 'msg_1', role: 'assistant', content: [], lists };
+  expect(relay.keptBytes).toBe(0);
+  relay.frame(frame({ type: 'response.output_item.done', output_index: 0, item }));
+  expect(relay.keptBytes).toBeGreaterThan(64 * lists.length);
+});

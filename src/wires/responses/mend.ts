@@ -1,4 +1,5 @@
 import { tryParseJson } from '../../json/json.ts';
+import { heapBytesOfJson } from '../../json/weight.ts';
 import type { SseFrame } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Bill } from '../bill.ts';
@@ -28,6 +29,7 @@ class MendedStream extends StreamState implements StreamRelay {
   #before = '';
   /** Characters of the items that are kept for the last event. */
   #keptChars = 0;
+  keptBytes = 0;
 
   constructor(terms: RelayTerms) {
     super(terms);
@@ -153,8 +155,9 @@ class MendedStream extends StreamState implements StreamRelay {
     return before + eventText(type, json);
   }
 
-  #keep({ length }: string): void {
-    this.#keptChars += length;
+  #keep(data: string): void {
+    this.#keptChars += data.length;
+    this.keptBytes += heapBytesOfJson(data);
     if (this.#keptChars > LIMITS.responseBodyBytesMax) throw new RangeError("the host's response is too large");
   }
 

@@ -1,19 +1,28 @@
-import { LocalNumbers, type NumbersById } from '../kit/numbers-by-id.ts';
-import { LIMITS } from '../limits.ts';
+import { LocalNumbers, type NumbersById } from '../../kit/numbers-by-id.ts';
+import { LIMITS } from '../../limits.ts';
 
 /** No key has this id. */
 const ALL = -1n;
+const OF_REQUESTS = { bytesMax: LIMITS.bodiesBytesMax, bytesPerKeyMax: LIMITS.bodiesBytesPerKeyMax };
+
+export interface BodyMemoryLimits {
+  readonly bytesMax: number;
+  readonly bytesPerKeyMax: number;
+}
 
 /**
  * Bounds the memory of request bodies: every byte counts from its arrival until its call has ended. One key may use only
- * part of the memory, or it could block all others by sending slowly. Another one bounds results that are read slowly.
+ * part of the memory, or it could block all others by sending slowly. Others bound results of jobs that are read slowly, and
+ * responses to calls, which are counted by account.
  */
 export class BodyMemory {
   /** The bytes of each key; under `ALL`, those of all bodies. */
   readonly #bytes: NumbersById;
+  readonly #limits: BodyMemoryLimits;
 
-  constructor(bytes: NumbersById = new LocalNumbers()) {
+  constructor(bytes: NumbersById = new LocalNumbers(), limits: BodyMemoryLimits = OF_REQUESTS) {
     this.#bytes = bytes;
+    this.#limits = limits;
   }
 
   /** Bytes of bodies in memory. */
@@ -40,6 +49,23 @@ export class BodyMemory {
     return isTaken;
   }
 
+  /** Counts bytes that are there already, even beyond the limits; false if there is no room for the number of another key. */
+  add(keyId: bigint | null, bytes: number): boolean {
+    this.#bytes.lock();
+    const isAdded = this.#add(keyId, bytes);
+    this.#bytes.unlock();
+    return isAdded;
+  }
+
+  /** Whether the key has used up its share. */
+  isFull(keyId: bigint | null): boolean {
+    if (keyId === null) return false;
+    this.#bytes.lock();
+    const bytes = this.#of(keyId);
+    this.#bytes.unlock();
+    return bytes >= this.#limits.bytesPerKeyMax;
+  }
+
   /** Releases what was taken. */
   free(keyId: bigint | null, bytes: number): void {
     this.#bytes.lock();
@@ -48,8 +74,9 @@ export class BodyMemory {
   }
 
   #fits(keyId: bigint | null, bytes: number): boolean {
-    if (this.#of(ALL) + bytes > LIMITS.bodiesBytesMax) return false;
-    return keyId === null || this.#of(keyId) + bytes <= LIMITS.bodiesBytesPerKeyMax;
+    const { bytesMax, bytesPerKeyMax } = this.#limits;
+    if (this.#of(ALL) + bytes > bytesMax) return false;
+    return keyId === null || this.#of(keyId) + bytes <= bytesPerKeyMax;
   }
 
   /** False, and nothing is added, if there is no room for the number of another key. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { LIMITS } from '../limits.ts';
+import { LIMITS } from '../../limits.ts';
 import { BodyMemory } from './body-memory.ts';
 
 const { bodiesBytesMax: ALL, bodiesBytesPerKeyMax: ONE } = LIMITS;

@@ -1,0 +1,97 @@
+import type { Caller } from '../../accounts/authenticate.ts';
+import { GatewayError } from '../../canonical/errors.ts';
+import type { NumbersById } from '../../kit/numbers-by-id.ts';
+import { LIMITS } from '../../limits.ts';
+import { BodyMemory } from './body-memory.ts';
+
+/** The memory of responses, counted by account. */
+export function answerMemory(bytes?: NumbersById): BodyMemory {
+  return new BodyMemory(bytes, { bytesMax: LIMITS.answersBytesMax, bytesPerKeyMax: LIMITS.answersBytesPerAccountMax });
+}
+
+type Payer = Pick<Caller, 'accountId' | 'keyId'>;
+
+/** Local calls have no key and are the operator's own. */
+function ownerOf(caller: Payer | null): bigint | null {
+  return caller === null || caller.keyId === null ? null : caller.accountId;
+}
+
+/** Refuses a caller whose account has left too much unread; null admits it. */
+export function refuseUnread(memory: BodyMemory, caller: Caller): GatewayError | null {
+  return memory.isFull(ownerOf(caller)) ? tooMuchUnread() : null;
+}
+
+/** What is not counted of each response, and the steps in which the rest is. */
+const FREE_BYTES = LIMITS.answerBytesFree;
+const STEP_BYTES = LIMITS.answerBytesFree;
+
+/**
+ * The memory that one response takes up: what has arrived and is kept until its end, and what its client has not read. Hosts
+ * and clients may both be slow on purpose.
+ */
+export class AnswerRoom {
+  readonly #memory: BodyMemory;
+  readonly #accountId: bigint | null;
+  #keptBytes = 0;
+  #unreadBytes = 0;
+  #takenBytes = 0;
+
+  constructor(memory: BodyMemory, caller: Payer | null) {
+    this.#memory = memory;
+    this.#accountId = ownerOf(caller);
+  }
+
+  /** Counts the bytes that are kept now. False, and nothing changes, if there is no memory for them. */
+  keep(bytes: number): boolean {
+    const keptBytes = bytes <= FREE_BYTES ? 0 : Math.ceil((bytes - FREE_BYTES) / STEP_BYTES) * STEP_BYTES;
+    if (keptBytes === this.#keptBytes) return true;
+    const moreBytes = keptBytes + this.#unreadBytes - this.#takenBytes;
+    if (moreBytes > 0 && !this.#memory.take(this.#accountId, moreBytes)) return false;
+    this.#keptBytes = keptBytes;
+    this.#took(moreBytes);
+    return true;
+  }
+
+  /** Counts the bytes that wait for the client now, even beyond the limits: they are there already. */
+  leaveUnread(bytes: number): void {
+    if (bytes === this.#unreadBytes) return;
+    this.#unreadBytes = bytes;
+    this.#recount();
+  }
+
+  /** The whole response was handed over: only what its client has not read is left of it. */
+  end(unreadBytes: number): void {
+    if (this.#takenBytes === 0 && unreadBytes === 0) return;
+    this.#keptBytes = 0;
+    this.#unreadBytes = unreadBytes;
+    this.#recount();
+  }
+
+  #recount(): void {
+    const moreBytes = this.#keptBytes + this.#unreadBytes - this.#takenBytes;
+    if (moreBytes <= 0 || this.#memory.add(this.#accountId, moreBytes)) this.#took(moreBytes);
+  }
+
+  #took(moreBytes: number): void {
+    if (moreBytes < 0) this.#memory.free(this.#accountId, -moreBytes);
+    this.#takenBytes += moreBytes;
+  }
+}
+
+/** The host has worked and may bill, so this is not one of the errors that cost nobody anything. */
+export function noRoomForAnswer(): GatewayError {
+  return new GatewayError('host_failed', {
+    message: `There was no memory for this response. The responses of one account that are arriving or unread may take ${megabytes(LIMITS.answersBytesPerAccountMax)} MB, those of all accounts ${megabytes(LIMITS.answersBytesMax)} MB. Ask for less at a time, and read responses to their end.`,
+  });
+}
+
+function tooMuchUnread(): GatewayError {
+  return new GatewayError('rate_limit_exceeded', {
+    message: `Clients of this account have left ${megabytes(LIMITS.answersBytesPerAccountMax)} MB of responses unread. Read them, or close their connections, then try again.`,
+    retryAfterS: 1,
+  });
+}
+
+function megabytes(bytes: number): number {
+  return bytes / 1024 / 1024;
+}

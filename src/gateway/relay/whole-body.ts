@@ -1,0 +1,30 @@
+import { withoutByteOrderMark } from '../../kit/byte-order-mark.ts';
+import { LIMITS } from '../../limits.ts';
+import type { AnswerRoom } from '../guards/answer-room.ts';
+import { HOST_FAILED, type HostFault, noRoomFault } from './attempt.ts';
+
+/** The body of a response that is read to its end before it is used. */
+export class WholeBody {
+  readonly #room: AnswerRoom;
+  readonly #chunks: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(room: AnswerRoom) {
+    this.#room = room;
+  }
+
+  /** Returns why the response must be given up; null if it may go on. */
+  add(chunks: readonly Buffer[]): HostFault | null {
+    for (const chunk of chunks) {
+      this.#bytes += chunk.length;
+      this.#chunks.push(chunk);
+    }
+    if (this.#bytes > LIMITS.responseBodyBytesMax)
+      return { words: 'The response of the host exceeds the size limit.', retryable: true, sign: HOST_FAILED };
+    return this.#room.keep(this.#bytes) ? null : noRoomFault();
+  }
+
+  join(): Buffer {
+    return withoutByteOrderMark(this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks));
+  }
+}
