@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AnswerReceiver, RequestControl } from '../http1/client.ts';
 import type { Clock } from '../kit/clock.ts';
+import { Pieces } from '../kit/pieces.ts';
 import { EgressFailure, ForbiddenUrl } from './forbidden-url.ts';
 
 interface WholeAnswer {
@@ -33,7 +34,7 @@ export async function gatherAnswer(
 class Gathering implements AnswerReceiver {
   readonly #whole = Promise.withResolvers<WholeAnswer>();
   readonly #maxBytes: number;
-  readonly #chunks: Buffer[] = [];
+  readonly #pieces = new Pieces();
   #bytes = 0;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
@@ -58,13 +59,16 @@ class Gathering implements AnswerReceiver {
   }
 
   data(chunks: readonly Buffer[]): void {
-    for (const chunk of chunks) this.#bytes += chunk.length;
-    if (this.#bytes <= this.#maxBytes) this.#chunks.push(...chunks);
-    else this.giveUp(new EgressFailure('too_large', `The host's answer is larger than ${this.#maxBytes} bytes.`));
+    for (const chunk of chunks) {
+      this.#bytes += chunk.length;
+      if (this.#bytes <= this.#maxBytes) this.#pieces.add(chunk);
+    }
+    if (this.#bytes > this.#maxBytes)
+      this.giveUp(new EgressFailure('too_large', `The host's answer is larger than ${this.#maxBytes} bytes.`));
   }
 
   end(): void {
-    this.#whole.resolve({ status: this.#status, headers: this.#headers, body: Buffer.concat(this.#chunks) });
+    this.#whole.resolve({ status: this.#status, headers: this.#headers, body: Buffer.concat(this.#pieces.all) });
   }
 
   failed(error: Error): void {

@@ -1,5 +1,6 @@
 import { GatewayError } from '../canonical/errors.ts';
 import type { InboundRequest } from '../http1/server.ts';
+import { Pieces } from '../kit/pieces.ts';
 
 export interface LineLimits {
   readonly bytesMax: number;
@@ -33,7 +34,7 @@ export class BodyLines {
   #bytes = 0;
   #lines = 0;
   /** The beginning of a line that has not ended. */
-  readonly #begun: Buffer[] = [];
+  readonly #begun = new Pieces();
   #begunBytes = 0;
   #state: 'arriving' | 'whole' | 'broken' = 'arriving';
   #isPaused = false;
@@ -122,14 +123,15 @@ export class BodyLines {
 
   #begin(part: Buffer): void {
     const { lineBytesMax } = this.#limits;
-    this.#begun.push(part);
+    this.#begun.add(part);
     this.#begunBytes += part.length;
     if (this.#begunBytes > lineBytesMax) throw lineTooLong(this.#lines + 1, lineBytesMax);
   }
 
   #line(): BodyLine {
-    const whole = this.#begun.length === 1 ? this.#begun[0]! : Buffer.concat(this.#begun);
-    this.#begun.length = 0;
+    const { all } = this.#begun;
+    const whole = all.length === 1 ? all[0]! : Buffer.concat(all);
+    this.#begun.clear();
     this.#begunBytes = 0;
     const { linesMax } = this.#limits;
     if (++this.#lines > linesMax) throw tooManyLines(linesMax);

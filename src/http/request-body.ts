@@ -2,6 +2,7 @@ import { GatewayError } from '../canonical/errors.ts';
 import { overloaded } from '../gateway/guards/load.ts';
 import type { InboundRequest } from '../http1/server.ts';
 import { joinPieces } from '../kit/joined-pieces.ts';
+import { Pieces } from '../kit/pieces.ts';
 
 const NO_BODY = Buffer.alloc(0);
 const JSON_TYPE = /^application\/json[ \t]*(?:;.*)?$/i;
@@ -49,7 +50,7 @@ function collect(
   { bytesMax, takeRoom }: BodyTerms,
   done: (body: Buffer | GatewayError) => void,
 ): void {
-  const pieces: Buffer[] = [];
+  const pieces = new Pieces();
   let bytes = 0;
   let isOver = false;
   const finish = (result: Buffer | GatewayError): void => {
@@ -61,14 +62,14 @@ function collect(
     if (isOver) return;
     bytes += piece.length;
     if (bytes > bytesMax) refuse(tooLarge(bytesMax));
-    else if (takeRoom(piece.length)) pieces.push(piece);
+    else if (takeRoom(piece.length)) pieces.add(piece);
     else refuse(overloaded());
   };
   const refuse = (error: GatewayError): void => {
-    pieces.length = 0;
+    pieces.clear();
     finish(error);
   };
-  const end = (): void => finish(joinPieces(pieces));
+  const end = (): void => finish(joinPieces(pieces.all));
   request.read({ data, end, failed: () => finish(unreadable()) });
 }
 

@@ -1,4 +1,5 @@
 import { withoutByteOrderMark } from '../../kit/byte-order-mark.ts';
+import { Pieces } from '../../kit/pieces.ts';
 import { LIMITS } from '../../limits.ts';
 import type { AnswerRoom } from '../guards/answer-room.ts';
 import { HOST_FAILED, type HostFault, noRoomFault } from './attempt.ts';
@@ -6,7 +7,7 @@ import { HOST_FAILED, type HostFault, noRoomFault } from './attempt.ts';
 /** The body of a response that is read to its end before it is used. */
 export class WholeBody {
   readonly #room: AnswerRoom;
-  readonly #chunks: Buffer[] = [];
+  readonly #pieces = new Pieces();
   #bytes = 0;
 
   constructor(room: AnswerRoom) {
@@ -17,7 +18,7 @@ export class WholeBody {
   add(chunks: readonly Buffer[]): HostFault | null {
     for (const chunk of chunks) {
       this.#bytes += chunk.length;
-      this.#chunks.push(chunk);
+      this.#pieces.add(chunk);
     }
     if (this.#bytes > LIMITS.responseBodyBytesMax)
       return { words: 'The response of the host exceeds the size limit.', retryable: true, sign: HOST_FAILED };
@@ -25,6 +26,7 @@ export class WholeBody {
   }
 
   join(): Buffer {
-    return withoutByteOrderMark(this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks));
+    const { all } = this.#pieces;
+    return withoutByteOrderMark(all.length === 1 ? all[0]! : Buffer.concat(all));
   }
 }
