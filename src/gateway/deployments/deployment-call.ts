@@ -13,10 +13,8 @@ import type { Deployment } from './deployment-target.ts';
 /** The call to a caller's own deployment. Request and response bytes pass through unchanged. */
 export function deploymentCall(context: CallContext, deployment: Deployment, work: DeploymentWork): HostCall {
   const { call, text, peek } = context;
-  const checkWork = (json: Buffer): void => {
-    const refusal = work.refusal(call.caller.accountId, json);
-    if (refusal !== null) throw new HostAnswerBroken(refusal.message, ours(refusal));
-  };
+  const { accountId } = call.caller;
+  const checkWork = (json: Buffer): void => throwIf(work.refusal(accountId, json));
   const { name, resource } = deployment;
   const { relay, client } = call.wire;
   const terms = relayTerms(context, name);
@@ -27,14 +25,16 @@ export function deploymentCall(context: CallContext, deployment: Deployment, wor
     headers: {},
     adjusted: null,
     body: () => (peek.model === name ? text.bytes : text.edit().set(['model'], JSON.stringify(name)).apply()),
-    openStream: () =>
-      new VerbatimStream({
+    openStream: () => {
+      const refusalOf = work.ofStream(accountId);
+      return new VerbatimStream({
         reader: relay.stream!.mend(terms),
-        checkWork,
+        checkWork: (frame) => throwIf(refusalOf(frame)),
         asCallersOwn,
         writeError: (error) => client.writeStreamError(error, call.requestId),
         hideKey: (said) => resource.hideKey(said),
-      }),
+      });
+    },
     spliceResponse: (body) => {
       checkWork(body);
       return spliceResponse(context, terms, body);
@@ -46,6 +46,10 @@ export function deploymentCall(context: CallContext, deployment: Deployment, wor
     readError: (status, body) => callersOwn(relay.readError(status, body), status, body, deployment),
     explain: (failure) => resource.explain(failure),
   };
+}
+
+function throwIf(refusal: GatewayError | null): void {
+  if (refusal !== null) throw new HostAnswerBroken(refusal.message, ours(refusal));
 }
 
 function relayTerms({ call, text, peek, createdS, nowS, frameMemory }: CallContext, name: string): RelayTerms {

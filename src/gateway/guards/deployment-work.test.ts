@@ -34,3 +34,20 @@ test('embeddings of twenty calls at once are read', () => {
   );
   for (let call = 0; call < 20; call++) expect(work.refusal(1n, list)).toBeNull();
 });
+
+test('short frames of a stream count, so that many of them are too much, and the usual ones of 64 streams are not', () => {
+  const clock = new ManualClock(0);
+  const work = new DeploymentWork(clock);
+  const junk = Buffer.from(`data: [${'[],'.repeat(5_000)}[]]\n\n`);
+  const refusalOf = work.ofStream(1n);
+  const refused = Array.from({ length: 10_000 }, () => refusalOf(junk)).find((refusal) => refusal !== null);
+  expect(refused?.message).toContain('so shortly after others');
+  const usual = Buffer.from(
+    'data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":" word"},"logprobs":null,"finish_reason":null}]}\n\n',
+  );
+  const streams = Array.from({ length: 64 }, () => work.ofStream(2n));
+  for (let frame = 0; frame < 600; frame++) {
+    for (const usualRefusal of streams) expect(usualRefusal(usual)).toBeNull();
+    clock.advance(10);
+  }
+});
