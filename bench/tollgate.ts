@@ -64,6 +64,7 @@ function hostedConfig(): Config {
     jsonMembersPerSecond: 1e12,
     calls: null,
     streams: 1_000_000,
+    accountFactor: null,
   };
   const masterKey = { TOLLGATE_MASTER_KEY: randomBytes(32).toString('base64') };
   const env = tracesTo === undefined ? masterKey : { ...masterKey, OTEL_EXPORTER_OTLP_ENDPOINT: tracesTo };

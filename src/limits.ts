@@ -11,8 +11,9 @@ export const LIMITS = {
   ...WORKER_LIMITS,
   /** Largest request body a caller may send. */
   requestBodyBytesMax: 32 * 1024 * 1024,
-  /** Bytes of all request bodies in memory, from the first byte to the end of the call; and of one key's. Results of jobs: the same. */
+  /** Bytes of all request bodies in memory, from the first byte to the end of the call; of one account's; and of one key's. Results of jobs: the same. */
   bodiesBytesMax: 512 * 1024 * 1024,
+  bodiesBytesPerAccountMax: 384 * 1024 * 1024,
   bodiesBytesPerKeyMax: 128 * 1024 * 1024,
   /** Bytes of all responses in memory that are arriving or that clients have not read, and of one account's; what is not counted of each. */
   answersBytesMax: 1024 * 1024 * 1024,

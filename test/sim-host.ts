@@ -24,4 +24,5 @@ export const NO_RATE_LIMITS: Config['rateLimit'] = {
   jsonMembersPerSecond: null,
   calls: null,
   streams: null,
+  accountFactor: null,
 };

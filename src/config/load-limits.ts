@@ -53,6 +53,13 @@ export const rateLimitSchema = z.strictObject({
     .nullable()
     .default(64)
     .describe('Concurrent streams of one key. Null: unlimited.'),
+  account_factor: z
+    .int()
+    .min(1)
+    .max(COUNT_MAX)
+    .nullable()
+    .default(null)
+    .describe('All keys of one account together may use this many times what one key may. Null: unlimited.'),
 });
 
 export const loadLimitsSchema = z.strictObject({
@@ -88,6 +95,8 @@ export interface ConfigRateLimit {
   readonly jsonMembersPerSecond: number | null;
   readonly calls: number | null;
   readonly streams: number | null;
+  /** What all keys of one account may use, as a multiple of what one key may. */
+  readonly accountFactor: number | null;
 }
 
 /** Null: not watched. */
@@ -109,6 +118,7 @@ export function readRateLimit(draft: z.infer<typeof rateLimitSchema>): ConfigRat
     jsonMembersPerSecond: draft.json_members_per_second,
     calls: draft.calls,
     streams: draft.streams,
+    accountFactor: draft.account_factor,
   };
 }
 

@@ -46,7 +46,7 @@ export async function countPrompt(gateway: Gateway, call: Call, sink: ClientSink
       return relayBuffered(attemptTerms(gateway, call, hostCall, sink, lines));
     };
     const hosts = countingHosts(gateway, call, model);
-    const result = await gateway.slots.during(call.caller.keyId, () => firstCount(gateway, hosts, countAt));
+    const result = await gateway.slots.during(call.caller, () => firstCount(gateway, hosts, countAt));
     if (result.error !== null) throw result.error;
     result.deliver(NOTHING, FREE_LINES);
     record.status = result.httpStatus;

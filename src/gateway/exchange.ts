@@ -69,8 +69,7 @@ function understandOrRepeat(
  */
 async function exchangeInSlot(gateway: Gateway, admitted: Admitted, sink: ClientSink): Promise<void> {
   const { call, peek, record } = admitted;
-  const { keyId } = call.caller;
-  gateway.slots.take(keyId, peek.stream);
+  gateway.slots.take(call.caller, peek.stream);
   if (record.trace !== null) record.trace.holdStartedMs = gateway.clock.monotonicMs();
   try {
     const hold = (request: HoldRequest): Promise<HoldResult> => {
@@ -84,7 +83,7 @@ async function exchangeInSlot(gateway: Gateway, admitted: Admitted, sink: Client
     if ('body' in held) sendStored(held, record, sink);
     else await serveUnderHold(gateway, held, sink);
   } finally {
-    gateway.slots.free(keyId, peek.stream);
+    gateway.slots.free(call.caller, peek.stream);
   }
 }
 

@@ -26,14 +26,14 @@ export function readCallBody(gateway: Budgeted, call: Call): JsonText {
 /** Checks the body of a call within what its key may spend on JSON. A body that is refused is charged to that budget too. */
 export function checkCallBody({ bodyBudgets }: Budgeted, { caller, body }: Call): CheckedJson {
   const { keyId } = caller;
-  const work: JsonWork = { max: bodyBudgets.membersLeft(keyId), used: 0 };
+  const work: JsonWork = { max: bodyBudgets.membersLeft(caller), used: 0 };
   try {
     return checkJson(body, BODY_LIMITS, work);
   } catch (error) {
     if (!(error instanceof JsonError) || error.code !== 'too_much_work' || keyId === null) throw refusalOf(error);
-    throw bodyBudgets.tooManyMembers(keyId, work.used);
+    throw bodyBudgets.tooManyMembers({ ...caller, keyId }, work.used);
   } finally {
-    bodyBudgets.spendMembers(keyId, work.used);
+    bodyBudgets.spendMembers(caller, work.used);
   }
 }
 

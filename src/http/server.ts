@@ -3,6 +3,7 @@ import { missingPermission } from '../accounts/permissions.ts';
 import { errorEnvelope, GatewayError } from '../canonical/errors.ts';
 import { REQUEST_PREFIX } from '../canonical/id-prefixes.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import { payerOf } from '../gateway/guards/account-share.ts';
 import { AnswerRoom } from '../gateway/guards/answer-room.ts';
 import type { BodyMemory } from '../gateway/guards/body-memory.ts';
 import { FREE_LINES } from '../gateway/receipt-headers.ts';
@@ -175,9 +176,9 @@ class RequestHandler {
   }
 
   /** Charges a body to its key's budget. One without a length is charged when it has arrived; one too large gets a 413. */
-  #chargeBytes({ keyId }: Caller, bytes: number): GatewayError | null {
+  #chargeBytes(caller: Caller, bytes: number): GatewayError | null {
     const isCharged = bytes > 0 && bytes <= LIMITS.requestBodyBytesMax;
-    return isCharged ? this.#terms.gateway.bodyBudgets.takeBody(keyId, bytes) : null;
+    return isCharged ? this.#terms.gateway.bodyBudgets.takeBody(caller, bytes) : null;
   }
 
   #refuseUnknown(pending: PendingRequest): void {
@@ -209,13 +210,13 @@ class RequestHandler {
   }
 
   #roomFor(pending: PendingRequest): BodyRoom {
-    const keyId = pending.caller?.keyId ?? null;
+    const { keyId, accountId } = payerOf(pending.caller);
     const { bodyMemory } = this.#terms;
     return {
       sendContinue: () => pending.response.sendContinue(),
-      hasRoom: (bytes) => bodyMemory.fits(keyId, bytes),
+      hasRoom: (bytes) => bodyMemory.fits(keyId, bytes, accountId),
       takeRoom: (bytes) => {
-        if (!bodyMemory.take(keyId, bytes)) return false;
+        if (!bodyMemory.take(keyId, bytes, accountId)) return false;
         pending.bodyBytes += bytes;
         return true;
       },
@@ -230,7 +231,8 @@ class RequestHandler {
 
   #freeBody(pending: PendingRequest): void {
     if (pending.bodyBytes === 0) return;
-    this.#terms.bodyMemory.free(pending.caller?.keyId ?? null, pending.bodyBytes);
+    const { keyId, accountId } = payerOf(pending.caller);
+    this.#terms.bodyMemory.free(keyId, pending.bodyBytes, accountId);
     pending.bodyBytes = 0;
   }
 

@@ -1,13 +1,22 @@
 import type { Caller } from '../accounts/authenticate.ts';
 import type { GatewayError } from '../canonical/errors.ts';
 import type { Config } from '../config/config.ts';
+import { accountEntry } from '../gateway/guards/account-share.ts';
 import { refuseUnread } from '../gateway/guards/answer-room.ts';
 import type { BodyMemory } from '../gateway/guards/body-memory.ts';
 import { LoadWatch, overloaded } from '../gateway/guards/load.ts';
-import { type RateLimiter, TokenBuckets, tooManyRequests } from '../gateway/guards/rate-limiter.ts';
+import {
+  type RateLimit,
+  type RateLimiter,
+  TokenBuckets,
+  tooManyOfAccount,
+  tooManyRequests,
+} from '../gateway/guards/rate-limiter.ts';
 import type { Shutdown } from '../gateway/guards/shutdown.ts';
+import { WorkBudget } from '../gateway/guards/work-budget.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { Log } from '../kit/log.ts';
+import type { NumbersById } from '../kit/numbers-by-id.ts';
 import { EventLoopWatch, heapShare, residentBytes } from '../kit/process-load.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { HostSenders } from './host-senders.ts';
@@ -44,9 +53,10 @@ export interface GuardServices {
 export function buildGuards(services: GuardServices): Guards {
   const { clock, count, egress, answers } = services;
   const { buckets, figures } = services.state;
-  const { requestsPerSecond, burst } = services.config.rateLimit;
+  const { requestsPerSecond, burst, accountFactor } = services.config.rateLimit;
   const limit = requestsPerSecond === null ? null : { requestsPerSecond, burst };
   const rateLimiter = limit === null ? null : new TokenBuckets(limit, clock, buckets);
+  const accounts = accountRates(limit, accountFactor, clock, buckets.fullAtMs);
   const eventLoop = new EventLoopWatch();
   const load = watchLoad(services, eventLoop);
   return {
@@ -57,6 +67,10 @@ export function buildGuards(services: GuardServices): Guards {
       if (limit !== null && keyId !== null && !rateLimiter!.take(keyId)) {
         count('rate');
         return tooManyRequests(limit);
+      }
+      if (accounts !== null && keyId !== null && !accounts.take(accountEntry(caller.accountId), 1)) {
+        count('account_rate');
+        return tooManyOfAccount(limit!, accountFactor!);
       }
       const unread = refuseUnread(answers, caller);
       if (unread !== null) {
@@ -80,6 +94,17 @@ export function buildGuards(services: GuardServices): Guards {
       eventLoop.stop();
     },
   };
+}
+
+/** Each process counts for itself. */
+function accountRates(
+  limit: RateLimit | null,
+  factor: number | null,
+  clock: Clock,
+  fullAtMs: NumbersById,
+): WorkBudget | null {
+  if (limit === null || factor === null) return null;
+  return new WorkBudget(limit.requestsPerSecond * factor, limit.burst * factor, clock, fullAtMs);
 }
 
 /** A worker also publishes what it measures, because some limits are about all workers together. */

@@ -1,7 +1,7 @@
-import type { Caller } from '../../accounts/authenticate.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { NumbersById } from '../../kit/numbers-by-id.ts';
 import { LIMITS } from '../../limits.ts';
+import { type Limited, payerOf } from './account-share.ts';
 import { BodyMemory } from './body-memory.ts';
 
 /** The memory of responses, counted by account. */
@@ -9,16 +9,9 @@ export function answerMemory(bytes?: NumbersById): BodyMemory {
   return new BodyMemory(bytes, { bytesMax: LIMITS.answersBytesMax, bytesPerKeyMax: LIMITS.answersBytesPerAccountMax });
 }
 
-type Payer = Pick<Caller, 'accountId' | 'keyId'>;
-
-/** Local calls have no key and are the operator's own. */
-function ownerOf(caller: Payer | null): bigint | null {
-  return caller === null || caller.keyId === null ? null : caller.accountId;
-}
-
 /** Refuses a caller whose account has left too much unread; null admits it. */
-export function refuseUnread(memory: BodyMemory, caller: Caller): GatewayError | null {
-  return memory.isFull(ownerOf(caller)) ? tooMuchUnread() : null;
+export function refuseUnread(memory: BodyMemory, caller: Limited): GatewayError | null {
+  return memory.isFull(payerOf(caller).accountId) ? tooMuchUnread() : null;
 }
 
 /** What is not counted of each response, and the steps in which the rest is. */
@@ -36,9 +29,9 @@ export class AnswerRoom {
   #unreadBytes = 0;
   #takenBytes = 0;
 
-  constructor(memory: BodyMemory, caller: Payer | null) {
+  constructor(memory: BodyMemory, caller: Limited | null) {
     this.#memory = memory;
-    this.#accountId = ownerOf(caller);
+    this.#accountId = payerOf(caller).accountId;
   }
 
   /** Counts the bytes that are kept now. False, and nothing changes, if there is no memory for them. */

@@ -2,12 +2,15 @@ import { GatewayError } from '../../canonical/errors.ts';
 import type { Clock } from '../../kit/clock.ts';
 import type { NumbersById } from '../../kit/numbers-by-id.ts';
 import { LIMITS } from '../../limits.ts';
+import { accountEntry, type Limited } from './account-share.ts';
 import { WorkBudget } from './work-budget.ts';
 
 /** Null: unlimited. */
 export interface BodyLimits {
   readonly bodyBytesPerSecond: number | null;
   readonly jsonMembersPerSecond: number | null;
+  /** All keys of one account together may send this many times as much; absent or null: no limit. */
+  readonly accountFactor?: number | null;
 }
 
 /** Where the spending of each key is kept. */
@@ -16,61 +19,103 @@ export interface BodySpending {
   readonly members: NumbersById;
 }
 
+type Resource = 'body_bytes' | 'json_members';
+
 /** What the bodies of one key may cost this process. Calls without a key are the operator's own and are not limited. */
 export class BodyBudgets {
-  readonly #limits: BodyLimits;
-  readonly #bytes: WorkBudget | null;
-  readonly #members: WorkBudget | null;
-  readonly #onRefused: (what: 'body_bytes' | 'json_members') => void;
+  readonly #ofKeys: Budgets;
+  /** Null: accounts are not limited. */
+  readonly #ofAccounts: Budgets | null;
+  readonly #onRefused: (what: Resource) => void;
 
   constructor(
     limits: BodyLimits,
     clock: Clock,
-    onRefused: (what: 'body_bytes' | 'json_members') => void = () => {},
+    onRefused: (what: Resource) => void = () => {},
     spent: Partial<BodySpending> = {},
   ) {
-    const { bodyBytesPerSecond: bytes, jsonMembersPerSecond: members } = limits;
-    this.#limits = limits;
-    this.#bytes = bytes === null ? null : new WorkBudget(bytes, bytes * LIMITS.bodyBurstS, clock, spent.bytes);
-    this.#members =
-      members === null ? null : new WorkBudget(members, members * LIMITS.jsonBurstS, clock, spent.members);
+    const { accountFactor = null } = limits;
+    this.#ofKeys = new Budgets('This key', limits, 1, clock, spent);
+    this.#ofAccounts =
+      accountFactor === null
+        ? null
+        : new Budgets('The keys of this account together', limits, accountFactor, clock, spent);
     this.#onRefused = onRefused;
   }
 
   /** Charges a body of this size, or refuses it: for its bytes, or because the key has no JSON members left. */
-  takeBody(keyId: bigint | null, bytes: number): GatewayError | null {
+  takeBody({ keyId, accountId }: Limited, bytes: number): GatewayError | null {
     if (keyId === null) return null;
-    if (this.#members?.left(keyId) === 0) return this.tooManyMembers(keyId);
-    if (this.#bytes === null || this.#bytes.take(keyId, bytes)) return null;
-    return this.#tooManyBytes(this.#bytes.waitMs(keyId));
+    const ofKey = this.#ofKeys.refuse(keyId, bytes);
+    const refused = ofKey ?? this.#ofAccounts?.refuse(accountEntry(accountId), bytes) ?? null;
+    if (refused === null) return null;
+    this.#onRefused(refused.what);
+    return refused.error;
   }
 
-  membersLeft(keyId: bigint | null): number {
-    return keyId === null || this.#members === null ? Number.POSITIVE_INFINITY : this.#members.left(keyId);
+  membersLeft({ keyId, accountId }: Limited): number {
+    if (keyId === null) return Number.POSITIVE_INFINITY;
+    const left = this.#ofKeys.membersLeft(keyId);
+    return this.#ofAccounts === null ? left : Math.min(left, this.#ofAccounts.membersLeft(accountEntry(accountId)));
   }
 
-  spendMembers(keyId: bigint | null, members: number): void {
-    if (keyId !== null) this.#members?.spend(keyId, members);
+  spendMembers({ keyId, accountId }: Limited, members: number): void {
+    if (keyId === null) return;
+    this.#ofKeys.members?.spend(keyId, members);
+    this.#ofAccounts?.members?.spend(accountEntry(accountId), members);
   }
 
   /** `members` is what reading the refused body has cost and will be charged. */
-  tooManyMembers(keyId: bigint, members = 0): GatewayError {
+  tooManyMembers({ keyId, accountId }: Limited & { readonly keyId: bigint }, members = 0): GatewayError {
     this.#onRefused('json_members');
-    const perSecond = this.#limits.jsonMembersPerSecond!;
-    const waitMs = this.#members!.waitMs(keyId) + (members * 1000) / perSecond;
-    return refusal(`${perSecond} JSON members a second in its request bodies`, waitMs);
-  }
-
-  #tooManyBytes(waitMs: number): GatewayError {
-    this.#onRefused('body_bytes');
-    return refusal(`${this.#limits.bodyBytesPerSecond} bytes a second of request bodies`, waitMs);
+    const isAccounts = this.#ofAccounts !== null && this.#ofKeys.membersLeft(keyId) >= members;
+    return isAccounts
+      ? this.#ofAccounts!.tooManyMembers(accountEntry(accountId), members)
+      : this.#ofKeys.tooManyMembers(keyId, members);
   }
 }
 
-function refusal(what: string, waitMs: number): GatewayError {
-  const retryAfterS = Math.max(1, Math.ceil(waitMs / 1000));
-  return new GatewayError('rate_limit_exceeded', {
-    message: `This key may send ${what}, and has sent more. Try again in ${retryAfterS} s, or send smaller requests.`,
-    retryAfterS,
-  });
+/** The budgets of keys, or of accounts, which have a multiple of them. */
+class Budgets {
+  readonly #who: string;
+  readonly #bytesPerSecond: number | null;
+  readonly #membersPerSecond: number | null;
+  readonly #bytes: WorkBudget | null;
+  readonly members: WorkBudget | null;
+
+  constructor(who: string, limits: BodyLimits, factor: number, clock: Clock, spent: Partial<BodySpending>) {
+    const { bodyBytesPerSecond, jsonMembersPerSecond } = limits;
+    const bytes = bodyBytesPerSecond === null ? null : bodyBytesPerSecond * factor;
+    const members = jsonMembersPerSecond === null ? null : jsonMembersPerSecond * factor;
+    this.#who = who;
+    this.#bytesPerSecond = bytes;
+    this.#membersPerSecond = members;
+    this.#bytes = bytes === null ? null : new WorkBudget(bytes, bytes * LIMITS.bodyBurstS, clock, spent.bytes);
+    this.members = members === null ? null : new WorkBudget(members, members * LIMITS.jsonBurstS, clock, spent.members);
+  }
+
+  refuse(id: bigint, bytes: number): { readonly what: Resource; readonly error: GatewayError } | null {
+    if (this.members?.left(id) === 0) return { what: 'json_members', error: this.tooManyMembers(id, 0) };
+    if (this.#bytes === null || this.#bytes.take(id, bytes)) return null;
+    const error = this.#refusal(`${this.#bytesPerSecond} bytes a second of request bodies`, this.#bytes.waitMs(id));
+    return { what: 'body_bytes', error };
+  }
+
+  membersLeft(id: bigint): number {
+    return this.members?.left(id) ?? Number.POSITIVE_INFINITY;
+  }
+
+  tooManyMembers(id: bigint, members: number): GatewayError {
+    const perSecond = this.#membersPerSecond!;
+    const waitMs = this.members!.waitMs(id) + (members * 1000) / perSecond;
+    return this.#refusal(`${perSecond} JSON members a second in its request bodies`, waitMs);
+  }
+
+  #refusal(what: string, waitMs: number): GatewayError {
+    const retryAfterS = Math.max(1, Math.ceil(waitMs / 1000));
+    return new GatewayError('rate_limit_exceeded', {
+      message: `${this.#who} may send ${what}, and ${this.#who === 'This key' ? 'has' : 'have'} sent more. Try again in ${retryAfterS} s, or send smaller requests.`,
+      retryAfterS,
+    });
+  }
 }

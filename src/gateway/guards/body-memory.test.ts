@@ -23,3 +23,14 @@ test('limits all keys together to the memory there is, and reuses memory that wa
   expect(memory.take(99n, 1)).toBe(false);
   expect(memory.bytes).toBe(ALL);
 });
+
+test('limits one account, however many keys it has, and leaves memory for others', () => {
+  const memory = new BodyMemory();
+  const { bodiesBytesPerAccountMax: OF_ACCOUNT } = LIMITS;
+  for (let key = 0n; key < BigInt(OF_ACCOUNT / ONE); key++) expect(memory.take(key, ONE, 7n)).toBe(true);
+  expect([memory.fits(99n, 1, 7n), memory.take(99n, 1, 7n)]).toEqual([false, false]);
+  expect(memory.take(99n, ALL - OF_ACCOUNT, 8n)).toBe(true);
+  memory.free(0n, ONE, 7n);
+  expect(memory.take(100n, ONE, 7n)).toBe(true);
+  expect(memory.bytes).toBe(ALL);
+});

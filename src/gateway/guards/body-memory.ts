@@ -1,13 +1,20 @@
 import { LocalNumbers, type NumbersById } from '../../kit/numbers-by-id.ts';
 import { LIMITS } from '../../limits.ts';
+import { accountEntry } from './account-share.ts';
 
 /** No key has this id. */
 const ALL = -1n;
-const OF_REQUESTS = { bytesMax: LIMITS.bodiesBytesMax, bytesPerKeyMax: LIMITS.bodiesBytesPerKeyMax };
+const OF_REQUESTS = {
+  bytesMax: LIMITS.bodiesBytesMax,
+  bytesPerKeyMax: LIMITS.bodiesBytesPerKeyMax,
+  bytesPerAccountMax: LIMITS.bodiesBytesPerAccountMax,
+};
 
 export interface BodyMemoryLimits {
   readonly bytesMax: number;
   readonly bytesPerKeyMax: number;
+  /** Absent: only keys are limited. */
+  readonly bytesPerAccountMax?: number;
 }
 
 /**
@@ -16,7 +23,7 @@ export interface BodyMemoryLimits {
  * responses to calls, which are counted by account.
  */
 export class BodyMemory {
-  /** The bytes of each key; under `ALL`, those of all bodies. */
+  /** The bytes of each key, and of each account that is named too; under `ALL`, those of all bodies. */
   readonly #bytes: NumbersById;
   readonly #limits: BodyMemoryLimits;
 
@@ -34,17 +41,17 @@ export class BodyMemory {
   }
 
   /** True if this many more bytes would fit. Local calls have no key. */
-  fits(keyId: bigint | null, bytes: number): boolean {
+  fits(keyId: bigint | null, bytes: number, accountId: bigint | null = null): boolean {
     this.#bytes.lock();
-    const fits = this.#fits(keyId, bytes);
+    const fits = this.#fits(keyId, bytes, accountId);
     this.#bytes.unlock();
     return fits;
   }
 
   /** Takes memory for bytes that have arrived; false, and nothing is taken, if there is none. */
-  take(keyId: bigint | null, bytes: number): boolean {
+  take(keyId: bigint | null, bytes: number, accountId: bigint | null = null): boolean {
     this.#bytes.lock();
-    const isTaken = this.#fits(keyId, bytes) && this.#add(keyId, bytes);
+    const isTaken = this.#fits(keyId, bytes, accountId) && this.#add(keyId, bytes, accountId);
     this.#bytes.unlock();
     return isTaken;
   }
@@ -52,7 +59,7 @@ export class BodyMemory {
   /** Counts bytes that are there already, even beyond the limits; false if there is no room for the number of another key. */
   add(keyId: bigint | null, bytes: number): boolean {
     this.#bytes.lock();
-    const isAdded = this.#add(keyId, bytes);
+    const isAdded = this.#add(keyId, bytes, null);
     this.#bytes.unlock();
     return isAdded;
   }
@@ -67,21 +74,29 @@ export class BodyMemory {
   }
 
   /** Releases what was taken. */
-  free(keyId: bigint | null, bytes: number): void {
+  free(keyId: bigint | null, bytes: number, accountId: bigint | null = null): void {
     this.#bytes.lock();
-    this.#add(keyId, -bytes);
+    this.#add(keyId, -bytes, accountId);
     this.#bytes.unlock();
   }
 
-  #fits(keyId: bigint | null, bytes: number): boolean {
-    const { bytesMax, bytesPerKeyMax } = this.#limits;
+  #fits(keyId: bigint | null, bytes: number, accountId: bigint | null): boolean {
+    const { bytesMax, bytesPerKeyMax, bytesPerAccountMax = bytesMax } = this.#limits;
     if (this.#of(ALL) + bytes > bytesMax) return false;
+    if (accountId !== null && this.#of(accountEntry(accountId)) + bytes > bytesPerAccountMax) return false;
     return keyId === null || this.#of(keyId) + bytes <= bytesPerKeyMax;
   }
 
   /** False, and nothing is added, if there is no room for the number of another key. */
-  #add(keyId: bigint | null, bytes: number): boolean {
-    return (keyId === null || this.#put(keyId, this.#of(keyId) + bytes)) && this.#put(ALL, this.#of(ALL) + bytes);
+  #add(keyId: bigint | null, bytes: number, accountId: bigint | null): boolean {
+    if (keyId !== null && !this.#addTo(keyId, bytes)) return false;
+    if (accountId === null || this.#addTo(accountEntry(accountId), bytes)) return this.#addTo(ALL, bytes);
+    if (keyId !== null) this.#addTo(keyId, -bytes);
+    return false;
+  }
+
+  #addTo(id: bigint, bytes: number): boolean {
+    return this.#put(id, this.#of(id) + bytes);
   }
 
   #put(id: bigint, bytes: number): boolean {

@@ -1,11 +1,14 @@
 import { GatewayError } from '../../canonical/errors.ts';
 import { LocalNumbers, type NumbersById } from '../../kit/numbers-by-id.ts';
+import { accountEntry, type Limited } from './account-share.ts';
 import { overloaded } from './load.ts';
 
 /** Null means no limit. */
 export interface SlotsPerKey {
   readonly calls: number | null;
   readonly streams: number | null;
+  /** All keys of one account together may run this many times as many; absent or null: no limit. */
+  readonly accountFactor?: number | null;
 }
 
 /** More than the calls that one process can run. */
@@ -36,42 +39,57 @@ export class CallSlots {
   }
 
   /** Throws if the key has no slot left. Every slot that was taken must be freed. */
-  take(keyId: bigint | null, isStream: boolean): void {
+  take({ keyId, accountId }: Limited, isStream: boolean): void {
     if (keyId === null) return;
+    const { accountFactor = null } = this.#perKey;
     this.#underWay.lock();
-    const taken = this.#underWay.get(keyId) ?? 0;
-    const full = this.#fullOf(taken, isStream);
-    const hasRoom = full !== null || this.#underWay.set(keyId, taken + unitsOf(isStream));
+    let refusal = this.#add(keyId, isStream, null);
+    if (refusal === null && accountFactor !== null) {
+      refusal = this.#add(accountEntry(accountId), isStream, accountFactor);
+      if (refusal !== null) this.#remove(keyId, isStream);
+    }
     this.#underWay.unlock();
-    if (full !== null) throw this.#refused(full, this.#perKey[full]!);
-    if (!hasRoom) throw overloaded();
+    if (refusal !== null) throw refusal();
   }
 
-  free(keyId: bigint | null, isStream: boolean): void {
+  free({ keyId, accountId }: Limited, isStream: boolean): void {
     if (keyId === null) return;
     this.#underWay.lock();
-    const left = this.#underWay.get(keyId)! - unitsOf(isStream);
-    if (left > 0) this.#underWay.set(keyId, left);
-    else this.#underWay.delete(keyId);
+    this.#remove(keyId, isStream);
+    if (this.#perKey.accountFactor != null) this.#remove(accountEntry(accountId), isStream);
     this.#underWay.unlock();
   }
 
   /** Takes a slot for other work of a key that lasts as long as a call may. */
-  async during<Result>(keyId: bigint | null, work: () => Promise<Result>): Promise<Result> {
-    this.take(keyId, false);
+  async during<Result>(caller: Limited, work: () => Promise<Result>): Promise<Result> {
+    this.take(caller, false);
     try {
       return await work();
     } finally {
-      this.free(keyId, false);
+      this.free(caller, false);
     }
   }
 
-  /** Which of its limits the key has reached. */
-  #fullOf(taken: number, isStream: boolean): 'calls' | 'streams' | null {
+  /** Null if it was added; otherwise returns what makes the refusal. Only accounts have a factor. */
+  #add(id: bigint, isStream: boolean, factor: number | null): (() => GatewayError) | null {
+    const taken = this.#underWay.get(id) ?? 0;
+    const full = this.#fullOf(taken, isStream, factor ?? 1);
+    if (full !== null) return () => this.#refused(full, factor);
+    return this.#underWay.set(id, taken + unitsOf(isStream)) ? null : overloaded;
+  }
+
+  #remove(id: bigint, isStream: boolean): void {
+    const left = this.#underWay.get(id)! - unitsOf(isStream);
+    if (left > 0) this.#underWay.set(id, left);
+    else this.#underWay.delete(id);
+  }
+
+  /** Which of its limits the key, or the account, has reached. */
+  #fullOf(taken: number, isStream: boolean, factor: number): 'calls' | 'streams' | null {
     const { calls, streams } = this.#perKey;
     if (taken === 0) return null;
-    if (calls !== null && taken % ONE_STREAM >= calls) return 'calls';
-    return isStream && streams !== null && Math.floor(taken / ONE_STREAM) >= streams ? 'streams' : null;
+    if (calls !== null && taken % ONE_STREAM >= calls * factor) return 'calls';
+    return isStream && streams !== null && Math.floor(taken / ONE_STREAM) >= streams * factor ? 'streams' : null;
   }
 
   /** The number of keys with a running call. */
@@ -79,11 +97,14 @@ export class CallSlots {
     return this.#underWay.size;
   }
 
-  #refused(what: 'calls' | 'streams', most: number): GatewayError {
+  #refused(what: 'calls' | 'streams', factor: number | null): GatewayError {
     this.#onRefused(what);
+    const most = this.#perKey[what]! * (factor ?? 1);
+    const [who, whose] =
+      factor === null ? ['This key already runs', 'its'] : ['The keys of this account together already run', 'their'];
     return new GatewayError('rate_limit_exceeded', {
       param: what === 'streams' ? 'stream' : null,
-      message: `This key already runs ${most} ${what}, its limit. Wait for one to end, then try again.`,
+      message: `${who} ${most} ${what}, ${whose} limit. Wait for one to end, then try again.`,
       retryAfterS: 1,
     });
   }

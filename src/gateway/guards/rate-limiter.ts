@@ -101,3 +101,10 @@ export function tooManyRequests({ requestsPerSecond, burst }: RateLimit): Gatewa
     retryAfterS: 1,
   });
 }
+
+export function tooManyOfAccount({ requestsPerSecond, burst }: RateLimit, factor: number): GatewayError {
+  return new GatewayError('rate_limit_exceeded', {
+    message: `The keys of this account together may send ${requestsPerSecond * factor} requests per second, with bursts of up to ${burst * factor}. Try again in a second.`,
+    retryAfterS: 1,
+  });
+}

@@ -108,7 +108,7 @@ async function show(
   const reader = readerOf(caller);
   const id = jobId(param);
   const wait = (): Promise<Job> => jobs.wait(reader, id, waitMs, gone);
-  const job = waitMs === 0 ? await jobs.find(reader, id) : await slots.during(caller.keyId, wait);
+  const job = waitMs === 0 ? await jobs.find(reader, id) : await slots.during(caller, wait);
   return ok(jobView(job, clock.nowMs()));
 }
 
