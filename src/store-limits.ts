@@ -6,6 +6,8 @@ export const STORE_LIMITS = {
   storePageRowsMax: 1000,
   /** Rows that one request for an account's receipts looks at; the next request goes on from there. */
   receiptsExaminedMax: 10_000,
+  /** Lists of receipts that the keys of one account read at the same time. */
+  receiptListsPerAccountMax: 8,
   /** A call's id may be made this long before its hold (a slow body), and this long after (a clock set back). */
   storeIdLeadMs: 3_600_000,
   storeIdLagMs: 60_000,
