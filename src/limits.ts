@@ -308,6 +308,8 @@ export const LIMITS = {
   hostKeyCheckMs: 5_000,
   /** How long a provider may take to verify a key before it is stored. */
   keyVerificationMs: 10_000,
+  /** Keys of one account that are verified at the same time. */
+  keyVerificationsMax: 8,
   /** How long parsing its list of models may take, in units of 100 ns. */
   keyVerificationWorkMax: 200_000,
   /** How old the time of a stored key's last use may become before a call renews it, and how many keys are watched at once. */

@@ -4,6 +4,7 @@ import type { GuardedEgress } from '../egress/guarded-egress.ts';
 import { ManualClock } from '../kit/clock.ts';
 import { IdSource } from '../kit/ids.ts';
 import { Secret } from '../kit/secret.ts';
+import { LIMITS } from '../limits.ts';
 import { MemoryStore } from '../store/memory/memory-store.ts';
 import { Custody } from './custody.ts';
 import { MasterSealer, masterKey } from './seal.ts';
@@ -44,4 +45,28 @@ test('a key that is removed while it is verified stays removed', async () => {
 test('a key that is replaced while the old one is verified is not put back', async () => {
   const custody = await custodyWith((one) => one.put(1n, 'cloud', new Secret('the-second-key-of-acme-new2'), BASE_URL));
   expect(await custody.verify(1n, 'cloud')).toMatchObject({ lastFour: 'new2', status: 'verified' });
+});
+
+test('an account has a bounded number of keys verified at a time', async () => {
+  const clock = new ManualClock();
+  const store = new MemoryStore(clock);
+  for (const id of [1n, 2n]) await store.createAccount({ id, name: `a${id}`, kind: 'prepaid', createdMs: 1 });
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const url = { origin: 'https://resource.example', path: '/openai/v1' };
+  const egress = {
+    vet: async () => url,
+    recall: () => url,
+    request: async () => {
+      await released;
+      return { status: 200, headers: {}, body: Buffer.from('{"data":[]}') };
+    },
+  } as unknown as GuardedEgress;
+  const sealer = new MasterSealer([masterKey(randomBytes(32))]);
+  const custody = new Custody({ store, sealer, egress, ids: new IdSource(clock, 1), clock });
+  const put = (accountId: bigint) => custody.put(accountId, 'cloud', new Secret('a-key-of-some-length'), BASE_URL);
+  const running = Array.from({ length: LIMITS.keyVerificationsMax }, () => put(1n));
+  await expect(put(1n)).rejects.toMatchObject({ status: 429, retryAfterS: 1 });
+  const others = put(2n);
+  release();
+  for (const stored of await Promise.all([...running, others])) expect(stored).toMatchObject({ status: 'verified' });
 });

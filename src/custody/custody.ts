@@ -4,13 +4,15 @@ import type { GuardedEgress } from '../egress/guarded-egress.ts';
 import type { AnswerReceiver, RequestControl } from '../egress/sender.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { IdSource } from '../kit/ids.ts';
+import { Places } from '../kit/places.ts';
 import { Secret } from '../kit/secret.ts';
+import { LIMITS } from '../limits.ts';
 import type { AuditRow } from '../store/people.ts';
 import type { ProviderKeyRow, Store } from '../store/store.ts';
 import { KeyUses } from './key-use.ts';
 import { PROVIDER_ROWS, type ProviderRow } from './providers.ts';
 import type { Associated, Sealer } from './seal.ts';
-import { describeFailure, providerFailed, readResourceUrl, verifyKey } from './verify.ts';
+import { describeFailure, providerFailed, type ResourceUrl, readResourceUrl, verifyKey } from './verify.ts';
 
 export type ProviderKeyStore = Pick<
   Store,
@@ -66,6 +68,8 @@ export interface Resource {
 export class Custody {
   readonly #terms: CustodyTerms;
   readonly #uses: KeyUses;
+  /** By account: callers choose the hosts that are asked, and these may take their time. */
+  readonly #verifying = new Places(LIMITS.keyVerificationsMax);
 
   constructor(terms: CustodyTerms) {
     this.#terms = terms;
@@ -91,8 +95,12 @@ export class Custody {
   ): Promise<void> {
     const { store, sealer, egress, ids, clock } = this.#terms;
     const provider = providerNamed(slug);
-    const resource = await readResourceUrl(egress, provider, baseUrl);
-    await verifyKey(egress, provider, resource.url, key);
+    const ask = async (): Promise<ResourceUrl> => {
+      const resource = await readResourceUrl(egress, provider, baseUrl);
+      await verifyKey(egress, provider, resource.url, key);
+      return resource;
+    };
+    const resource = await this.#verifying.during(accountId, ask, tooManyAtOnce);
     const place = { id: ids.next(), accountId, provider: slug, baseUrl: resource.baseUrl };
     const nowMs = clock.nowMs();
     const row = {
@@ -224,4 +232,11 @@ function explain(provider: ProviderRow, failure: Error): GatewayError {
   if (failure instanceof ForbiddenUrl) return providerFailed(provider, describeFailure(failure));
   const what = failure instanceof EgressFailure ? describeFailure(failure) : 'did not finish its answer.';
   return new GatewayError('host_failed', { message: `The provider "${provider.slug}" ${what} Nothing was charged.` });
+}
+
+function tooManyAtOnce(): GatewayError {
+  return new GatewayError('rate_limit_exceeded', {
+    message: `${LIMITS.keyVerificationsMax} keys of this account are being verified already. Try again in a second.`,
+    retryAfterS: 1,
+  });
 }

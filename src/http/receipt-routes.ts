@@ -11,9 +11,8 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
 import type { JwkSet } from '../signing/receipt-keys.ts';
 import type { ReceiptSigner } from '../signing/receipt-signer.ts';
-import { ListPlaces } from './list-places.ts';
 import { invalid } from './query-parameters.ts';
-import { listReceipts } from './receipt-list.ts';
+import { ReceiptLists } from './receipt-list.ts';
 import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
 
 export interface ReceiptRouteServices {
@@ -27,14 +26,13 @@ const KEY_SET_PATH = '/.well-known/tollgate-receipt-keys.json';
 /** The callers' receipts, signed if they ask for it, and the keys that verify them. */
 export function receiptRoutes(services: ReceiptRouteServices): Route[] {
   const keySet = new KeptKeySet(services);
-  const places = new ListPlaces();
+  const lists = new ReceiptLists(services.ledger);
   return [
     {
       method: 'GET',
       path: '/receipts',
       access: 'key',
-      answer: async ({ caller, query }) =>
-        ok(await places.during(caller, () => listReceipts(services.ledger, caller, query))),
+      answer: async ({ caller, query }) => ok(await lists.read(caller, query)),
     },
     {
       method: 'GET',

@@ -115,6 +115,7 @@ async function withCustody<Result>(
 
 function codeOf({ status }: GatewayError): OperatorErrorCode {
   if (status === 404) return 'not_found';
+  if (status === 429) return 'rate_limit_exceeded';
   return status === 400 ? 'invalid_input' : 'refused';
 }
 
