@@ -71,6 +71,8 @@ export const JOB_LIMITS = {
   /** Groups that are taken in, or whose results are read, at the same time: of one account, and of all. */
   groupIntakesPerAccountMax: 4,
   groupIntakesMax: 16,
+  /** Of these, places for accounts that have none, so that a few slow ones cannot take them all. */
+  groupPlacesReserved: 8,
   /** Longest wait of one request for the end of a job. */
   jobWaitMaxMs: 30_000,
   /** Metadata of a job: its entries, and the length of a name and of a value. */

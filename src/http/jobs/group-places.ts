@@ -16,9 +16,10 @@ export class GroupPlaces {
   /** Takes a place and returns the function that frees it. */
   take(accountId: bigint): () => void {
     const ofAccount = this.#byAccount.get(accountId) ?? 0;
-    if (this.#taken >= LIMITS.groupIntakesMax) throw overloaded();
     if (ofAccount >= LIMITS.groupIntakesPerAccountMax)
       throw new GatewayError('rate_limit_exceeded', { message: this.#message, retryAfterS: 5 });
+    const reserved = ofAccount === 0 ? 0 : LIMITS.groupPlacesReserved;
+    if (this.#taken >= LIMITS.groupIntakesMax - reserved) throw overloaded();
     this.#taken++;
     this.#byAccount.set(accountId, ofAccount + 1);
     return () => {
