@@ -23,4 +23,6 @@ export interface HostQuirks {
   readonly unsignedCall?: Readonly<Record<string, unknown>>;
   /** It knows namespaces, custom tools and client-run tool search on the responses wire; other hosts get functions. */
   readonly clientTools?: boolean;
+  /** The lowest output limit that it takes on the responses wire. */
+  readonly outputLimitMin?: number;
 }

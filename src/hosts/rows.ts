@@ -22,6 +22,9 @@ const NO_TRACES = { traces: 'none' } as const;
 /** Most compatible hosts also know only the role "system" for instructions. */
 const COMPATIBLE = { ...NO_TRACES, developerAsSystem: true } as const;
 
+/** The vendor of the responses wire refuses lower output limits there, and not on its chat wire. */
+const RESPONSES_LIMIT_MIN = 16;
+
 const vendors: readonly HostRow[] = [
   {
     ...PLAIN,
@@ -32,7 +35,7 @@ const vendors: readonly HostRow[] = [
     reducesVectors: true,
     outputLimitField: 'max_completion_tokens',
     forwards: ['prompt_cache_key', 'safety_identifier'],
-    quirks: { ...NO_TRACES, clientTools: true },
+    quirks: { ...NO_TRACES, clientTools: true, outputLimitMin: RESPONSES_LIMIT_MIN },
   },
   {
     ...PLAIN,
@@ -52,7 +55,7 @@ const vendors: readonly HostRow[] = [
     keyVariables: ['AZURE_OPENAI_API_KEY'],
     reducesVectors: true,
     outputLimitField: 'max_completion_tokens',
-    quirks: { ...NO_TRACES, seals: 'azure', clientTools: true },
+    quirks: { ...NO_TRACES, seals: 'azure', clientTools: true, outputLimitMin: RESPONSES_LIMIT_MIN },
   },
   {
     ...PLAIN,

@@ -58,6 +58,13 @@ test('fields that the host’s row omits or adds', () => {
   expect(body).not.toHaveProperty('prompt_cache_retention');
 });
 
+test('an output limit below the least that the host takes is refused by the name of the caller’s field', () => {
+  const terms = { quirks: { outputLimitMin: 16 }, callersLimitField: 'max_completion_tokens' };
+  expect(written({}, { ...terms, outputLimit: 16 }).max_output_tokens).toBe(16);
+  expect(() => written({}, { ...terms, outputLimit: 15 })).toThrow('`max_completion_tokens` must be at least 16');
+  expect(written({}, { outputLimit: 1 }).max_output_tokens).toBe(1);
+});
+
 test('an empty question is asked, because the model would answer something else without it', () => {
   const empty: CanonicalMessage = { role: 'user', blocks: [] };
   expect(written({ messages: [empty] }).input).toEqual([{ role: 'user', content: '' }]);

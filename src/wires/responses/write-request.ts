@@ -9,6 +9,7 @@ import type {
 import { type Adjustments, refusing } from '../adjustments.ts';
 import { NO_QUIRKS, withHostFields } from '../fields/host-fields.ts';
 import type { Members } from '../fields/members.ts';
+import { mustBe } from '../fields/request-errors.ts';
 import { writeTemperature } from '../fields/sampling.ts';
 import type { HubRequestTerms } from '../hub.ts';
 import { reasoningVendor } from './encrypted-reasoning.ts';
@@ -20,6 +21,7 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
   const { messages, tools, toolChoice, parallelToolCalls, sampling } = request;
   const quirks = terms.quirks ?? NO_QUIRKS;
   const adjustments = terms.adjustments ?? refusing();
+  checkOutputLimit(terms);
   dropUnsupportedSampling(sampling, adjustments);
   const body: Members = {
     model: terms.hostModel,
@@ -37,6 +39,12 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
     ...terms.labels,
   };
   return Buffer.from(JSON.stringify(withHostFields(body, quirks)));
+}
+
+/** Other wires have no such minimum, so the caller reads the name of its own field. */
+function checkOutputLimit({ outputLimit, quirks, callersLimitField: field = 'max_tokens' }: HubRequestTerms): void {
+  const { outputLimitMin: least = 1 } = quirks ?? NO_QUIRKS;
+  if (outputLimit < least) throw mustBe(field, `at least ${least} for this model`);
 }
 
 /** Sampling fields that this wire lacks. Values without effect are left out. */
