@@ -66,7 +66,12 @@ export function ModelDrawer({ model, hostStates, onClose }: ModelDrawerProps): R
         )}
         {canChat ? (
           <Section title="Call it">
-            <SnippetTabs url={url} model={model.id} secret={isLocalMode() ? null : 'tg_live_…'} />
+            <SnippetTabs
+              url={url}
+              model={model.id}
+              messagesModel={model.caps.includes('messages') ? model.id : null}
+              secret={isLocalMode() ? null : 'tg_live_…'}
+            />
           </Section>
         ) : null}
       </div>

@@ -19,9 +19,10 @@ import { InvoiceLines } from '../requests/invoice.tsx';
 
 /** What an empty gateway shows: a call that works right now, its receipt, and the lines for the reader's own code. */
 export function FirstCall(): ReactNode {
-  const model = useTrialModel();
-  const url = useGatewayUrl();
   const payer = usePayingKey();
+  const [ofKey, ofAll] = [useTrialModel(payer.models), useTrialModel()];
+  const model = ofKey ?? ofAll;
+  const url = useGatewayUrl();
   const { change } = useFilters();
   const { canHaveKeys } = useViewer();
   if (model === undefined) return <ModelsPending />;
@@ -157,6 +158,8 @@ function FirstReceipt({ requestId }: { readonly requestId: string }): ReactNode 
 
 interface Payer {
   readonly keyId: string | null;
+  /** Those that the key may use; null: all. */
+  readonly models: readonly string[] | null;
   /** A call needs a key, and there is none that this person may use. */
   readonly isMissing: boolean;
 }
@@ -164,7 +167,8 @@ interface Payer {
 /** In local mode nobody needs a key. Otherwise it is the first one that works. */
 function usePayingKey(): Payer {
   const { keys, isRequired, isPending, error } = usePayingKeys();
-  if (!isRequired) return { keyId: null, isMissing: false };
+  if (!isRequired) return { keyId: null, models: null, isMissing: false };
   const [usable] = keys;
-  return { keyId: usable?.id ?? null, isMissing: usable === undefined && !isPending && error === null };
+  const isMissing = usable === undefined && !isPending && error === null;
+  return { keyId: usable?.id ?? null, models: usable?.models ?? null, isMissing };
 }
