@@ -30,27 +30,32 @@ test.each([900, 1024, 1280])('the list of keys is not wider than a window of %i 
   await page.context().close();
 });
 
-test('figures are whole at 1280 px: above what a number holds, below zero, and with a long explanation', async () => {
-  const page = await openAs('owner', '/models');
-  const amounts = {
-    ...{ balance_nanousd: '-12345678901', held_nanousd: '9007199254740993', reserved_nanousd: '9007199254740993' },
-    ...{ available_nanousd: '-9223372036854775807', spent_nanousd: '9223372036854775807' },
-  };
-  await page.route(/\/balance$/, async (route) => {
-    const members = Object.entries(amounts).map(([name, digits]) => `"${name}":${digits}`);
-    const body = `{"object":"balance","currency":"USD","unlimited":false,${members.join(',')}}`;
-    await route.fulfill({ status: 200, contentType: 'application/json', body });
-  });
-  await page.setViewportSize({ width: 1280, height: 800 });
-  await page.getByRole('link', { name: 'Balance' }).click();
-  const held = page.locator('.text-figure', { hasText: '$9,007,199.25' }).first();
-  const exact = '$9,007,199.254740993 · 9,007,199,254,740,993 nanodollars';
-  expect(await held.locator('[title]').getAttribute('title')).toBe(exact);
-  await page.locator('.text-figure', { hasText: '−$12.35' }).waitFor();
-  const figures = `[...document.querySelectorAll('.text-figure, .text-figure + p')]`;
-  expect(await page.evaluate(`${figures}.filter((each) => each.scrollWidth > each.clientWidth).length`)).toBe(0);
-  await page.context().close();
-});
+test.each([375, 1280])(
+  'figures are whole and on one line at %i px: above what a number holds, below zero, and with a long explanation',
+  async (width) => {
+    const page = await openAs('owner', '/models');
+    const amounts = {
+      ...{ balance_nanousd: '-12345678901', held_nanousd: '9007199254740993', reserved_nanousd: '9007199254740993' },
+      ...{ available_nanousd: '-9223372036854775807', spent_nanousd: '9223372036854775807' },
+    };
+    await page.route(/\/balance$/, async (route) => {
+      const members = Object.entries(amounts).map(([name, digits]) => `"${name}":${digits}`);
+      const body = `{"object":"balance","currency":"USD","unlimited":false,${members.join(',')}}`;
+      await route.fulfill({ status: 200, contentType: 'application/json', body });
+    });
+    await page.getByRole('link', { name: 'Balance' }).click();
+    await page.setViewportSize({ width, height: 800 });
+    const held = page.locator('.text-figure', { hasText: '$9,007,199.25' }).first();
+    const exact = '$9,007,199.254740993 · 9,007,199,254,740,993 nanodollars';
+    expect(await held.locator('[title]').getAttribute('title')).toBe(exact);
+    await page.locator('.text-figure', { hasText: '−$12.35' }).waitFor();
+    const figures = `[...document.querySelectorAll('.text-figure, .text-figure + p')]`;
+    expect(await page.evaluate(`${figures}.filter((each) => each.scrollWidth > each.clientWidth).length`)).toBe(0);
+    const lineHeights = `new Set([...document.querySelectorAll('.text-figure')].map((each) => each.clientHeight)).size`;
+    expect(await page.evaluate(lineHeights)).toBe(1);
+    await page.context().close();
+  },
+);
 
 test('the chosen page is seen in the navigation of a low window', async () => {
   const page = await openAs('operator', '/models');

@@ -11,6 +11,8 @@ export interface Column<Each> {
   readonly roomyOnly?: boolean;
   /** Only on large screens. */
   readonly largeOnly?: boolean;
+  /** Takes the room that the other columns leave, and cuts its text off where that is too little. */
+  readonly fluid?: boolean;
   readonly className?: string;
   cell(row: Each): ReactNode;
 }
@@ -44,7 +46,12 @@ export function Table<Each>(props: TableProps<Each>): ReactNode {
   const open = useCallback((row: Each) => opening.current?.(row), []);
   if (!isPending && rows.length === 0 && empty !== undefined) return empty;
   return (
-    <table aria-label={label} aria-busy={isPending || isStale} className="w-full border-separate border-spacing-0">
+    <table
+      aria-label={label}
+      aria-description={onOpen === undefined ? undefined : 'Arrow keys move between rows, Enter opens one.'}
+      aria-busy={isPending || isStale}
+      className="w-full border-separate border-spacing-0"
+    >
       <thead>
         <tr>
           {columns.map((column, at) => (
@@ -144,7 +151,10 @@ function SkeletonRows<Each>({ columns, bleed = false, skeletonRows = 6 }: TableP
   ));
 }
 
-type Placed = Pick<Column<never>, 'align' | 'wideOnly' | 'roomyOnly' | 'largeOnly' | 'className'>;
+type Placed = Pick<Column<never>, 'align' | 'wideOnly' | 'roomyOnly' | 'largeOnly' | 'fluid' | 'className'>;
+
+/** A cell whose content does not count for the width of its column. On narrow screens there is one such column. */
+const FLUID = 'w-full max-w-0 wide:w-1/4';
 
 /** From which width on a column is shown: an index of the rows below. */
 function widthOf({ wideOnly, roomyOnly, largeOnly }: Placed): number {
@@ -166,8 +176,9 @@ export function cellClass(columns: readonly Placed[], at: number, bleed: boolean
   // Text after a number would otherwise begin where the number ends.
   const isAfterNumber = column.align !== 'right' && columns[at - 1]?.align === 'right';
   const start = isAfterNumber ? 'pl-2 wide:pl-8' : at > 0 ? 'pl-2' : bleed ? 'pl-4 wide:pl-7' : 'pl-4';
-  const side = column.align === 'right' ? 'text-right' : 'text-left';
-  return [start, ...endsOf(columns, at, bleed), side, SHOWN[widthOf(column)], column.className ?? ''].join(' ');
+  const side = column.align === 'right' ? 'text-right whitespace-nowrap' : 'text-left';
+  const room = column.fluid === true ? FLUID : '';
+  return [start, ...endsOf(columns, at, bleed), side, room, SHOWN[widthOf(column)], column.className ?? ''].join(' ');
 }
 
 /** Another column is the last one in narrow windows than in wide ones. */

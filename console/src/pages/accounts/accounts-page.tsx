@@ -93,12 +93,9 @@ function columnsFor(onEdit: ((editing: Editing) => void) | null): readonly Colum
     {
       id: 'name',
       head: 'Account',
+      fluid: true,
       cell: ({ id, name }) => (
-        <PageLink
-          to="/"
-          search={{ account: id }}
-          className="block max-w-28 truncate font-medium wide:max-w-44 roomy:max-w-56 hover:underline"
-        >
+        <PageLink to="/" search={{ account: id }} className="block truncate font-medium hover:underline">
           {name}
         </PageLink>
       ),

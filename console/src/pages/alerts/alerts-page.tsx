@@ -102,7 +102,7 @@ function useColumns(): readonly Column<Alert>[] {
     {
       id: 'message',
       head: 'What',
-      cell: ({ message }) => <span className="block max-w-[560px] py-0.5 leading-5">{message}</span>,
+      cell: ({ message }) => <span className="block max-w-[560px] py-0.5 leading-5 wrap-anywhere">{message}</span>,
     },
     { id: 'kind', head: 'About', wideOnly: true, cell: ({ kind }) => <Chip>{kindLabel(kind)}</Chip> },
     ...(account === null
@@ -150,7 +150,8 @@ function Seen({ alert, canAcknowledge }: { readonly alert: Alert; readonly canAc
   if (alert.acknowledged_at !== null)
     return (
       <span className="text-muted">
-        <span className="hidden wide:inline">{alert.acknowledged_by} · </span>
+        <span className="hidden max-w-40 truncate align-bottom wide:inline-block">{alert.acknowledged_by}</span>
+        <span className="hidden wide:inline"> · </span>
         <Ago at={alert.acknowledged_at} />
       </span>
     );

@@ -2,9 +2,8 @@ import type { ReactNode } from 'react';
 import type { Account } from '../../api/generated/routes.ts';
 import type { useApi } from '../../api/queries.ts';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
-import { Figure } from '../../parts/figure.tsx';
+import { Figure, FigurePanel } from '../../parts/figure.tsx';
 import { Money } from '../../parts/money.tsx';
-import { Panel } from '../../parts/panel.tsx';
 
 interface BalanceFiguresProps {
   readonly balance: ReturnType<typeof useApi<'GET /accounts/{account}/balance'>>;
@@ -18,7 +17,7 @@ export function BalanceFigures({ balance, account }: BalanceFiguresProps): React
   const person = now?.person;
   const cap = person?.spend_cap_nanousd ?? null;
   return (
-    <Panel className={`grid grid-cols-2 gap-px !bg-line ${cap === null ? 'wide:grid-cols-4' : 'wide:grid-cols-5'}`}>
+    <FigurePanel>
       <Figure
         label="Available"
         isPending={isPending}
@@ -63,6 +62,6 @@ export function BalanceFigures({ balance, account }: BalanceFiguresProps): React
           }
         />
       )}
-    </Panel>
+    </FigurePanel>
   );
 }

@@ -38,6 +38,7 @@ export const ENTRY_COLUMNS: readonly Column<Entry>[] = [
   {
     id: 'reference',
     head: 'Reference',
+    fluid: true,
     cell: (entry) => (
       <>
         <Reference entry={entry} />
@@ -51,9 +52,10 @@ export const ENTRY_COLUMNS: readonly Column<Entry>[] = [
     id: 'note',
     head: 'Note',
     wideOnly: true,
+    fluid: true,
     className: 'text-muted',
     cell: ({ note }) => (
-      <span title={note ?? undefined} className="block max-w-20 truncate roomy:max-w-48 large:max-w-72">
+      <span title={note ?? undefined} className="block truncate">
         {note}
       </span>
     ),
@@ -79,7 +81,7 @@ function Reference({ entry }: { readonly entry: Entry }): ReactNode {
   const { id, type, reference, receipt, receipts, created } = entry;
   if (type === 'month')
     return (
-      <span className="whitespace-nowrap">
+      <span className="block truncate">
         {monthName(created)}{' '}
         <span className="hidden text-muted wide:inline">· {formatCounted(receipts, 'request')}</span>
       </span>
@@ -87,11 +89,11 @@ function Reference({ entry }: { readonly entry: Entry }): ReactNode {
   if (type === 'reservation')
     return (
       <PageLink to="/jobs" search={{ open: id }} className="font-mono text-small text-accent hover:underline">
-        <span className="block max-w-24 truncate wide:max-w-none">{id}</span>
+        <span className="block truncate">{id}</span>
       </PageLink>
     );
   return (
-    <span className="flex max-w-24 min-w-0 items-baseline gap-2 wide:max-w-40 roomy:max-w-64 large:max-w-96">
+    <span className="flex min-w-0 items-baseline gap-2">
       {reference === null ? null : (
         <span title={reference} className="truncate">
           {reference}

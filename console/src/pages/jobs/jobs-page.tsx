@@ -115,14 +115,19 @@ const COLUMNS: readonly Column<Job>[] = [
   {
     id: 'job',
     head: 'Job',
-    cell: ({ id, custom_id }) => (
-      <span className="block max-w-36 truncate font-mono text-small roomy:max-w-56">{custom_id ?? id}</span>
-    ),
+    fluid: true,
+    cell: ({ id, custom_id }) => <span className="block truncate font-mono text-small">{custom_id ?? id}</span>,
   },
   { id: 'status', head: 'Status', cell: (job) => <JobStatus job={job} /> },
   costColumn,
   reservedColumn,
-  { id: 'model', head: 'Model', wideOnly: true, cell: ({ effective_model }) => effective_model },
+  {
+    id: 'model',
+    head: 'Model',
+    wideOnly: true,
+    fluid: true,
+    cell: ({ effective_model }) => <span className="block truncate">{effective_model}</span>,
+  },
   {
     id: 'starts',
     head: 'Starts',

@@ -30,9 +30,10 @@ const SPENDING: readonly Column<ShownKey>[] = [
   {
     id: 'name',
     head: 'Key',
+    fluid: true,
     cell: ({ name, hint }) => (
       <span className="flex min-w-0 flex-col gap-x-2 large:flex-row large:items-baseline">
-        <span title={name} className="max-w-28 truncate font-medium wide:max-w-36">
+        <span title={name} className="truncate font-medium">
           {name}
         </span>
         <KeyHint hint={hint} />

@@ -62,9 +62,10 @@ function useColumns(onRevoke: (key: ManagementKey) => void): readonly Column<Man
     {
       id: 'name',
       head: 'Name',
+      fluid: true,
       cell: ({ name, hint }) => (
-        <span className="flex min-w-0 flex-wrap items-baseline gap-x-2">
-          <span title={name} className="max-w-24 truncate font-medium wide:max-w-40 roomy:max-w-48">
+        <span className="flex min-w-0 flex-col gap-x-2 large:flex-row large:items-baseline">
+          <span title={name} className="truncate font-medium">
             {name}
           </span>
           <KeyHint hint={hint} />

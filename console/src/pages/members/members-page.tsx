@@ -70,10 +70,11 @@ function memberColumns(canManage: boolean, onEdit: (editing: Editing) => void): 
     {
       id: 'person',
       head: 'Person',
+      fluid: true,
       cell: ({ name, email, address_confirmed }) => (
         <span className="flex min-w-0 flex-col">
-          <span className="max-w-44 truncate font-medium wide:max-w-56">{name}</span>
-          <span className="flex max-w-44 items-center gap-2 text-small wide:max-w-80 text-muted">
+          <span className="truncate font-medium">{name}</span>
+          <span className="flex items-center gap-2 text-small text-muted">
             <span className="truncate">{email}</span>
             {address_confirmed ? null : (
               <Chip tone="warning" title="Only the inviting owner vouches for this address.">
@@ -138,7 +139,8 @@ const INVITATION_COLUMNS: readonly Column<Invitation>[] = [
   {
     id: 'email',
     head: 'Email address',
-    cell: ({ email }) => <span className="block max-w-40 truncate wide:max-w-64">{email}</span>,
+    fluid: true,
+    cell: ({ email }) => <span className="block truncate">{email}</span>,
   },
   {
     id: 'role',

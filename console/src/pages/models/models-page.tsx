@@ -155,10 +155,11 @@ function useColumns(hostStates: HostStates): readonly Column<Model>[] {
     {
       id: 'model',
       head: 'Model',
+      fluid: true,
       cell: ({ id, name }) => (
         <span className="flex min-w-0 flex-col wide:flex-row wide:items-baseline wide:gap-2">
-          <span className="max-w-36 truncate font-medium wide:max-w-40 roomy:max-w-56">{name}</span>
-          <span className="max-w-36 truncate font-mono text-small text-muted wide:max-w-32 roomy:max-w-56">{id}</span>
+          <span className="truncate font-medium">{name}</span>
+          <span className="truncate font-mono text-small text-muted">{id}</span>
         </span>
       ),
     },

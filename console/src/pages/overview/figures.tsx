@@ -1,9 +1,8 @@
 import type { ReactNode } from 'react';
 import { useApi } from '../../api/queries.ts';
-import { Figure } from '../../parts/figure.tsx';
+import { Figure, FigurePanel } from '../../parts/figure.tsx';
 import { Money } from '../../parts/money.tsx';
 import { formatCount, formatCounted } from '../../parts/money-format.ts';
-import { Panel } from '../../parts/panel.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
 import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
 import { startOfDay, startOfMonth } from './range.ts';
@@ -12,12 +11,12 @@ import { countByCode, useRefusals } from './refusals.ts';
 /** Four figures that answer: how much is left, how fast it goes, what does not work. */
 export function Figures(): ReactNode {
   return (
-    <Panel className="grid grid-cols-2 gap-px bg-line wide:grid-cols-4">
+    <FigurePanel>
       <AvailableFigure />
       <TodayFigure />
       <MonthFigure />
       <RefusedFigure />
-    </Panel>
+    </FigurePanel>
   );
 }
 

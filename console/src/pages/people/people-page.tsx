@@ -69,10 +69,11 @@ const COLUMNS: readonly Column<Person>[] = [
   {
     id: 'person',
     head: 'Person',
+    fluid: true,
     cell: ({ name, email }) => (
       <span className="flex min-w-0 flex-col wide:flex-row wide:items-baseline wide:gap-2">
-        <span className="max-w-44 truncate font-medium wide:max-w-40 roomy:max-w-56">{name}</span>
-        <span className="max-w-44 truncate text-muted wide:max-w-52 roomy:max-w-64">{email}</span>
+        <span className="truncate font-medium">{name}</span>
+        <span className="truncate text-muted">{email}</span>
       </span>
     ),
   },

@@ -126,7 +126,7 @@ function Sessions({ personId }: { readonly personId: string }): ReactNode {
           idOf={({ id }) => id}
           empty={<p className="px-4 pb-4 text-muted">Nowhere at present.</p>}
           columns={[
-            { id: 'where', head: 'Where', cell: (session) => <SessionPlace session={session} /> },
+            { id: 'where', head: 'Where', fluid: true, cell: (session) => <SessionPlace session={session} /> },
             { id: 'used', head: 'Last used', align: 'right', cell: ({ last_used }) => <Ago at={last_used} /> },
             {
               id: 'end',
@@ -147,7 +147,7 @@ export function SessionPlace({ session }: { readonly session: Pick<Session, 'add
   return (
     <span className="flex min-w-0 flex-col">
       <span className="font-mono text-small">{session.address}</span>
-      <span className="max-w-48 truncate text-small text-muted" title={session.user_agent}>
+      <span className="truncate text-small text-muted" title={session.user_agent}>
         {session.user_agent}
       </span>
     </span>

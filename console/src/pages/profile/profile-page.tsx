@@ -68,7 +68,7 @@ function Sessions(): ReactNode {
 }
 
 const COLUMNS: readonly Column<OwnSession>[] = [
-  { id: 'where', head: 'Where', cell: (session) => <SessionPlace session={session} /> },
+  { id: 'where', head: 'Where', fluid: true, cell: (session) => <SessionPlace session={session} /> },
   { id: 'used', head: 'Last used', align: 'right', cell: ({ last_used }) => <Ago at={last_used} /> },
   { id: 'began', head: 'Signed in', align: 'right', wideOnly: true, cell: ({ created }) => <Ago at={created} /> },
   {

@@ -26,12 +26,19 @@ function columnsOf(nameOf: (key: string) => string, isOperator: boolean): readon
       className: 'whitespace-nowrap text-muted',
       cell: (row) => <Clock at={row.kind === 'receipt' ? row.receipt.created : row.refusal.created} />,
     },
-    { id: 'status', head: 'Status', cell: (row) => <Outcome row={row} /> },
+    {
+      id: 'status',
+      head: 'Status',
+      // On a phone the two words of an ending would leave no room for the model.
+      className: '[&>span]:whitespace-normal wide:[&>span]:whitespace-nowrap',
+      cell: (row) => <Outcome row={row} />,
+    },
     {
       id: 'model',
       head: 'Model',
+      fluid: true,
       cell: (row) => (
-        <span className="block max-w-28 truncate wide:max-w-40 large:max-w-64">
+        <span className="block truncate">
           {row.kind === 'receipt' ? row.receipt.effective_model : (row.refusal.model ?? '–')}
         </span>
       ),
@@ -40,9 +47,10 @@ function columnsOf(nameOf: (key: string) => string, isOperator: boolean): readon
       id: 'key',
       head: 'Key',
       wideOnly: true,
+      fluid: true,
       cell: (row) => {
         const key = keyOf(row);
-        return <span className="block max-w-32 truncate large:max-w-48">{key === null ? '–' : nameOf(key)}</span>;
+        return <span className="block truncate">{key === null ? '–' : nameOf(key)}</span>;
       },
     },
     {
@@ -102,7 +110,8 @@ function tokenColumns(): readonly Column<RequestRow>[] {
     align: 'right',
     wideOnly: true,
     // On small laptops there is room for what a call read and wrote in all.
-    roomyOnly: ['cached', 'reasoning'].includes(id),
+    roomyOnly: id === 'cached',
+    largeOnly: id === 'reasoning',
     cell: (row) => {
       const usage = row.kind === 'receipt' ? row.receipt.usage : null;
       return usage === null ? <span className="text-muted">–</span> : formatCount(read(usage));

@@ -74,8 +74,9 @@ const COLUMNS: readonly Column<Webhook>[] = [
   {
     id: 'name',
     head: 'Name',
+    fluid: true,
     cell: ({ name }) => (
-      <span title={name} className="block max-w-36 truncate font-medium roomy:max-w-56">
+      <span title={name} className="block truncate font-medium">
         {name}
       </span>
     ),
@@ -85,9 +86,8 @@ const COLUMNS: readonly Column<Webhook>[] = [
     id: 'url',
     head: 'URL',
     wideOnly: true,
-    cell: ({ url }) => (
-      <span className="block max-w-48 truncate font-mono roomy:max-w-72 large:max-w-96 text-small">{url}</span>
-    ),
+    fluid: true,
+    cell: ({ url }) => <span className="block truncate font-mono text-small">{url}</span>,
   },
   {
     id: 'events',
