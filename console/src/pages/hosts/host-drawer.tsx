@@ -12,7 +12,7 @@ import { formatDuration } from '../../parts/time-format.ts';
 import { PageLink } from '../../shell/page-link.tsx';
 import type { Range } from '../overview/range.ts';
 import { eventsWithIds, eventText } from './host-event.ts';
-import { type HostFigures, lostBy, paidFor, requestsOf } from './host-figures.ts';
+import { type HostFigures, lostBy, paidFor, requestsThrough } from './host-figures.ts';
 import { HostStateChip, stateMeaning } from './host-state.tsx';
 
 interface HostDrawerProps {
@@ -41,7 +41,7 @@ export function HostDrawer({ host, figures, range, onClose }: HostDrawerProps): 
             ],
             ['Callers paid', <Money key="paid" nanousd={paid} />],
             ['It may bill', <Money key="billed" nanousd={paid === null || lost === null ? null : paid + lost} />],
-            ['Requests', `${formatCount(requestsOf(figures, host.id))} in ${range.label}`],
+            ['Requests', `${formatCount(requestsThrough(figures, host.id))} in ${range.label}`],
             [
               'First byte',
               `${formatDuration(usage?.first_byte_p50_ms)} median, ${formatDuration(usage?.first_byte_p95_ms)} for 95 %`,
@@ -114,9 +114,10 @@ function ModelPanel({ host }: { readonly host: Host }): ReactNode {
           {
             id: 'model',
             head: 'Model',
+            fluid: true,
             cell: ({ model, host_model }) => (
               <PageLink to="/models" search={{ open: model }} title={host_model} className="hover:underline">
-                <span className="block max-w-40 truncate">{model}</span>
+                <span className="block truncate">{model}</span>
               </PageLink>
             ),
           },

@@ -13,7 +13,7 @@ export function paidFor({ usage, isUsageKnown }: HostFigures, host: string): big
   return isUsageKnown ? (usage.get(host)?.cost_nanousd ?? 0n) : null;
 }
 
-export function requestsOf({ usage, isUsageKnown }: HostFigures, host: string): number | null {
+export function requestsThrough({ usage, isUsageKnown }: HostFigures, host: string): number | null {
   return isUsageKnown ? (usage.get(host)?.requests ?? 0) : null;
 }
 

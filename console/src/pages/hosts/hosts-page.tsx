@@ -17,7 +17,7 @@ import { RANGES, type Range, rangeOf, sinceOf } from '../overview/range.ts';
 import { ReplicaNote } from '../system/replica-note.tsx';
 import { HostDrawer } from './host-drawer.tsx';
 import { eventText } from './host-event.ts';
-import { type HostFigures, lostBy, paidFor, requestsOf } from './host-figures.ts';
+import { type HostFigures, lostBy, paidFor, requestsThrough } from './host-figures.ts';
 import { HostStateChip } from './host-state.tsx';
 
 const STATES = [
@@ -139,7 +139,7 @@ function columnsWith(figures: HostFigures): readonly Column<Host>[] {
       head: 'Requests',
       align: 'right',
       wideOnly: true,
-      cell: ({ id }) => formatCount(requestsOf(figures, id)),
+      cell: ({ id }) => formatCount(requestsThrough(figures, id)),
     },
     {
       id: 'first',

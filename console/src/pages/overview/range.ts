@@ -32,7 +32,7 @@ export function sinceOf({ seconds, bucket }: Range): number {
 }
 
 /** The list of requests in that range. */
-export function requestsOf(range: Range): Search {
+export function requestsOfRange(range: Range): Search {
   return range.value === '24h' ? { time: '24h' } : requestsOfDays(sinceOf(range));
 }
 

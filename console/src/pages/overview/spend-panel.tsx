@@ -58,7 +58,7 @@ export function SpendPanel({ range }: { readonly range: Range }): ReactNode {
                   <Legend plot={plot} />
                   <PageLink
                     to="/usage"
-                    search={{ range: range.value, by }}
+                    search={{ range: range.value, by, bucket: range.bucket, shape: 'table' }}
                     className="shrink-0 text-small text-muted hover:underline"
                   >
                     As a table

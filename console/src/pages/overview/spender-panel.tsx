@@ -9,7 +9,7 @@ import { Panel } from '../../parts/panel.tsx';
 import { Table } from '../../parts/table.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
 import { useAccountInput } from '../../shell/viewer.tsx';
-import { type Range, requestsOf, sinceOf } from './range.ts';
+import { type Range, requestsOfRange, sinceOf } from './range.ts';
 
 const ROWS_MAX = 5;
 
@@ -41,7 +41,7 @@ export function SpenderPanel({ range }: { readonly range: Range }): ReactNode {
               cell: ({ key, name }) => (
                 <PageLink
                   to="/requests"
-                  search={{ ...requestsOf(range), ...(key === null ? {} : { key }) }}
+                  search={{ ...requestsOfRange(range), ...(key === null ? {} : { key }) }}
                   className="hover:underline"
                 >
                   {key === null ? 'Calls without a key' : (name ?? key)}

@@ -16,13 +16,15 @@ import { CustomDays } from '../../shell/custom-days.tsx';
 import { useMemberNames } from '../../shell/member-names.ts';
 import { useFilters } from '../../shell/search.ts';
 import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
+import { BucketTable } from './bucket-table.tsx';
 import {
   bucketsFor,
   type Group,
   METRICS,
   pointsOf,
   readUsageView,
-  requestsOf,
+  requestsOfView,
+  SHAPES,
   TIME_CHOICES,
   type UsageView,
 } from './usage-query.ts';
@@ -69,7 +71,7 @@ export default function UsagePage(): ReactNode {
             {table.error === null ? (
               <UsageTable
                 group={group}
-                filter={{ ...filter, ...requestsOf(view) }}
+                filter={{ ...filter, ...requestsOfView(view) }}
                 groupLabel={groupLabel}
                 rows={table.data?.data ?? []}
                 totals={table.data?.totals}
@@ -144,11 +146,6 @@ function UsageFilters({
   );
 }
 
-const SHAPES: readonly Choice<'bars' | 'lines'>[] = [
-  { value: 'bars', label: 'Bars' },
-  { value: 'lines', label: 'Lines' },
-];
-
 function UsagePlot({
   view,
   account,
@@ -176,11 +173,13 @@ function UsagePlot({
         <Segmented label="Shape" value={shape} choices={SHAPES} onChange={(value) => change({ shape: value })} />
       }
     >
-      <div className="px-4 pb-4" style={{ minHeight: PLOT_HEIGHT + 44 }}>
+      <div className={shape === 'table' ? '' : 'px-4 pb-4'} style={{ minHeight: PLOT_HEIGHT + 44 }}>
         {usage.error === null ? null : <ErrorPanel error={usage.error} again={() => void usage.refetch()} />}
         {plot !== null && plot.series.length === 0 ? <EmptyState title="No calls in this period" /> : null}
         {plot === null && usage.error === null ? <Skeleton className="h-64 w-full" /> : null}
-        {plot === null || plot.series.length === 0 ? null : (
+        {plot === null || plot.series.length === 0 ? null : shape === 'table' ? (
+          <BucketTable plot={plot} view={view} />
+        ) : (
           <Suspense fallback={<Skeleton className="h-64 w-full" />}>
             <div className="mb-2 min-h-5">
               <Legend plot={plot} />
@@ -188,7 +187,7 @@ function UsagePlot({
             <StackedBars
               plot={plot}
               shape={shape}
-              label={`${metric.label} by ${bucket}, the same as the table below`}
+              label={`${metric.label} by ${bucket}. Choose “Table” above to read the figures.`}
               height={PLOT_HEIGHT}
               unit={metric.unit}
               formatValue={metric.format}

@@ -74,6 +74,14 @@ export function inputTokens(
   return parts.some((part) => part === null) ? null : parts.reduce<number>((sum, part) => sum + (part ?? 0), 0);
 }
 
+export type Shape = 'bars' | 'lines' | 'table';
+
+export const SHAPES: readonly Choice<Shape>[] = [
+  { value: 'bars', label: 'Bars' },
+  { value: 'lines', label: 'Lines' },
+  { value: 'table', label: 'Table' },
+];
+
 export interface UsageView {
   readonly time: string;
   readonly since: number;
@@ -83,7 +91,7 @@ export interface UsageView {
   readonly bucket: Bucket;
   readonly group: Group;
   readonly metric: Metric;
-  readonly shape: 'bars' | 'lines';
+  readonly shape: Shape;
   /** What the report takes, besides the account. */
   readonly filter: Pick<Input<'GET /usage'>, 'key' | 'model'>;
 }
@@ -106,13 +114,13 @@ export function readUsageView(search: Search, groups: readonly Choice<Group>[], 
     bucket: bucketsFor({ since, until }, nowSeconds).find(({ value }) => value === asked)?.value ?? time.bucket,
     group: groups.find(({ value }) => value === search.by)?.value ?? 'model',
     metric: METRICS.find(({ value }) => value === search.metric) ?? METRICS[0]!,
-    shape: search.shape === 'lines' ? 'lines' : 'bars',
+    shape: SHAPES.find(({ value }) => value === search.shape)?.value ?? 'bars',
     filter: { key: search.key, model: search.model },
   };
 }
 
 /** The list of requests in the period of the report. */
-export function requestsOf({ time, since, until }: Pick<UsageView, 'time' | 'since' | 'until'>): Search {
+export function requestsOfView({ time, since, until }: Pick<UsageView, 'time' | 'since' | 'until'>): Search {
   return time === '24h' ? { time } : requestsOfDays(since, until);
 }
 
