@@ -34,3 +34,40 @@ test('the usage table shows what the receipts sum to, and so do the figures of t
   expect(total).toBe(paid);
   await close();
 });
+
+test('credits an account once if the answer is lost and the same form is sent again, without a reference too', async () => {
+  const { page, close } = await suite.open(`/balance?account=${suite.demo.account}`);
+  let lost = 0;
+  await page.route(/\/credits$/, async (route) => {
+    if (lost++ > 0) return route.fallback();
+    await route.fetch();
+    await route.abort();
+  });
+  await page.getByRole('button', { name: 'Add credit' }).click();
+  await page.getByLabel('Amount', { exact: true }).fill('7.25');
+  const send = page.getByRole('dialog').getByRole('button', { name: 'Add credit' });
+  await send.click();
+  await page.getByText('It is not known whether the change was made').waitFor();
+  await send.click();
+  await page.getByText('credited before').waitFor();
+  const { data } = await suite.demo.manage.get(`/accounts/${suite.demo.account}/entries`);
+  const credited = data.filter(({ amount_nanousd }: { amount_nanousd: number }) => amount_nanousd === 7_250_000_000);
+  expect(credited).toHaveLength(1);
+  await close();
+});
+
+test('finds entries of a type that stand behind many others', async () => {
+  const { page, close } = await suite.open('/models');
+  await page.route(/\/entries\?/, async (route) => {
+    const url = new URL(route.request().url());
+    const isFirst = !url.searchParams.has('after');
+    url.searchParams.delete('after');
+    const response = await route.fetch({ url: url.href });
+    const { data, ...rest } = (await response.json()) as { data: { type: string }[] };
+    const rows = data.filter(({ type }) => (type === 'credit') !== isFirst);
+    await route.fulfill({ response, json: { ...rest, data: rows, next: isFirst ? 'more' : null } });
+  });
+  await page.goto(page.url().replace('/models', `/balance?account=${suite.demo.account}&type=credit`));
+  await page.getByText('invoice-1001').waitFor();
+  await close();
+});

@@ -12,6 +12,7 @@ export function AddCreditDialog({ account, onClose }: { readonly account: Accoun
   const [amount, setAmount] = useState('');
   const [takesAway, setTakesAway] = useState(false);
   const [reference, setReference] = useState('');
+  const [ownReference] = useState(newReference);
   const [note, setNote] = useState('');
   const [isChecked, setChecked] = useState(false);
   const credit = useChange('POST /accounts/{account}/credits', {
@@ -25,7 +26,7 @@ export function AddCreditDialog({ account, onClose }: { readonly account: Accoun
     const input = {
       account: account.id,
       amount_nanousd: takesAway ? -nanousd : nanousd,
-      ...(reference.trim() === '' ? {} : { reference: reference.trim() }),
+      reference: reference.trim() || ownReference,
       ...(note.trim() === '' ? {} : { note: note.trim() }),
     };
     credit.mutate(
@@ -73,4 +74,10 @@ export function AddCreditDialog({ account, onClose }: { readonly account: Accoun
       </Field>
     </FormDialog>
   );
+}
+
+/** For a credit that was given none: if its answer is lost, the same dialog sends the same credit again. */
+function newReference(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(8));
+  return `console-${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }

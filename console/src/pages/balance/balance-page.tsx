@@ -85,6 +85,7 @@ function Entries({ account }: { readonly account: Account }): ReactNode {
         bleed={false}
         pages={entries}
         rows={rows}
+        isSearch={type !== 'all'}
         columns={ENTRY_COLUMNS}
         idOf={({ id, type: kind }) => `${kind}-${id}`}
         empty={
