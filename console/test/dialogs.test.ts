@@ -40,6 +40,40 @@ test('the dialog for a new password says that sessions end when its link is used
   await Promise.all([page, member].map((each) => each.context().close()));
 });
 
+test('the snippets of a new key name models that the key may use, and that their clients can call', async () => {
+  const page = await openAs('owner', '/keys?dialog=mint');
+  const mint = async (models: string): Promise<void> => {
+    await page.getByLabel('Name').fill('for a snippet');
+    await page.getByLabel('Models').fill(models);
+    await page.getByRole('button', { name: 'Mint key' }).click();
+    await page.locator('[data-secret]').waitFor();
+  };
+  const snippet = page.getByRole('dialog').locator('pre');
+  const client = (name: string) => page.getByRole('group', { name: 'Client' }).getByRole('button', { name });
+  await mint('');
+  await expect.poll(() => snippet.innerText()).toContain('"model":"sim-gpt-mini"');
+  await client('Anthropic SDK').click();
+  expect(await snippet.innerText()).toContain(`model: 'sim-claude'`);
+  await page.getByRole('button', { name: 'I have copied it' }).click();
+  await page.getByRole('button', { name: 'New key' }).click();
+  await mint('sim-gpt');
+  await expect.poll(() => snippet.innerText()).toContain('"model":"sim-gpt"');
+  expect(await client('Anthropic SDK').count()).toBe(0);
+  await page.context().close();
+});
+
+test('a page that is gone to is read out, and the keyboard stays where it is', async () => {
+  const page = await openAs('owner', '/models');
+  await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor();
+  await page.getByRole('link', { name: 'Keys', exact: true }).press('Enter');
+  await page
+    .getByRole('status')
+    .filter({ hasText: /^Keys$/ })
+    .waitFor({ state: 'attached' });
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Keys');
+  await page.context().close();
+});
+
 test('a key is not minted while its date is only partly typed, because it would never expire', async () => {
   const page = await openAs('owner', '/keys?dialog=mint');
   await page.getByLabel('Name').fill('until-the-end-of-the-year');

@@ -11,10 +11,20 @@ interface PageProps {
   readonly children: ReactNode;
 }
 
+/** Screen readers read a new document by themselves, but not a page that only replaces the one before. */
+const PAGE_NAME_ID = 'page-name';
+
+/** Says which page was gone to. It stays while pages come and go: a part that is new is not read. */
+export function PageName(): ReactNode {
+  return <p id={PAGE_NAME_ID} role="status" className="sr-only" />;
+}
+
 /** The frame of every page: its title, its actions, its filters. */
 export function Page({ title, actions, filters, bleed = false, children }: PageProps): ReactNode {
   useEffect(() => {
     document.title = `${title} · Tollgate`;
+    const spoken = document.getElementById(PAGE_NAME_ID);
+    if (spoken !== null) spoken.textContent = title;
   }, [title]);
   return (
     <div className="flex min-h-full min-w-0 flex-col">

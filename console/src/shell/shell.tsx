@@ -2,6 +2,7 @@ import * as Dialog from '@radix-ui/react-dialog';
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { ssoFailure } from '../pages/sign-in/sso-failure.ts';
 import { IconButton } from '../parts/icon-button.tsx';
+import { PageName } from '../parts/page.tsx';
 import { AwayBanner } from './away-banner.tsx';
 import { PageGate } from './page-gate.tsx';
 import { useFilters } from './search.ts';
@@ -38,6 +39,7 @@ export function Shell(): ReactNode {
         <Navigation />
         <SidebarFoot />
       </aside>
+      <PageName />
       <NarrowBar onSearch={() => setSearching(true)} />
       <main id="page" tabIndex={-1} className="min-h-dvh min-w-0 outline-none wide:pl-54">
         <AwayBanner />
