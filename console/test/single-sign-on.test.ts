@@ -46,6 +46,8 @@ async function goThrough(page: Page, name: keyof typeof PEOPLE, path = ''): Prom
   await page.getByRole('link', { name, exact: true }).click();
 }
 
+const REMEMBERED = `sessionStorage.getItem('tollgate.return')`;
+
 async function invite(email: string): Promise<void> {
   const context = await newContext();
   await signInAs(context, world, 'operator');
@@ -88,6 +90,27 @@ test('single sign-on leads to the page whose link was opened, also if it failed 
   await page.getByRole('link', { name: 'bo', exact: true }).click();
   await page.getByRole('dialog').getByText('What a call costs').waitFor();
   expect(page.url()).toBe(`${CONSOLE_URL}/models?open=sim-gpt`);
+  await context.close();
+});
+
+test('a page that was remembered for single sign-on is forgotten once somebody signs in with a password', async () => {
+  const context = await newContext();
+  const page = await context.newPage();
+  // A provider that sends nothing leaves the page as it is.
+  await page.route(/\/sso\/start/, (route) => route.fulfill({ status: 204 }));
+  await page.route(/\/manage\/v1\/sign-in$/, async (route) => {
+    if (route.request().method() !== 'POST') return route.fallback();
+    await signInAs(context, world, 'viewer');
+    await route.fulfill({ json: { object: 'session' } });
+  });
+  await page.goto(`${CONSOLE_URL}/models?open=sim-gpt`);
+  await page.getByRole('link', { name: 'Continue with 127.0.0.1' }).click();
+  await expect.poll(() => page.evaluate(REMEMBERED)).toBe('/console/models?open=sim-gpt');
+  await page.getByLabel('Email address').fill('viewer@example.com');
+  await page.getByLabel('Password').fill('not looked at');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('dialog').getByText('What a call costs').waitFor();
+  expect(await page.evaluate(REMEMBERED)).toBe(null);
   await context.close();
 });
 

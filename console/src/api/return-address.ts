@@ -8,6 +8,11 @@ export function rememberAddress(): void {
   sessionStorage.setItem(STORED, pathname + search);
 }
 
+/** For whoever came back from the provider with the browser's Back, which loads nothing, and signs in with a password. */
+export function forgetAddress(): void {
+  sessionStorage.removeItem(STORED);
+}
+
 /** After single sign-on: the address that was remembered, and why it failed if it did. */
 export function returnToAddress(): void {
   const stored = sessionStorage.getItem(STORED);

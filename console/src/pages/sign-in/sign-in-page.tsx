@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useCallback, useEffect, useState } from 'react';
 import type { Output } from '../../api/client.ts';
 import { useApi, useChange } from '../../api/queries.ts';
-import { rememberAddress } from '../../api/return-address.ts';
+import { forgetAddress, rememberAddress } from '../../api/return-address.ts';
 import { askOtherTabs, keepToken, localToken } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorPanel, FormError } from '../../parts/error-panel.tsx';
@@ -74,6 +74,7 @@ function PasswordForm(): ReactNode {
   const { change } = useFilters();
   const signIn = useChange('POST /sign-in');
   const enter = (): void => {
+    forgetAddress();
     change({ sso: undefined }, { replace: true });
     void client.invalidateQueries();
   };
