@@ -162,7 +162,8 @@ export const MANAGEMENT_LIMITS = {
   alertQuietMs: 3_600_000,
   /** The losses of an hour are not reported again if they are added up again after its end. */
   alertLossesQuietMs: 2 * 3_600_000,
-  /** When an alert about a host or a disk may be resolved by another process than the one that raised it. */
+  /** How often a process confirms its alerts about hosts and its disk, and after how long without that others may resolve them. */
+  alertConfirmMs: 30 * 60_000,
   alertOrphanMs: 6 * 60 * 60_000,
   /** How long resolved alerts are kept, and how many alerts in all. */
   alertKeptMs: 90 * 24 * 60 * 60_000,

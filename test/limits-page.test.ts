@@ -84,7 +84,7 @@ const INSIDE_BY_NAME = [
   ],
   ...['webhookRetryFirstMs', 'webhookRetryFactor', 'webhookRetryLastMs'],
   ...['alertRoundRows', 'alertChangesMax', 'alertSweepMs', 'alertSweepRows', 'alertLossesMs', 'alertLossRows'],
-  ...['alertLossPauseMs', 'alertLossesQuietMs', 'alertOrphanMs', 'bookSumsMs'],
+  ...['alertLossPauseMs', 'alertLossesQuietMs', 'alertOrphanMs', 'alertConfirmMs', 'bookSumsMs'],
   ...['jobStageRowsMax', 'jobStageBytesMax', 'statementsKept', 'jobSliceLinesMax', 'jobRestFactor', 'jobRestMaxMs'],
   ...['jobChunkBytesMax', 'jobSweepRows', 'jobSealRotationChunks', 'jobSliceBytesMax', 'jobRetryMs'],
   ...['jobRetryMaxMs', 'jobWorkerPollMs', 'jobLeaseMs', 'jobBlockedMs', 'jobAccountsAtOnce', 'jobWaitPollMs'],

@@ -54,6 +54,18 @@ export function alertContract(name: string, open: OpenStore): void {
       expect(await list({ open: true })).toEqual([3n]);
     });
 
+    it('was last seen when it was raised, or when it was confirmed while open', async () => {
+      await directory().raiseAlert(anAlert(1n), 0);
+      await directory().raiseAlert(anAlert(2n, { condition: 'balance:2' }), 0);
+      await directory().confirmAlerts(['balance:1', 'balance:3'], NOON_MS + 5);
+      await directory().confirmAlerts([], NOON_MS + 6);
+      const seen = async () => [(await directory().findAlert(1n))?.seenMs, (await directory().findAlert(2n))?.seenMs];
+      expect(await seen()).toEqual([NOON_MS + 5, NOON_MS]);
+      await directory().resolveAlert('balance:1', NOON_MS + 7);
+      await directory().confirmAlerts(['balance:1'], NOON_MS + 8);
+      expect(await seen()).toEqual([NOON_MS + 5, NOON_MS]);
+    });
+
     it('tells the webhooks of its account and of the operator, in the same commit, once', async () => {
       const hook = { id: 5n, accountId: 1n, name: 'a', url: 'https://a.example/', events: null, createdMs: NOON_MS };
       const secret = (id: bigint) => ({ id, sealed: Buffer.from('s') });

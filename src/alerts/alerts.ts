@@ -49,6 +49,12 @@ export class Alerts {
     for (const condition of cleared) if (open.has(condition)) await this.resolve(condition);
   }
 
+  /** Other processes may see a host or a disk differently, and must not take the alert for one that nobody looks at. */
+  async confirm(conditions: readonly string[]): Promise<void> {
+    const { store, clock } = this.#terms;
+    await store.confirmAlerts(conditions, clock.nowMs());
+  }
+
   async resolve(condition: string): Promise<void> {
     const { store, clock } = this.#terms;
     await store.resolveAlert(condition, clock.nowMs());

@@ -47,6 +47,8 @@ export class AlertWatch {
   readonly #changed = new ChangedPayers();
   readonly #sweep: Sweep;
   readonly #hostsAside = new Set<string>();
+  /** When this process last confirmed its alerts about hosts and its disk, by condition. */
+  readonly #confirmedMs = new Map<string, number>();
   /** When the first loss that has not been looked at was noted; null if there is none. */
   #lossesFromMs: number | null;
   #lossesAfterMs = 0;
@@ -166,6 +168,17 @@ export class AlertWatch {
     await this.#terms.alerts.update({ findings, cleared: returned }, LIMITS.alertQuietMs);
     for (const condition of returned) this.#hostsAside.delete(condition);
     for (const { condition } of findings) this.#hostsAside.add(condition);
+    await this.#confirm(findings);
+  }
+
+  async #confirm(findings: Checked['findings']): Promise<void> {
+    const nowMs = this.#terms.clock.monotonicMs();
+    const due = findings
+      .map(({ condition }) => condition)
+      .filter((condition) => nowMs - (this.#confirmedMs.get(condition) ?? -Infinity) >= LIMITS.alertConfirmMs);
+    if (due.length === 0) return;
+    await this.#terms.alerts.confirm(due);
+    for (const condition of due) this.#confirmedMs.set(condition, nowMs);
   }
 
   async #lookAtDisk(): Promise<void> {
@@ -173,7 +186,9 @@ export class AlertWatch {
     if (settings.diskFreeBytes === null) return;
     const freeBytes = await diskFreeBytes();
     if (freeBytes === null) return;
-    await alerts.update(checkDisk(freeBytes, settings.diskFreeBytes, machine), LIMITS.alertQuietMs);
+    const checked = checkDisk(freeBytes, settings.diskFreeBytes, machine);
+    await alerts.update(checked, LIMITS.alertQuietMs);
+    await this.#confirm(checked.findings);
   }
 
   /** Those at the end of an hour may be looked at only after it, so the hour in which they were noted counts too. */
@@ -228,10 +243,10 @@ export class AlertWatch {
     return member !== null && holds(checkPersonCap(member, percent, true), alert);
   }
 
-  /** Alerts about hosts and disks outlive the process that raised them. After a while others may resolve them. */
-  #operationStillHolds({ kind, condition, subject, createdMs }: Alert, nowMs: number): boolean {
+  /** Alerts about hosts and disks outlive the process that raised them. Others may resolve those that no process confirms. */
+  #operationStillHolds({ kind, condition, subject, seenMs }: Alert, nowMs: number): boolean {
     if (kind === 'losses') return !isPastHour(condition, nowMs);
-    if (createdMs > nowMs - LIMITS.alertOrphanMs) return true;
+    if (seenMs > nowMs - LIMITS.alertOrphanMs) return true;
     if (kind === 'disk') return subject === this.#terms.machine && this.#terms.settings.diskFreeBytes !== null;
     return (
       kind !== 'host' || checkHosts(this.#terms.hosts()).findings.some((finding) => finding.condition === condition)

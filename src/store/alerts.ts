@@ -24,6 +24,8 @@ export interface Alert extends NewAlert {
   readonly resolvedMs: number | null;
   readonly acknowledgedMs: number | null;
   readonly acknowledgedBy: string | null;
+  /** When a process last found that it holds. */
+  readonly seenMs: number;
 }
 
 /** `open`: there is one already. `reopened`: the last one is recent, and is open again without being sent again. */
@@ -52,6 +54,8 @@ export interface AlertRows {
   raiseAlert(alert: NewAlert, quietMs: number): Promise<Raised>;
   /** False if none is open. */
   resolveAlert(condition: string, nowMs: number): Promise<boolean>;
+  /** Notes that open alerts still hold, so that other processes do not resolve them. */
+  confirmAlerts(conditions: readonly string[], nowMs: number): Promise<void>;
   /** Open ones by id, to see whether they still hold. */
   openAlerts(page: { readonly after: bigint | null; readonly limit: number }): Promise<Alert[]>;
   /** The conditions among these that have an open alert. */

@@ -28,6 +28,7 @@ import { alerts } from './0027-alerts.ts';
 import { jobs } from './0028-jobs.ts';
 import { archive } from './0029-archive.ts';
 import { signedReceipts } from './0030-signed-receipts.ts';
+import { confirmedAlerts } from './0031-confirmed-alerts.ts';
 import type { Migration } from './migration.ts';
 
 /** In order, numbered from 1 without gaps. */
@@ -62,4 +63,5 @@ export const MIGRATIONS: readonly Migration[] = [
   jobs,
   archive,
   signedReceipts,
+  confirmedAlerts,
 ];

@@ -25,6 +25,7 @@ interface AlertColumns {
   readonly resolved_ms: bigint | null;
   readonly acknowledged_ms: bigint | null;
   readonly acknowledged_by: string | null;
+  readonly confirmed_ms: bigint | null;
 }
 
 export function* raiseAlert(alert: NewAlert, quietMs: number): Program<Raised> {
@@ -62,6 +63,15 @@ export function* resolveAlert(condition: string, nowMs: number): Program<boolean
     condition,
   );
   return resolved !== null;
+}
+
+export function* confirmAlerts(conditions: readonly string[], nowMs: number): Program<void> {
+  if (conditions.length === 0) return;
+  yield query(
+    `UPDATE alert SET confirmed_ms = ? WHERE resolved_ms IS NULL AND condition IN (${conditions.map(() => '?')})`,
+    nowMs,
+    ...conditions,
+  );
 }
 
 export function* openAlerts(page: { readonly after: bigint | null; readonly limit: number }): Program<Alert[]> {
@@ -202,5 +212,6 @@ function alertOf(row: AlertColumns): Alert {
     resolvedMs: row.resolved_ms === null ? null : Number(row.resolved_ms),
     acknowledgedMs: row.acknowledged_ms === null ? null : Number(row.acknowledged_ms),
     acknowledgedBy: row.acknowledged_by,
+    seenMs: Number(row.confirmed_ms ?? row.created_ms),
   };
 }

@@ -3,6 +3,7 @@ import { closeAccount, renameAccount, setAccountStatus } from './accounts.ts';
 import {
   acknowledgeAlert,
   alertSettings,
+  confirmAlerts,
   findAlert,
   forgetAlerts,
   listAlerts,
@@ -180,6 +181,7 @@ const DIRECTORY_CHANGES = {
   claimDelivery,
   finishDelivery,
   raiseAlert,
+  confirmAlerts,
   resolveAlert,
   acknowledgeAlert,
   forgetAlerts,
