@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { aChunk, aJob, aReserve, LEASE_MS } from '../../test/job-fixtures.ts';
 import { aCredit, aHold, aSettle, NOON_MS, prepare } from '../../test/store-fixtures.ts';
+import { manyTurns, nextTurn } from '../../test/until.ts';
 import { ManualClock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 import { MemoryStore } from '../store/memory/memory-store.ts';
@@ -108,6 +110,71 @@ describe('the heartbeat of a process that shares its store', () => {
     expect(events.map((event) => event.kind)).toEqual(['failed', 'failed', 'failed', 'failed']);
   });
 
+  describe('that stops admission before a hold is confirmed', () => {
+    const idempotency = { key: 'order-1', bodySha256: Buffer.alloc(32) };
+    let ledger: Ledger;
+    let confirm: () => void;
+
+    beforeEach(() => {
+      const confirmed = Promise.withResolvers<void>();
+      confirm = confirmed.resolve;
+      const late = Object.assign(Object.create(store), {
+        apply: async (operations: Parameters<MemoryStore['apply']>[0]) => {
+          const outcomes = await store.apply(operations);
+          if (operations.some(({ kind }) => kind === 'hold')) await confirmed.promise;
+          return outcomes;
+        },
+      });
+      ledger = new Ledger({ store: late, clock, epoch: heartbeat.epoch, instance: heartbeat });
+    });
+
+    async function confirmTooLate(): Promise<void> {
+      await nextTurn();
+      answers = [new StoreUnavailable('away')];
+      await pass(LIMITS.instanceSilentMs / LIMITS.instanceHeartbeatMs + 1);
+      confirm();
+      await nextTurn();
+      answers = [true];
+      await pass(1);
+    }
+
+    it('gives the hold back without a loss, because no host is called, and frees its idempotency key', async () => {
+      const held = ledger.hold({ ...request(1n), idempotency });
+      const late = confirmTooLate();
+      await expect(held).rejects.toBeInstanceOf(StoreUnavailable);
+      await late;
+      const ended = { state: 'settled', ended: 'failed', httpStatus: 503, costNanousd: 0n, lossNanousd: 0n };
+      expect(await store.findReceipt(1n, 1n)).toMatchObject(ended);
+      expect(await ledger.hold({ ...request(2n), idempotency })).toEqual({ kind: 'held' });
+      expect(ledger.openHolds).toBe(1);
+    });
+
+    it('returns a job that the hold started to the queue', async () => {
+      await store.jobs.stage([aJob(5n, 100n)], [aChunk(5n)]);
+      await store.apply([aReserve(5n, 100n)]);
+      await store.jobs.claim(1n, clock.nowMs(), LEASE_MS, 1);
+      const started = ledger.start({ ...request(6n), job: { id: 5n, claim: 1 } });
+      const late = confirmTooLate();
+      await expect(started).rejects.toBeInstanceOf(StoreUnavailable);
+      await late;
+      expect(await store.jobs.find(5n, 1n)).toMatchObject({ state: 'queued', errorCode: 'store_unavailable' });
+      expect(await store.findAccount(1n)).toMatchObject({ heldNanousd: 0n, reservedNanousd: 100n });
+    });
+
+    it('voids the hold if it cannot be given back', async () => {
+      const apply = store.apply.bind(store);
+      store.apply = async (operations) =>
+        operations.some(({ kind }) => kind === 'settle') ? Promise.reject(new Error('away')) : apply(operations);
+      const held = ledger.hold(request(1n));
+      const late = confirmTooLate();
+      await expect(held).rejects.toBeInstanceOf(StoreUnavailable);
+      await late;
+      await manyTurns();
+      expect(await store.findReceipt(1n, 1n)).toMatchObject({ state: 'voided', costNanousd: 0n });
+      expect(ledger.openHolds).toBe(0);
+    });
+  });
+
   it('registers again under a new epoch and number after it was declared dead, and charges nothing for earlier calls', async () => {
     const ledger = new Ledger({ store, clock, epoch: heartbeat.epoch, instance: heartbeat });
     await ledger.hold(request(1n));
@@ -134,28 +201,5 @@ describe('the heartbeat of a process that shares its store', () => {
     replaced = 'Commits are missing.';
     await pass(1);
     expect(events).toEqual([{ kind: 'replaced', reason: replaced, instance: heartbeat.instance }]);
-  });
-
-  it('refuses a hold that was confirmed after admission had stopped', async () => {
-    let proceed: () => void = () => undefined;
-    const slow = Object.assign(Object.create(store), {
-      apply: async (operations: Parameters<MemoryStore['apply']>[0]) => {
-        if (operations.every(({ kind }) => kind !== 'hold')) return store.apply(operations);
-        const outcomes = await store.apply(operations);
-        await new Promise<void>((resolve) => {
-          proceed = resolve;
-        });
-        return outcomes;
-      },
-    });
-    const ledger = new Ledger({ store: slow, clock, epoch: heartbeat.epoch, instance: heartbeat });
-    const hold = ledger.hold(request(1n));
-    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-    answers = [new StoreUnavailable('away')];
-    await pass(5);
-    proceed();
-    await expect(hold).rejects.toBeInstanceOf(StoreUnavailable);
-    await new Promise((resolve) => setImmediate(() => setImmediate(() => setImmediate(resolve))));
-    expect(await store.findReceipt(1n, 1n)).toMatchObject({ state: 'voided' });
   });
 });

@@ -20,6 +20,7 @@ import {
   StoreUnavailable,
   type VerifyReport,
 } from '../store/store.ts';
+import { endUnused } from '../store/unused-hold.ts';
 import { AbandonedHolds } from './abandoned-holds.ts';
 import { Admission, reasonOf } from './admission.ts';
 import type { LedgerInstance } from './heartbeat.ts';
@@ -136,8 +137,8 @@ export class Ledger {
     }
     this.#noteDecision(outcome);
     if (outcome.kind !== 'held') return outcome;
+    await this.#refuseIfDeclaredDead(request, epoch);
     this.#openHolds.set(request.id, request.amountNanousd);
-    this.#refuseIfDeclaredDead(request.id, epoch);
     return outcome;
   }
 
@@ -189,12 +190,13 @@ export class Ledger {
   }
 
   /** If the hold took long, other processes may have voided it meanwhile; then no host may be called. */
-  #refuseIfDeclaredDead(id: bigint, epoch: bigint): void {
+  async #refuseIfDeclaredDead(request: HoldRequest, epoch: bigint): Promise<void> {
     const why =
       this.#instance.whyNotAdmitting ??
       (epoch === this.#instance.epoch ? null : 'Other processes declared this one dead.');
     if (why === null) return;
-    this.#abandon(id);
+    const ended = await this.#batcher.submit(endUnused(request, this.#clock.nowMs())).catch(() => null);
+    if (ended?.kind !== 'settled' && ended?.kind !== 'settle_found_void') this.#abandoned.add(request.id);
     throw new StoreUnavailable(why);
   }
 

@@ -3,6 +3,7 @@ import { LIMITS } from '../../limits.ts';
 import { fitsInt64 } from '../int64.ts';
 import { MoneyRules } from '../rules/money-rules.ts';
 import { type LedgerOperation, type LedgerOutcome, PartlyApplied, StoreUnavailable } from '../store.ts';
+import { endUnused } from '../unused-hold.ts';
 import { startOfDayMs } from '../windows.ts';
 import { BatchRows, Touched } from './batch-rows.ts';
 import { BatchWrites } from './batch-writes.ts';
@@ -20,9 +21,6 @@ import { sameWindows } from './window-reads.ts';
 const BEGIN: Statement = { text: BEGIN_BRIEF };
 const COMMIT: Statement = { text: 'COMMIT' };
 const ROLLBACK: Statement = { text: 'ROLLBACK' };
-
-/** Why a hold was voided whose owner never got a confirmation. */
-const UNCONFIRMED_REASON = 'The database became unavailable before the hold was confirmed.';
 
 const NONE: ReadonlySet<bigint> = new Set();
 
@@ -230,7 +228,7 @@ export class BatchRunner {
 
   /**
    * The reply to the commit was lost, so the rows are read to find out whether it succeeded. If the database stays
-   * unavailable the outcome is unknown; holds that later turn out to be on disk are voided.
+   * unavailable the outcome is unknown; holds that later turn out to be on disk are ended without a charge.
    */
   async #findOutcome({ outcomes, writes, rows }: Decided, lost: ConnectionLost): Promise<LedgerOutcome[]> {
     const marker = commitMarkerOf(writes, rows);
@@ -245,14 +243,15 @@ export class BatchRunner {
   }
 
   /**
-   * Voids holds, and cancels jobs, that no caller knows of. Failures to void are left to the next `reap`. A job with an
+   * Ends holds, and cancels jobs, that no caller knows of. Failures to do so are left to the next `reap`. A job with an
    * idempotency key stays, because its caller can find it; so does a group, which has to be cancelled job by job.
    */
   async #undoUnconfirmed({ holds, reserves }: BatchWrites): Promise<void> {
-    const voids = holds.map(({ id }) => ({ kind: 'void', id, reason: UNCONFIRMED_REASON }) as const);
+    const nowMs = this.#nowMs();
+    const ends = holds.map((hold) => endUnused(hold, nowMs));
     const lost = reserves.filter(({ idempotency, isGroup }) => idempotency === null && !isGroup);
     const releases = lost.map(({ id, accountId }) => ({ kind: 'release', id, accountId, end: 'cancelled' }) as const);
-    if (voids.length + releases.length > 0) await this.run([...voids, ...releases]);
+    if (ends.length + releases.length > 0) await this.run([...ends, ...releases]);
   }
 }
 
