@@ -54,7 +54,7 @@ function describe(error: Error): string {
   return isForCaller ? error.message : 'The receiver broke the connection.';
 }
 
-/** Reads the status and throws the rest away. */
+/** Reads the status and throws the rest away. A status of 2xx means accepted, whatever becomes of the rest. */
 class AnsweredStatus implements AnswerReceiver {
   readonly #attempt = Promise.withResolvers<Attempt>();
   #status: number | null = null;
@@ -67,7 +67,7 @@ class AnsweredStatus implements AnswerReceiver {
 
   giveUp(error: string): void {
     this.control?.cancel();
-    this.#attempt.resolve({ httpStatus: this.#status, error });
+    this.#over(error);
   }
 
   head(status: number, _headers: IncomingHttpHeaders): void {
@@ -83,13 +83,16 @@ class AnsweredStatus implements AnswerReceiver {
   }
 
   end(): void {
-    const status = this.#status;
-    const isAccepted = status !== null && status >= 200 && status < 300;
-    const error = isAccepted ? null : `The receiver answered with status ${status}; it must be 2xx.`;
-    this.#attempt.resolve({ httpStatus: status, error });
+    this.#over(`The receiver answered with status ${this.#status}; it must be 2xx.`);
   }
 
   failed(error: Error): void {
-    this.#attempt.resolve({ httpStatus: this.#status, error: describe(error) });
+    this.#over(describe(error));
+  }
+
+  #over(error: string): void {
+    const httpStatus = this.#status;
+    const isAccepted = httpStatus !== null && httpStatus >= 200 && httpStatus < 300;
+    this.#attempt.resolve({ httpStatus, error: isAccepted ? null : error });
   }
 }
