@@ -5,7 +5,7 @@ import { ask } from '../../test/gateway-fixture.ts';
 import { ANY_READER, JobsFixture, PLAIN_TERMS } from '../../test/jobs-fixture.ts';
 import { StoreUnavailable } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
-import type { JobChunkName } from '../store/jobs.ts';
+import type { Job, JobChunkName, JobFilter, JobPage } from '../store/jobs.ts';
 import type { GroupRequest, GroupResult } from './service.ts';
 
 const HASH = createHash('sha256').update('the whole group').digest();
@@ -151,6 +151,27 @@ test('ends all its jobs that wait when it is cancelled', async () => {
   const cancelled = await fixture.jobs.cancelGroup(ANY_READER, group.id);
   expect(cancelled).toMatchObject({ counts: { waiting: 0, cancelled: 3 }, reservedNanousd: 0n });
   expect(await fixture.account()).toMatchObject({ reservedNanousd: 0n });
+});
+
+test('is cancelled with a job that goes back to the queue while its jobs are listed', async () => {
+  const { accepted: group } = await accepted({}, ask({ model: 'raft' }));
+  const { done } = await fixture.begin();
+  const asked = await fixture.on.hosts.next();
+  const { store } = fixture.services;
+  const list = store.list.bind(store);
+  // The engines list state by state, and others write in between.
+  const listByState = async (filter: JobFilter, page: JobPage): Promise<Job[]> => {
+    const found: Job[] = [];
+    for (const state of filter.states ?? []) {
+      found.push(...(await list({ ...filter, states: [state] }, page)));
+      if (state === 'queued') asked.answer(503, { error: { message: 'Busy.' } });
+      await done;
+    }
+    return found;
+  };
+  Object.assign(store, { list: listByState });
+  const cancelled = await fixture.jobs.cancelGroup(ANY_READER, group.id);
+  expect(cancelled).toMatchObject({ counts: { waiting: 0, running: 0, cancelled: 1 }, reservedNanousd: 0n });
 });
 
 test('can be cancelled before all of its lines are jobs, as after a process has died', async () => {

@@ -217,16 +217,26 @@ export class JobService implements Jobs {
     return this.#services.store.listGroups(reader, page);
   }
 
+  /** Jobs are listed state by state. One that goes back to the queue meanwhile is missed, and found by the next turn. */
   async cancelGroup(reader: JobReader, id: bigint): Promise<JobGroup> {
-    const group = await this.findGroup(reader, id);
+    let group = await this.findGroup(reader, id);
     // Lines that are not jobs yet would become jobs afterwards.
     if (!group.isActive) await activate(this.#services, id);
-    const filter = { accountId: group.accountId, groupId: id, states: UNFINISHED };
+    for (let turn = 0; turn < LIMITS.jobCancelTurnsMax; turn++) {
+      await this.#cancelJobsOf(group);
+      group = await this.findGroup(reader, id);
+      if (group.counts.waiting === 0) break;
+    }
+    return group;
+  }
+
+  async #cancelJobsOf({ id, accountId }: JobGroup): Promise<void> {
+    const filter = { accountId, groupId: id, states: UNFINISHED };
     let after: bigint | null = null;
     for (;;) {
       const page: Job[] = await this.#services.store.list(filter, { after, limit: LIMITS.jobStageRowsMax });
       await Promise.all(page.map((job) => this.#cancelOne(job)));
-      if (page.length < LIMITS.jobStageRowsMax) return this.findGroup(reader, id);
+      if (page.length < LIMITS.jobStageRowsMax) return;
       after = page.at(-1)!.id;
       await this.#services.yieldToCalls();
     }
