@@ -148,6 +148,21 @@ describe('the hold', () => {
     expect([await fixture.heldNanousd(), fixture.ledger.openHolds]).toEqual([0n, 0]);
   });
 
+  test('is given back if the answer cannot be stored, and what the host may bill is booked as a loss', async () => {
+    Object.assign(fixture.gateway.sealer, {
+      seal: () => {
+        throw new Error('a defect');
+      },
+    });
+    const { sink, call, done, asked } = fixture.begin(ask(), { 'idempotency-key': 'one' });
+    (await asked()).answer(200, chatAnswer());
+    await done;
+    const lost = { host: 'alpha', lossNanousd: COST_NANOUSD, lossReason: 'host_may_bill_uncharged_work' };
+    expect(sink.sent?.status).toBe(500);
+    expect(await fixture.receipt(call)).toMatchObject({ state: 'settled', httpStatus: 500, costNanousd: 0n, ...lost });
+    expect(fixture.records[0]).toMatchObject({ status: 500, costNanousd: 0n, ...lost });
+  });
+
   test('that does not fit the balance is refused before any host hears of the call', async () => {
     fixture = await GatewayFixture.open({ creditNanousd: 1000n });
     const { sink, done } = fixture.begin();

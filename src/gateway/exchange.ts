@@ -1,7 +1,7 @@
 import type { Settlement } from '../canonical/receipt.ts';
 import { inputTokens, ZERO_USAGE } from '../canonical/usage.ts';
 import { dropPieces } from '../kit/joined-pieces.ts';
-import type { HoldRequest, HoldResult, SettleResult } from '../ledger/ledger.ts';
+import type { HoldRequest, HoldResult, Release, SettleResult } from '../ledger/ledger.ts';
 import { costOf } from '../money/cost.ts';
 import { usdNumber } from '../money/nanousd.ts';
 import type { Bill } from '../wires/bill.ts';
@@ -118,14 +118,16 @@ async function serveUnderHold(gateway: Gateway, admitted: Admitted, sink: Client
   const { call, record } = admitted;
   const hangup = new Hangup(gateway, admitted);
   let served: Served | null = null;
-  let settlement: Settlement;
+  let settlement: Settlement | null = null;
   let terms: CallSettleTerms;
   try {
     served = await serve(gateway, admitted, sink, hangup.mayCancel);
     settlement = settlementFor(admitted, served);
     terms = settleTerms(gateway, admitted, served, settlement);
   } catch (error) {
-    await gateway.ledger.release(call.id, { ended: 'failed', httpStatus: 500 });
+    const lost = settlement === null ? null : uncharged(settlement);
+    Object.assign(record, lost);
+    await gateway.ledger.release(call.id, { ended: 'failed', httpStatus: 500, ...lost });
     throw error;
   }
   record.answeredAfterMs = gateway.clock.monotonicMs() - call.startedMs;
@@ -142,6 +144,18 @@ async function serveUnderHold(gateway: Gateway, admitted: Admitted, sink: Client
   if (settlement.lossReason === 'host_reported_more_than_bound') noteOverrun(gateway, admitted, served);
   if (settlement.lossReason === 'prompt_exceeded_count') noteShortCount(gateway, admitted, settlement);
   finishResponse(admitted, served, settled, sink);
+}
+
+/** A defect of ours keeps the caller from getting the answer, and so from paying for it. The host bills it nevertheless. */
+function uncharged({
+  host,
+  attempts,
+  costNanousd,
+  lossNanousd,
+  lossReason,
+}: Settlement): Omit<Release, 'ended' | 'httpStatus'> {
+  const reason = lossReason ?? (costNanousd > 0n ? 'host_may_bill_uncharged_work' : null);
+  return { host, attempts, lossNanousd: lossNanousd + costNanousd, lossReason: reason };
 }
 
 /**
