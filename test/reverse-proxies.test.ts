@@ -8,9 +8,11 @@ import { join, resolve } from 'node:path';
 import { connect } from 'node:tls';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hashPassword } from '../src/accounts/passwords.ts';
 import { loadConfig } from '../src/config/config.ts';
 import { LIMITS } from '../src/limits.ts';
 import { type Harness, startHarness } from './harness.ts';
+import { enrol, PUBLIC_URL } from './people.ts';
 import { until } from './until.ts';
 
 /** The example configs of reverse proxies with TLS: compared with the limits of the gateway, and run where the programs are installed. */
@@ -156,7 +158,7 @@ describe.each([nginx, caddy, haproxy])('$name', (proxy) => {
     let said = '';
 
     beforeAll(async () => {
-      harness = await startHarness({ hosted: true });
+      harness = await startHarness({ hosted: true, config: { publicUrl: PUBLIC_URL, trustedProxies: ['127.0.0.1'] } });
       apiKey = (await harness.mint({ creditNanousd: 10_000_000_000n })).secret;
       const key = join(folder, 'key.pem');
       const subject = ['-subj', `/CN=${NAME}`, '-addext', `subjectAltName=DNS:${NAME}`];
@@ -235,6 +237,46 @@ describe.each([nginx, caddy, haproxy])('$name', (proxy) => {
       const log = (): string => (logFile === null ? said : said + readFileSync(join(folder, logFile), 'utf8'));
       await until(() => log().includes(logFile === null ? '/v1/chat/completions' : id), 'the log has the call');
       expect(log()).not.toContain(apiKey);
+    });
+
+    test('passes sessions on as they are, and the address of the client whatever the client says it is', async () => {
+      const password = 'correct horse battery';
+      const { books } = harness.running;
+      const personId = await enrol(books, 'ada@example.com', { passwordHash: await hashPassword(password) });
+      // Not the address of the proxy, which the gateway trusts.
+      const address = '127.0.0.2';
+      const connection = { ca: readFileSync(certificate), servername: NAME };
+      const dispatcher = new Agent({ connect: connection, localAddress: address });
+      const signIn = (email: string, claimed: string) =>
+        request(`${url}/manage/v1/sign-in`, {
+          method: 'POST',
+          dispatcher,
+          headers: {
+            host: `${NAME}:${new URL(url).port}`,
+            origin: PUBLIC_URL,
+            'content-type': 'application/json',
+            'x-forwarded-for': claimed,
+            'x-forwarded-proto': 'https',
+          },
+          body: JSON.stringify({ email, password }),
+        });
+      const { statusCode, headers, body } = await signIn('ada@example.com', '198.51.100.1');
+      await body.dump();
+      const cookie = String(headers['set-cookie']);
+      expect(statusCode).toBe(201);
+      expect(cookie).toMatch(/^__Host-tollgate=[\w-]{43}; Path=\/; Secure; HttpOnly; SameSite=Lax; Max-Age=\d+$/);
+      expect(await books.store.directory.listSessions(personId)).toMatchObject([{ address }]);
+      const statuses: number[] = [];
+      for (let time = 0; time <= LIMITS.signInFailuresMax; time++) {
+        const failed = await signIn(`nobody${time}@example.com`, `198.51.100.${time}`);
+        await failed.body.dump();
+        statuses.push(failed.statusCode);
+      }
+      expect(statuses).toEqual([...Array.from({ length: LIMITS.signInFailuresMax }, () => 401), 429]);
+      await dispatcher.destroy();
+      const secret = /=([\w-]{43});/.exec(cookie)![1]!;
+      const log = proxy.logFile === null ? said : said + readFileSync(join(folder, proxy.logFile), 'utf8');
+      expect([log.includes(secret), log.includes(password)]).toEqual([false, false]);
     });
 
     test('lets a long prompt through', async () => {
