@@ -7,6 +7,7 @@ import { NOON_MS, prepare } from '../../test/store-fixtures.ts';
 import { ManualClock } from '../kit/clock.ts';
 import { IdSource } from '../kit/ids.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
+import { type Store, StoreUnavailable } from '../store/store.ts';
 import { Alerts } from './alerts.ts';
 import { AlertWatch } from './watch.ts';
 
@@ -41,4 +42,26 @@ test('what only one of two processes finds is reported once, however long it las
   expect(raised).toEqual(['host:alpha', 'disk:one']);
   await store.close();
   rmSync(folder, { recursive: true });
+});
+
+test('a store that is unreachable is reported once in a look, not by each of its parts', async () => {
+  const clock = new ManualClock(NOON_MS);
+  const unreachable = async () => Promise.reject(new StoreUnavailable('no answer'));
+  const rows = new Proxy({}, { get: () => unreachable }) as Store['directory'];
+  const store = new Proxy({}, { get: (_, name) => (name === 'directory' ? rows : unreachable) }) as Store;
+  const errors: string[] = [];
+  const watch = new AlertWatch({
+    store,
+    alerts: new Alerts({ store: rows, clock, ids: new IdSource(clock, 1), onRaised: () => undefined }),
+    clock,
+    settings: SETTINGS,
+    machine: 'one',
+    diskFreeBytes: async () => 999,
+    hosts: () => [],
+    onError: (error) => errors.push(String(error)),
+  });
+  await watch.look();
+  expect(errors).toEqual(['StoreUnavailable: no answer']);
+  await watch.look();
+  expect(errors).toHaveLength(2);
 });

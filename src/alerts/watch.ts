@@ -92,7 +92,7 @@ export class AlertWatch {
     });
   }
 
-  /** One look. Each part is tried even if another fails. */
+  /** One look. Each part is tried even if another fails. What all of them fail for, like an unreachable store, is said once. */
   async look(): Promise<void> {
     const parts = [
       () => this.#orSweep(async () => this.#lookAtAccounts(await this.#changedAccounts())),
@@ -103,9 +103,13 @@ export class AlertWatch {
       () => this.#recheck(),
       () => this.#sweepOn(),
     ];
+    const said = new Set<string>();
     for (const part of parts) {
       if (this.#isStopped) return;
-      await part().catch(this.#terms.onError);
+      await part().catch((error: unknown) => {
+        if (!said.has(String(error))) this.#terms.onError(error);
+        said.add(String(error));
+      });
     }
   }
 
