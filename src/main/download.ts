@@ -3,7 +3,7 @@ import { isLoopback } from '../hosts/schema.ts';
 import { downloadFile } from '../http1/download.ts';
 import { LIMITS } from '../limits.ts';
 
-/** Reads a catalog from an operator's URL. */
+/** Reads a catalog, or a set of keys that verify receipts, from the URL that an operator typed. */
 export async function download(url: URL): Promise<Buffer | Refused> {
   if (url.protocol !== 'https:' && !isLoopback(url.hostname)) return { refused: 'the URL must begin with https' };
   try {

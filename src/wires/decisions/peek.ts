@@ -7,7 +7,7 @@ import { missing, untranslatable } from '../fields/request-errors.ts';
 import { checkEntry, decisionPeek, GATEWAY_FIELDS, isRefusable } from '../fields/typed-decision.ts';
 import { hasNoEffect } from '../fields/without-effect.ts';
 import type { Peek } from '../peek.ts';
-import { refusePictures } from './instructions.ts';
+import { refuseNonText } from './instructions.ts';
 import { readQuestions } from './questions.ts';
 
 export function peek(text: JsonText): Peek {
@@ -28,7 +28,7 @@ export function peek(text: JsonText): Peek {
 function checkInput(input: unknown): void {
   if (input === undefined) throw missing('input', '`input` is missing; send what the questions are about, or null.');
   checkEntry(input, 'input');
-  refusePictures(input, 'input');
+  refuseNonText(input, 'input');
 }
 
 const CARRIED = new Set(['model', 'input', 'questions', ...GATEWAY_FIELDS, ...LABEL_FIELDS]);

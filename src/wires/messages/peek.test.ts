@@ -121,7 +121,7 @@ describe('the prompt weighs', () => {
       2,
     ],
     [
-      'what nobody knows of a picture',
+      'unknown members of an image',
       withContent([
         { type: 'image', source: { type: 'url', url: 'https://x', hidden: 'five5' }, hidden: 'five5' },
         { type: 'search_result', source: 's', title: 't', content: [], hidden: 'five5' },
