@@ -231,7 +231,7 @@ export class Ledger {
       try {
         outcome = await this.#batcher.submit(operation);
       } catch (error) {
-        outcome = await this.#ask(operation, waitUntilMs, error);
+        outcome = await this.#settleAgain(operation, waitUntilMs, error);
       }
       if (isOverAllowance(outcome)) return { kind: 'over_allowance', settlement };
       if (outcome.kind !== 'settled' && outcome.kind !== 'settle_found_void') throw defect(id, outcome);
@@ -245,7 +245,7 @@ export class Ledger {
   }
 
   /** Retries until the store answers; `settle_repeated` means that an earlier attempt had succeeded. */
-  async #ask(operation: SettleOperation, waitUntilMs: number, firstFailure: unknown): Promise<LedgerOutcome> {
+  async #settleAgain(operation: SettleOperation, waitUntilMs: number, firstFailure: unknown): Promise<LedgerOutcome> {
     let failure = firstFailure;
     for (;;) {
       const leftMs = waitUntilMs - this.#clock.monotonicMs();

@@ -110,11 +110,14 @@ export class ReceiptFeed {
   #channelOf(filter: FeedFilter): Channel {
     const name = `${filter.accountId} ${filter.keyId} ${filter.personId}`;
     const leftAtMs = this.#terms.clock.monotonicMs();
+    const known = this.#channels.get(name);
+    if (known !== undefined) {
+      known.leftAtMs = leftAtMs;
+      return known;
+    }
+    this.#makeRoom();
     const run = randomBytes(6).toString('base64url');
-    const made = { filter, run, listeners: new Set<FeedListener>(), kept: [], sequence: 0, leftAtMs };
-    const channel = this.#channels.get(name) ?? made;
-    if (channel === made) this.#makeRoom();
-    channel.leftAtMs = leftAtMs;
+    const channel: Channel = { filter, run, listeners: new Set(), kept: [], sequence: 0, leftAtMs };
     this.#channels.set(name, channel);
     return channel;
   }

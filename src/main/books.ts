@@ -136,6 +136,15 @@ function openFolder(terms: BooksTerms): Promise<Books> {
   });
 }
 
+/** What only the worker that has opened a data folder can do, as all others have it. */
+const WITHOUT_FOLDER = {
+  moved: null,
+  backUp: null,
+  announce: () => undefined,
+  lastCallId: async () => null,
+  ticket: () => null,
+} satisfies Partial<Books>;
+
 export interface JoinTerms {
   readonly config: Pick<Config, 'dataFolder' | 'retention'>;
   readonly clock: Clock;
@@ -172,13 +181,9 @@ export function joinBooks({ config, clock, ticket, worker, onFatal, onTrouble }:
       ids,
       clock,
       voidedHolds: 0,
-      moved: null,
-      backUp: null,
+      ...WITHOUT_FOLDER,
       onReplaced: () => undefined,
       health: () => healthOf(store, ledger, clock),
-      announce: () => undefined,
-      lastCallId: async () => null,
-      ticket: () => null,
       close: () => cleanup.run(),
     };
   });
@@ -221,13 +226,9 @@ async function openShared(terms: BooksTerms, url: string): Promise<Books> {
       ids: heartbeat.ids,
       clock,
       voidedHolds,
-      moved: null,
-      backUp: null,
+      ...WITHOUT_FOLDER,
       onReplaced: (forget) => void forgetting.push(forget),
       health: () => healthOf(store, ledger, clock),
-      announce: () => undefined,
-      lastCallId: async () => null,
-      ticket: () => null,
       close: () => cleanup.run(),
     };
   });

@@ -165,8 +165,12 @@ function auditedTerms({ url, events }: Pick<Webhook, 'url' | 'events'>): object 
 
 const NAME = /^[a-z0-9][a-z0-9_-]*$/i;
 
+function isName(name: string): boolean {
+  return NAME.test(name) && name.length <= LIMITS.webhookNameCharsMax;
+}
+
 function refuseName(name: string): void {
-  if (NAME.test(name) && name.length <= LIMITS.webhookNameCharsMax) return;
+  if (isName(name)) return;
   throw invalid(
     'name',
     `The name of a webhook has at most ${LIMITS.webhookNameCharsMax} letters, digits, "-" and "_", and begins with a letter or a digit.`,
@@ -184,8 +188,8 @@ function invalid(param: string, message: string): GatewayError {
 }
 
 function notFound(name: string): GatewayError {
-  const known = NAME.test(name) && name.length <= LIMITS.webhookNameCharsMax ? ` "${name}"` : ' of this name';
-  return new GatewayError('webhook_not_found', { param: 'name', message: `There is no webhook${known}.` });
+  const which = isName(name) ? `"${name}"` : 'of this name';
+  return new GatewayError('webhook_not_found', { param: 'name', message: `There is no webhook ${which}.` });
 }
 
 function accountClosed(): GatewayError {

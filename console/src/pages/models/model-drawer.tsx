@@ -116,19 +116,22 @@ function ModelFacts({ model }: { readonly model: Model }): ReactNode {
   return <Facts facts={facts} />;
 }
 
+const RATES = [
+  { name: 'Input', rate: 'input' },
+  { name: 'Cache read', rate: 'cache_read' },
+  { name: 'Cache write', rate: 'cache_write' },
+  { name: 'Cache write, 1 h', rate: 'cache_write_1h' },
+  { name: 'Output', rate: 'output' },
+] as const;
+
 function PriceTable({ model }: { readonly model: Model }): ReactNode {
   const { pricing } = model;
   const tiers = [
     { above: null, ...pricing },
     ...(pricing.tiers ?? []).map((tier) => ({ above: tier.above_input_tokens, ...tier })),
   ];
-  const rows = [
-    { name: 'Input', of: (tier: (typeof tiers)[number]) => tier.input },
-    { name: 'Cache read', of: (tier: (typeof tiers)[number]) => tier.cache_read },
-    { name: 'Cache write', of: (tier: (typeof tiers)[number]) => tier.cache_write },
-    { name: 'Cache write, 1 h', of: (tier: (typeof tiers)[number]) => tier.cache_write_1h },
-    { name: 'Output', of: (tier: (typeof tiers)[number]) => tier.output },
-  ].filter(({ of }) => tiers.some((tier) => of(tier) !== null));
+  const rows = RATES.filter(({ rate }) => tiers.some((tier) => tier[rate] !== null));
+  const lineAbove = (at: number): string => (at === 0 && tiers.length === 1 ? '' : 'border-t border-line');
   return (
     <table aria-label="Prices" className="w-full border-separate border-spacing-0 rounded-panel border border-line">
       {tiers.length === 1 ? null : (
@@ -146,30 +149,25 @@ function PriceTable({ model }: { readonly model: Model }): ReactNode {
         </thead>
       )}
       <tbody>
-        {rows.map(({ name, of }, at) => (
+        {rows.map(({ name, rate }, at) => (
           <tr key={name}>
-            <th
-              scope="row"
-              className={`py-1.5 pl-3 text-left font-normal ${at === 0 && tiers.length === 1 ? '' : 'border-t border-line'}`}
-            >
+            <th scope="row" className={`py-1.5 pl-3 text-left font-normal ${lineAbove(at)}`}>
               {name}
             </th>
-            {tiers.map((tier) => {
-              const rate = of(tier);
-              return (
-                <td
-                  key={tier.above ?? 0}
-                  className={`py-1.5 pr-3 text-right ${at === 0 && tiers.length === 1 ? '' : 'border-t border-line'}`}
-                >
-                  {rate === null ? <span className="text-muted">as input</span> : formatPrice(rate)}
-                </td>
-              );
-            })}
+            {tiers.map((tier) => (
+              <td key={tier.above ?? 0} className={`py-1.5 pr-3 text-right ${lineAbove(at)}`}>
+                <Rate price={tier[rate]} />
+              </td>
+            ))}
           </tr>
         ))}
       </tbody>
     </table>
   );
+}
+
+function Rate({ price }: { readonly price: number | null }): ReactNode {
+  return price === null ? <span className="text-muted">as input</span> : formatPrice(price);
 }
 
 function HostList({ hosts, states }: { readonly hosts: readonly string[]; readonly states: HostStates }): ReactNode {
