@@ -29,7 +29,7 @@ test('shows and changes when an account is alerted, and lists and acknowledges a
   expect(settings.out).toMatch(/balance below +\$5\.00\ncap percent +off/);
   expect((await run('alerts', 'settings', 'ada', '--balance-below', 'default')).out).toContain("the gateway's setting");
   expect((await run('alerts', 'settings', 'ada', '--cap-percent', '100')).code).toBe(2);
-  expect((await run('alerts', 'list')).err).toContain('There are no such alerts.');
+  expect((await run('alerts', 'list')).err).toContain('No alerts match.');
   expect((await run('alerts', 'list', '--status', 'bad')).code).toBe(2);
   await raise();
   const listed = await run('alerts', 'list', '--status', 'unacknowledged');

@@ -29,7 +29,7 @@ export function formatRecord(members: readonly (readonly [name: string, value: s
   return members.map(([name, value]) => `${pad(name, longest, false)}${GAP}${visible(value)}\n`).join('');
 }
 
-/** Controls of a terminal, breaks of a line, and marks that turn the direction of text around. */
+/** Terminal control characters, line breaks, and marks that reverse the direction of text. */
 const UNSEEN = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 
 /** Callers write labels, names of models and user agents; none of them may control the terminal of whoever lists them. */

@@ -1,6 +1,6 @@
 import type { ClientSink } from '../gateway/client-sink.ts';
 import type { AnswerRoom } from '../gateway/guards/answer-room.ts';
-import { SilenceLimit } from '../gateway/guards/silence.ts';
+import { SilenceLimit } from '../gateway/guards/silence-limit.ts';
 import type { OutboundResponse } from '../http1/server.ts';
 import type { Clock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';

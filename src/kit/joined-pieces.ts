@@ -1,4 +1,4 @@
-/** Bytes of a piece that is moved to a thread: a smaller one costs less to copy. */
+/** The smallest piece that is moved to a thread. Copying a smaller one costs less. */
 const MOVED_BYTES_MIN = 16 * 1024;
 
 /** The pieces that a large body was joined from, until they are taken or dropped. */

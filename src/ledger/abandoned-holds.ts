@@ -4,7 +4,7 @@ import type { LedgerOutcome } from '../store/store.ts';
 export class AbandonedHolds {
   readonly #void: (id: bigint) => Promise<LedgerOutcome>;
   readonly #ids = new Set<bigint>();
-  /** Those whose void waits for a commit: submitted again, they would fill the queue that settlements need. */
+  /** Holds whose void waits for a commit. Submitting them again would fill the queue that settlements need. */
   readonly #submitted = new Set<bigint>();
 
   constructor(voidHold: (id: bigint) => Promise<LedgerOutcome>) {

@@ -34,7 +34,7 @@ export function formatUsd(nanousd: bigint): string {
 const SIGNIFICANT_DIGITS = 5;
 const NANOUSD_PER_CENT = 10_000_000n;
 
-/** An amount for people: dollars rounded to five digits, and at most to a cent, then the exact nanodollars. */
+/** An amount for people: dollars with five significant digits, or to the cent if those are more, then the exact nanodollars. */
 export function describeAmount(nanousd: bigint): string {
   const digits = String(nanousd < 0n ? -nanousd : nanousd).length;
   const step = 10n ** BigInt(Math.max(0, digits - SIGNIFICANT_DIGITS));

@@ -65,7 +65,7 @@ export async function refundReceipt(
   };
 }
 
-/** A repeated request has the amount that it had the first time. */
+/** What can still be refunded. A request that repeats a refund gets the amount of that refund. */
 async function amountLeft(services: CreditServices, receipt: Receipt, reference: string | null): Promise<bigint> {
   const earlier = reference === null ? null : await services.store.findCredit(receipt.accountId, reference);
   if (earlier?.callId === receipt.id) return earlier.amountNanousd;

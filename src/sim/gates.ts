@@ -1,5 +1,5 @@
 interface Gate {
-  /** Releases given before a response waited. */
+  /** Releases that came before any response waited for them. */
   credit: number;
   readonly waiting: Set<() => void>;
 }

@@ -107,8 +107,8 @@ export type PutWebhook =
 /** Webhooks, their secrets, and the deliveries that wait for them. */
 export interface WebhookRows {
   /**
-   * Creates the webhook with its first secret, or changes URL and events of the one that has this name. At most
-   * `LIMITS.webhooksPerAccountMax` of an account.
+   * Creates the webhook with its first secret, or changes URL and events of the one that has this name. An
+   * account has at most `LIMITS.webhooksPerAccountMax`.
    */
   putWebhook(webhook: NewWebhook, secret: { id: bigint; sealed: Uint8Array }, audit: AuditRow): Promise<PutWebhook>;
   findWebhook(accountId: bigint | null, name: string): Promise<Webhook | null>;

@@ -16,7 +16,7 @@ export interface PayingKeys {
   again(): void;
 }
 
-/** Keys that this person may make calls with from the page: their own, and for owners and operators those of nobody. */
+/** Keys that this person may make calls with from the page: their own, and for owners and operators also keys that belong to no person. */
 export function usePayingKeys(): PayingKeys {
   const account = useAccountInput();
   const { me, canManage, canHaveKeys } = useViewer();

@@ -1,9 +1,9 @@
 import { connectionError, isRetryable, isRetryableEvent, TollgateError } from './errors.ts';
 import { type Fetch, globalFetch, headersOf, randomId, signalOf, throwIfAbort } from './fetch.ts';
-import { findReceipt, lookupFor } from './lookup.ts';
 import { lowest } from './money.ts';
 import { isStream, type Observed, observe, readWhole, type StreamFailure, setReceipt } from './observe.ts';
 import { amountIn, type Receipt } from './receipt.ts';
+import { findReceipt, lookupFor } from './receipt-lookup.ts';
 import { type Wait, waitFor } from './retry.ts';
 import type { Spending } from './spending.ts';
 

@@ -1,7 +1,7 @@
 import { type Fetch, globalFetch } from './fetch.ts';
-import { lookupFor, readReceipt } from './lookup.ts';
 import { type Observed, observe } from './observe.ts';
 import { type Receipt, sumOf } from './receipt.ts';
+import { lookupFor, readReceipt } from './receipt-lookup.ts';
 import { type Wait, waitFor } from './retry.ts';
 
 export interface MeteredFetchOptions {

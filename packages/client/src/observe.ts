@@ -1,8 +1,8 @@
 import { connectionError } from './errors.ts';
 import type { Fetch } from './fetch.ts';
 import type { JsonObject } from './json.ts';
-import { type Lookup, lookupFor, readReceipt } from './lookup.ts';
 import { identityOf, type PendingReceipt, type Receipt, receiptFromEvent, receiptFromHeaders } from './receipt.ts';
+import { type Lookup, lookupFor, readReceipt } from './receipt-lookup.ts';
 import { SseParser } from './sse.ts';
 import { errorIn, readStreamEvent } from './stream-events.ts';
 

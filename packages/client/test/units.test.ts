@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { parseAmounts } from '../src/json.ts';
-import { lookupFor } from '../src/lookup.ts';
 import { formatUsd, usd } from '../src/money.ts';
 import { identityOf, receiptFromEvent, receiptFromHeaders, receiptFromLedger } from '../src/receipt.ts';
+import { lookupFor } from '../src/receipt-lookup.ts';
 import { retryingFetch } from '../src/retry.ts';
 import { SseParser } from '../src/sse.ts';
 import { readStreamEvent } from '../src/stream-events.ts';

@@ -20,7 +20,7 @@ const listCommand: CommandSpec = {
     const status = readChoice(typeof options.status === 'string' ? options.status : 'all', '--status', ALERT_STATUSES);
     const answer = await session.ask('alerts.list', { account, status, ...readPage(options) });
     session.show(answer, ({ data }) => (data.length === 0 ? '' : formatTable(COLUMNS, data)));
-    if (answer.result.data.length === 0) session.advise('There are no such alerts.');
+    if (answer.result.data.length === 0) session.advise('No alerts match.');
     sayMore(session, answer.result.next);
     return EXIT.ok;
   },

@@ -20,8 +20,8 @@ import { ProgressLine } from '../progress.ts';
 import type { Session } from '../session.ts';
 import { formatTable } from '../table.ts';
 import { counted, readVariableName } from '../text-values.ts';
+import { describeGroup, describeJob, GROUP_COLUMNS, JOB_COLUMNS } from './describe-job.ts';
 import { readCeiling, readListQuery, readTermsQuery } from './job-options.ts';
-import { describeGroup, describeJob, GROUP_COLUMNS, JOB_COLUMNS } from './job-words.ts';
 import { failRestoredCommand, resumeRestoredCommand } from './jobs-restored.ts';
 import { endOf, isGroup, saveResult, waitForEnd } from './jobs-wait.ts';
 
@@ -122,7 +122,7 @@ const listCommand: CommandSpec = {
       ? () => formatTable(GROUP_COLUMNS, result.data as JobGroupView[])
       : () => formatTable(JOB_COLUMNS, result.data as JobView[]);
     session.show({ text, result }, () => (result.data.length === 0 ? '' : words()));
-    if (result.data.length === 0) session.advise(`There are no such ${isOfGroups ? 'groups' : 'jobs'}.`);
+    if (result.data.length === 0) session.advise(`No ${isOfGroups ? 'groups' : 'jobs'} match.`);
     sayMore(session, result.next);
     return EXIT.ok;
   },

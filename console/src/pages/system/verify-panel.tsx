@@ -74,7 +74,7 @@ function isRunningIn({ task }: Answer): boolean {
   return task.status === 'running';
 }
 
-/** The one whose verification was started later, or is further. */
+/** The answer about the verification that started later; of the same one, the answer that says that it has ended. */
 function newerOf(answer: Answer, known: Answer | null): Answer {
   if (known === null) return answer;
   const [start, knownStart] = [answer.task.started ?? 0, known.task.started ?? 0];
