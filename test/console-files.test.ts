@@ -48,7 +48,7 @@ describe('the files of the console', () => {
     mkdirSync(join(folder, 'assets'), { recursive: true });
     writeFileSync(
       join(folder, 'index.html'),
-      '<meta name="tollgate-mode" content="%TOLLGATE_MODE%"><meta name="csp-nonce" content="%NONCE%"><style nonce="%NONCE%"></style>',
+      '<meta name="tollgate-mode" content="%GATEWAY_MODE%"><meta name="csp-nonce" content="%NONCE%"><style nonce="%NONCE%"></style>',
     );
     writeFileSync(join(folder, 'assets/index-AbC1.js'), SCRIPT);
     writeFileSync(join(folder, 'assets/index-AbC1.js.gz'), gzipSync(SCRIPT));

@@ -23,7 +23,7 @@ interface ConsoleFile {
 
 /** Where an HTML page has the nonce of its response, and the mode of the gateway. */
 const NONCE = '%NONCE%';
-const MODE = '%TOLLGATE_MODE%';
+const MODE = '%GATEWAY_MODE%';
 
 export type ConsoleMode = 'local' | 'hosted';
 
