@@ -37,7 +37,7 @@ function errorOf({ state, errorCode, errorMessage }: GroupResult['job']): string
 
 const WITHOUT_ANSWER: Readonly<Record<string, { code: string; message: string }>> = {
   cancelled: { code: 'job_cancelled', message: 'The job was cancelled before it ended.' },
-  expired: { code: 'job_expired', message: 'The latest start of the job passed before it could run.' },
+  expired: { code: 'job_expired', message: 'The job could not start before its expires_at.' },
 };
 const GONE = {
   code: 'result_expired',
