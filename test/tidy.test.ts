@@ -151,4 +151,18 @@ describe('the repository', () => {
     });
     expect(loose, 'Write the exact version.').toEqual([]);
   });
+
+  test('every package that an installation gets is imported, or needed by another one', () => {
+    const { dependencies } = JSON.parse(readText('package.json')) as { dependencies: Record<string, string> };
+    const { packages } = JSON.parse(readText('package-lock.json')) as {
+      packages: Record<string, { peerDependencies?: Record<string, string> }>;
+    };
+    const direct = Object.keys(dependencies);
+    const peers = direct.flatMap((name) => Object.keys(packages[`node_modules/${name}`]?.peerDependencies ?? {}));
+    // It runs a clone, and is not in the package.
+    const needed = new Set([...peers, 'node']);
+    const isImported = (name: string): boolean => PRODUCT.some(({ text }) => text.includes(`'${name}`));
+    const unused = direct.filter((name) => !needed.has(name) && !isImported(name));
+    expect(unused, 'Remove the dependency.').toEqual([]);
+  });
 });
