@@ -2,13 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { aChunk, aJob, aReserve } from '../../test/job-fixtures.ts';
 import { copyEmptyLedger } from '../../test/ledger-template.ts';
 import { operatorServices } from '../../test/operator-services.ts';
+import { aCredit } from '../../test/store-fixtures.ts';
 import { KeyDirectory } from '../accounts/key-directory.ts';
 import { hashSecret } from '../accounts/keys.ts';
 import { buildCatalog } from '../catalog/catalog.ts';
 import { loadSimulatedFile } from '../catalog/load.ts';
 import { ManualClock } from '../kit/clock.ts';
+import { Ledger } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { Store } from '../store/store.ts';
@@ -208,6 +211,21 @@ describe('keys', () => {
     expect(refresh).toHaveBeenCalledTimes(1);
     clock.advance(5000);
     expect(await run('keys.revoke', { key: id })).toEqual(revoked);
+  });
+
+  test('end their waiting jobs when they are revoked again after the first time was interrupted', async () => {
+    services = { ...services, ledger: new Ledger({ store, clock, epoch: 1n }) };
+    const { id } = await run('keys.mint', { account: 'ada' });
+    const [key] = await store.listKeys(null, { limit: 1, after: null });
+    const of = { accountId: key!.accountId, keyId: key!.id };
+    await store.jobs.stage([aJob(10n, 100n, of)], [aChunk(10n)]);
+    const credit = aCredit(1n, 1_000n, { accountId: of.accountId });
+    expect(await store.apply([credit, aReserve(10n, 100n, of)])).toMatchObject([{}, { kind: 'reserved' }]);
+    vi.spyOn(store.jobs, 'waitingOf').mockRejectedValueOnce(new Error('killed'));
+    await expect(run('keys.revoke', { key: id })).rejects.toThrow('killed');
+    expect(await store.findAccount('ada')).toMatchObject({ reservedNanousd: 100n });
+    expect(await run('keys.revoke', { key: id })).toMatchObject({ status: 'revoked' });
+    expect(await store.findAccount('ada')).toMatchObject({ reservedNanousd: 0n });
   });
 
   test('a secret pasted in place of an id is not repeated', async () => {

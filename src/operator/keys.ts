@@ -212,15 +212,17 @@ export async function enableKey(
   return changeKey(services, input.key, { disabledMs: null }, { action: 'key.enable' });
 }
 
-/** Revoking a key again changes nothing: the first time stands. */
+/** Revoking a key again changes nothing: the first time stands. It ends jobs that still wait if the first time was interrupted. */
 export async function revokeKey(
   services: OperatorServices,
   input: z.output<typeof inputs.keyChoice>,
 ): Promise<KeyView> {
   const key = await keyNamed(services, input.key);
   const nowMs = services.clock.nowMs();
-  if (key.revokedMs !== null) return keyView(key, nowMs);
-  const revoked = await changeKey(services, input.key, { revokedMs: nowMs }, { action: 'key.revoke' });
+  const revoked =
+    key.revokedMs === null
+      ? await changeKey(services, input.key, { revokedMs: nowMs }, { action: 'key.revoke' })
+      : keyView(key, nowMs);
   await cancelJobsOf(services, key);
   return revoked;
 }
