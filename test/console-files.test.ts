@@ -99,6 +99,24 @@ describe('the files of the console', () => {
     expect(ask(built, '/console/../secret.txt').body.toString()).not.toContain('secret');
   });
 
+  test('answers 404 for a file that was replaced while the gateway runs, and then serves the new page', () => {
+    const place = join(root, 'built-again');
+    const build = (name: string): void => {
+      rmSync(place, { recursive: true, force: true });
+      mkdirSync(join(place, 'assets'), { recursive: true });
+      writeFileSync(join(place, 'index.html'), name);
+      for (const part of ['index', 'keys']) writeFileSync(join(place, `assets/${part}-${name}.js`), SCRIPT);
+    };
+    const files = new ConsoleFiles('hosted', pathToFileURL(`${place}/`));
+    const statusOf = (path: string): number => ask(files, `/console/${path}`).status;
+    build('old');
+    expect([statusOf('keys'), statusOf('assets/index-old.js')]).toEqual([200, 200]);
+    build('new');
+    expect(statusOf('assets/keys-old.js')).toBe(404);
+    expect(ask(files, '/console/keys').body.toString()).toBe('new');
+    expect([statusOf('assets/index-new.js'), statusOf('assets/keys-new.js')]).toEqual([200, 200]);
+  });
+
   test('says which command builds it if it is not there', () => {
     const { status, body } = ask(new ConsoleFiles('hosted', pathToFileURL(`${root}/nowhere/`)), '/console');
     expect([status, body.toString()]).toEqual([503, expect.stringContaining('npm run console:build')]);

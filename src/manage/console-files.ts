@@ -54,9 +54,7 @@ export class ConsoleFiles {
   }
 
   #sendPage(response: OutboundResponse, requestId: string): void {
-    this.#page ??= existsSync(new URL('index.html', this.#folder))
-      ? readFileSync(new URL('index.html', this.#folder), 'utf8')
-      : null;
+    this.#page ??= this.#read('index.html')?.toString() ?? null;
     if (this.#page === null) {
       sendText(response, 503, NOT_BUILT, requestId);
       return;
@@ -80,13 +78,26 @@ export class ConsoleFiles {
     if (known !== undefined) return known;
     this.#names ??= namesIn(this.#folder);
     if (!this.#names.has(name)) return null;
-    const file: ConsoleFile = {
-      type: TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
-      body: readFileSync(new URL(name, this.#folder)),
-      gzipped: this.#names.has(`${name}.gz`) ? readFileSync(new URL(`${name}.gz`, this.#folder)) : null,
-    };
+    const body = this.#read(name);
+    if (body === null) return this.#forget();
+    const gzipped = this.#names.has(`${name}.gz`) ? this.#read(`${name}.gz`) : null;
+    const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
+    const file: ConsoleFile = { type, body, gzipped };
     this.#files.set(name, file);
     return file;
+  }
+
+  #read(name: string): Buffer | null {
+    const url = new URL(name, this.#folder);
+    return existsSync(url) ? readFileSync(url) : null;
+  }
+
+  /** The console was built again, or an upgrade replaced it: whoever loads the page again gets the new one. */
+  #forget(): null {
+    this.#names = null;
+    this.#page = null;
+    this.#files.clear();
+    return null;
   }
 }
 
