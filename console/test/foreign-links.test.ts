@@ -24,3 +24,12 @@ test('a link with the management key of somebody else does not change who acts i
   expect(await credentialsOf(page, () => page.reload())).toBeUndefined();
   await page.getByRole('link', { name: 'owner@example.com' }).waitFor();
 });
+
+/** From a link that an earlier version took, or from the same address when the gateway was in local mode. */
+test('a token that a tab still has does not change who acts in hosted mode', async () => {
+  const first = await suite.openAs('owner', '');
+  const page = await first.context().newPage();
+  await page.addInitScript(() => sessionStorage.setItem('tollgate.token', 'left-from-local-mode'));
+  expect(await credentialsOf(page, () => page.goto(CONSOLE_URL))).toBeUndefined();
+  await page.getByRole('link', { name: 'owner@example.com' }).waitFor();
+});

@@ -23,9 +23,13 @@ export function keepToken(token: string): void {
   sessionStorage.setItem(STORED, token);
 }
 
-/** Null in hosted mode, where the browser sends the cookie of the session. */
+/**
+ * Null in hosted mode, where the browser sends the cookie of the session: a tab may still have a token from when the gateway
+ * was in local mode, or from a link that an earlier version took.
+ */
 export function localToken(): string | null {
-  return sessionStorage.getItem(STORED);
+  const token = sessionStorage.getItem(STORED);
+  return token === null || isHosted() ? null : token;
 }
 
 export function authorizationHeader(): Readonly<Record<string, string>> {
