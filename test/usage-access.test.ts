@@ -181,6 +181,13 @@ describe('a usage report', () => {
     });
   });
 
+  test('lets a viewer group by a label whose name has the name of a group after a comma', async () => {
+    const groupBy = encodeURIComponent('label:metadata.team\\,host');
+    expect(await read(`/usage?account=${account}&group_by=${groupBy}`, 'viewer')).toMatchObject({
+      group_by: ['label:metadata.team,host'],
+    });
+  });
+
   test.each([
     ['bucket=year', 'bucket'],
     ['group_by=colour', 'group_by'],

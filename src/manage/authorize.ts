@@ -12,6 +12,7 @@ import {
 } from '../canonical/id-prefixes.ts';
 import { formatId, parseId } from '../kit/ids.ts';
 import type { OperatorServices } from '../operator/operator.ts';
+import { splitWords } from '../operator/usage.ts';
 import { ManageError } from './error.ts';
 import type { ManageRoute } from './route.ts';
 
@@ -29,7 +30,7 @@ export async function authorize(
 ): Promise<Input> {
   if (principal.isOperator || access === 'anybody') return input;
   if (access === 'operator') throw denied();
-  const groups = typeof input.group_by === 'string' ? input.group_by.split(',').map((word) => word.trim()) : [];
+  const groups = typeof input.group_by === 'string' ? splitWords(input.group_by) : [];
   const reserved = operatorInputs.find((name) => input[name] !== undefined || groups.includes(name));
   if (reserved !== undefined) throw new ManageError(403, 'permission_denied', `Only operators may send ${reserved}.`);
   const accountId = await accountOf(scope, input, services);
