@@ -127,6 +127,21 @@ describe('store check', () => {
     );
   });
 
+  it('counts the connections of every role, also for one that may not see what they do', async () => {
+    const owner = await freshSchema();
+    const { url } = await withRights(owner, '');
+    const used = async (as: string) => {
+      const findings = await examinePostgres(placeOf(as), systemClock);
+      return /, (\d+) in use/.exec(findings.find(({ check }) => check === 'connections')!.detail)?.[1];
+    };
+    const others = await openPostgresStore({ url: owner, clock: systemClock });
+    try {
+      expect(Number(await used(url))).toBeGreaterThan(1);
+    } finally {
+      await others.close();
+    }
+  });
+
   it('fails behind a pooler that allows no transactions', async () => {
     const pooler = await startStatementPooler(await freshSchema());
     try {

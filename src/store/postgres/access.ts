@@ -18,6 +18,7 @@ export interface Access {
 
 const TABLES = [...LEDGER_TABLES.map(({ name }) => name), 'instance', 'instance_commit', 'meta', 'request_count'];
 
+/** Most roles see only the database of other roles' connections, and not their type. */
 export async function readAccess(connections: Connections): Promise<Access> {
   const [access] = await connections.query<Access>(
     `WITH present AS (
@@ -39,7 +40,8 @@ export async function readAccess(connections: Connections): Promise<Access> {
           CASE WHEN rolconnlimit < 0 OR rolsuper THEN NULL ELSE rolconnlimit END,
           CASE WHEN datconnlimit < 0 OR rolsuper THEN NULL ELSE datconnlimit END
         ) FROM pg_roles, pg_database WHERE rolname = session_user AND datname = current_database()) AS "connectionsMax",
-       (SELECT count(*)::int4 FROM pg_stat_activity WHERE backend_type = 'client backend') AS "connectionsUsed"`,
+       (SELECT count(*)::int4 FROM pg_stat_activity
+        WHERE backend_type = 'client backend' OR (backend_type IS NULL AND datid IS NOT NULL)) AS "connectionsUsed"`,
     [TABLES],
   );
   return access!;
