@@ -28,7 +28,7 @@ function open(): VerbatimStream {
 /** What is passed on immediately for each frame of the text. */
 function feed(stream: VerbatimStream, text: string): (string | null)[] {
   const left: (string | null)[] = [];
-  const framer = new SseFramer(10_000);
+  const framer = new SseFramer(100_000);
   framer.push(Buffer.from(text), (frame) => left.push(stream.frame(frame)?.toString() ?? null));
   return left;
 }
@@ -59,6 +59,19 @@ describe('a provider’s stream', () => {
     });
     expect(stream.repeated(next, next.length - FINISH.length)).toBeNull();
     expect(stream.relayedBytes).toBe(1 + 2 + 2 + 4);
+  });
+
+  test('counts the memory of its largest frame, because a usage with many lists is kept until the end', () => {
+    const stream = open();
+    feed(stream, WORDS + USAGE);
+    expect(stream.keptBytes).toBe(0);
+    const lists = 10_000;
+    const usage = `{"prompt_tokens":3,"completion_tokens":1,"odd":[${'[],'.repeat(lists)}[]]}`;
+    feed(stream, `data: {"choices":[],"usage":${usage}}\n\n`);
+    const kept = stream.keptBytes;
+    expect(kept).toBeGreaterThan(40 * lists);
+    feed(stream, WORDS);
+    expect(stream.keptBytes).toBe(kept);
   });
 
   test('drops comments, so that they do not cause a response head', () => {

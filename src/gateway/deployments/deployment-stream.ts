@@ -1,7 +1,9 @@
 import type { GatewayError } from '../../canonical/errors.ts';
 import { areCounts, MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
 import { tryParseJson } from '../../json/json.ts';
+import { heapBytesOfJson } from '../../json/weight.ts';
 import type { SseFrame } from '../../kit/sse.ts';
+import { LIMITS } from '../../limits.ts';
 import type { PassedFrames } from '../../wires/frames/passed-frames.ts';
 import type { HostError, StreamRelay } from '../../wires/wire.ts';
 
@@ -26,6 +28,8 @@ export class VerbatimStream implements StreamRelay {
   readonly #terms: VerbatimTerms;
   readonly #lastWords: Buffer[] = [];
   #saidError = false;
+  /** Of the largest frame: its usage, or the response that it describes, may be kept until a later frame has one. */
+  #frameBytes = 0;
 
   constructor(terms: VerbatimTerms) {
     this.#terms = terms;
@@ -39,6 +43,8 @@ export class VerbatimStream implements StreamRelay {
   frame(frame: SseFrame): Buffer | null {
     const { reader, checkWork } = this.#terms;
     checkWork(frame.raw);
+    if (frame.raw.length > LIMITS.deploymentWorkFreeBytes)
+      this.#frameBytes = Math.max(this.#frameBytes, heapBytesOfJson(frame.data ?? ''));
     reader.frame(frame);
     // A comment has no content, and must not cause the client's response head to be sent.
     if (frame.data === null) return null;
@@ -57,7 +63,7 @@ export class VerbatimStream implements StreamRelay {
   }
 
   get keptBytes(): number {
-    return this.#terms.reader.keptBytes ?? 0;
+    return this.#frameBytes + (this.#terms.reader.keptBytes ?? 0);
   }
 
   get terminal(): boolean {
