@@ -18,6 +18,8 @@ export const LIMITS = {
   /** Bytes of all responses in memory that are arriving or that clients have not read, and of one account's; what is not counted of each. */
   answersBytesMax: 1024 * 1024 * 1024,
   answersBytesPerAccountMax: 256 * 1024 * 1024,
+  /** An account may exceed its share while all responses together take no more than this. */
+  answersBytesLent: 512 * 1024 * 1024,
   answerBytesFree: 64 * 1024,
   /** Largest body of a request that is not a call, for example one that stores a key. */
   plainBodyBytesMax: 64 * 1024,

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { chatAnswer, chatFrame } from '../../test/fake-hosts.ts';
+import { chatAnswer, chatFrame, FINISH_FRAME } from '../../test/fake-hosts.ts';
 import { ask, GatewayFixture, PRICE } from '../../test/gateway-fixture.ts';
 import { LIMITS } from '../limits.ts';
 
@@ -14,7 +14,7 @@ beforeEach(async () => {
 
 /** Other calls of the account take up all that it may. */
 function fillMemory(): void {
-  expect(fixture.gateway.answers.take(1n, LIMITS.answersBytesPerAccountMax)).toBe(true);
+  expect(fixture.gateway.answers.take(1n, LIMITS.answersBytesLent)).toBe(true);
 }
 
 describe('a response for which its account has no memory left', () => {
@@ -63,6 +63,19 @@ describe('a response for which its account has no memory left', () => {
     expect(sink.sent?.status).toBe(502);
   });
 
+  test('passes if it is a stream of which nothing is kept, however long it is', async () => {
+    fillMemory();
+    const { sink, done, asked } = fixture.begin(ask({ stream: true }));
+    const request = await asked();
+    request.stream(chatFrame('First'));
+    for (let part = 0; part < 4; part++) request.frames(chatFrame('a'.repeat(LIMITS.answerBytesFree)));
+    request.frames(chatFrame(' last'), FINISH_FRAME, '[DONE]');
+    await done;
+    expect(request.cancelled).toBe(false);
+    expect(sink.text).toContain(' last');
+    expect(sink.text).not.toContain('no memory');
+  });
+
   test('passes if it is small', async () => {
     fillMemory();
     const { sink, done, asked } = fixture.begin();
@@ -78,7 +91,7 @@ test('a response that is arriving counts for its account', async () => {
   request.head(200);
   request.data(LARGE);
   expect(fixture.gateway.answers.bytes).toBe(LIMITS.answerBytesFree);
-  expect(fixture.gateway.answers.take(1n, LIMITS.answersBytesPerAccountMax)).toBe(false);
+  expect(fixture.gateway.answers.take(1n, LIMITS.answersBytesLent)).toBe(false);
   request.data(JSON.stringify(chatAnswer()));
   request.end();
   await done;

@@ -34,6 +34,11 @@ export class TranslatedStream implements StreamRelay {
     );
   }
 
+  /** Some writers keep the text, to repeat it in the last event. */
+  get keptBytes(): number {
+    return this.relayedBytes;
+  }
+
   get terminal(): boolean {
     return this.#finished || this.error !== null;
   }

@@ -134,7 +134,7 @@ export interface StreamRelay {
   frame(frame: SseFrame): Buffer | string | null;
   readonly usage: UsageReading;
   readonly relayedBytes: number;
-  /** About how much memory takes what is kept of the stream beside its text; absent: next to none. */
+  /** About how much memory what is kept of the stream takes; absent: next to none. */
   readonly keptBytes?: number;
   /** The host has sent a terminator or an error. */
   readonly terminal: boolean;

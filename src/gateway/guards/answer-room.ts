@@ -6,7 +6,11 @@ import { BodyMemory } from './body-memory.ts';
 
 /** The memory of responses, counted by account. */
 export function answerMemory(bytes?: NumbersById): BodyMemory {
-  return new BodyMemory(bytes, { bytesMax: LIMITS.answersBytesMax, bytesPerKeyMax: LIMITS.answersBytesPerAccountMax });
+  return new BodyMemory(bytes, {
+    bytesMax: LIMITS.answersBytesMax,
+    bytesPerKeyMax: LIMITS.answersBytesPerAccountMax,
+    bytesLent: LIMITS.answersBytesLent,
+  });
 }
 
 /** Refuses a caller whose account has left too much unread; null admits it. */
@@ -74,13 +78,13 @@ export class AnswerRoom {
 /** The host has worked and may bill, so this is not one of the errors that cost nobody anything. */
 export function noRoomForAnswer(): GatewayError {
   return new GatewayError('host_failed', {
-    message: `There was no memory for this response. The responses of one account that are arriving or unread may take ${megabytes(LIMITS.answersBytesPerAccountMax)} MB, those of all accounts ${megabytes(LIMITS.answersBytesMax)} MB. Ask for less at a time, and read responses to their end.`,
+    message: `There was no memory for this response. The responses that are arriving or unread may take ${megabytes(LIMITS.answersBytesMax)} MB, and those of one account ${megabytes(LIMITS.answersBytesPerAccountMax)} MB once all together take ${megabytes(LIMITS.answersBytesLent)} MB. Ask for less at a time, and read responses to their end.`,
   });
 }
 
 function tooMuchUnread(): GatewayError {
   return new GatewayError('rate_limit_exceeded', {
-    message: `Clients of this account have left ${megabytes(LIMITS.answersBytesPerAccountMax)} MB of responses unread. Read them, or close their connections, then try again.`,
+    message: `Responses of this account that are arriving, or that its clients have not read, take ${megabytes(LIMITS.answersBytesPerAccountMax)} MB or more. Read them, or close their connections, then try again.`,
     retryAfterS: 1,
   });
 }

@@ -15,6 +15,8 @@ export interface BodyMemoryLimits {
   readonly bytesPerKeyMax: number;
   /** Absent: only keys are limited. */
   readonly bytesPerAccountMax?: number;
+  /** One key may exceed its share while all bodies together take no more than this; absent: never. */
+  readonly bytesLent?: number;
 }
 
 /**
@@ -64,13 +66,14 @@ export class BodyMemory {
     return isAdded;
   }
 
-  /** Whether the key has used up its share. */
+  /** Whether the key has used up its share, and what is lent beyond it. */
   isFull(keyId: bigint | null): boolean {
     if (keyId === null) return false;
+    const { bytesPerKeyMax, bytesLent = 0 } = this.#limits;
     this.#bytes.lock();
-    const bytes = this.#of(keyId);
+    const isFull = this.#of(keyId) >= bytesPerKeyMax && this.#of(ALL) >= bytesLent;
     this.#bytes.unlock();
-    return bytes >= this.#limits.bytesPerKeyMax;
+    return isFull;
   }
 
   /** Releases what was taken. */
@@ -81,10 +84,11 @@ export class BodyMemory {
   }
 
   #fits(keyId: bigint | null, bytes: number, accountId: bigint | null): boolean {
-    const { bytesMax, bytesPerKeyMax, bytesPerAccountMax = bytesMax } = this.#limits;
-    if (this.#of(ALL) + bytes > bytesMax) return false;
+    const { bytesMax, bytesPerKeyMax, bytesPerAccountMax = bytesMax, bytesLent = 0 } = this.#limits;
+    const allBytes = this.#of(ALL) + bytes;
+    if (allBytes > bytesMax) return false;
     if (accountId !== null && this.#of(accountEntry(accountId)) + bytes > bytesPerAccountMax) return false;
-    return keyId === null || this.#of(keyId) + bytes <= bytesPerKeyMax;
+    return keyId === null || allBytes <= bytesLent || this.#of(keyId) + bytes <= bytesPerKeyMax;
   }
 
   /** False, and nothing is added, if there is no room for the number of another key. */

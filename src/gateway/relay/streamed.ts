@@ -165,8 +165,7 @@ class StreamedRelay implements AnswerReceiver {
     if (this.#stream.relayedBytes > LIMITS.streamWordBytesMax)
       return brokenAnswerFault(new Error('The stream of the host exceeds the limit on text.'));
     if (this.#stream.relayedBytes > 0) this.#times.contentBegan();
-    // Some wires keep the text, to repeat it in the last event.
-    const keptBytes = this.#framer.begunBytes + this.#stream.relayedBytes + (this.#stream.keptBytes ?? 0);
+    const keptBytes = this.#framer.begunBytes + (this.#stream.keptBytes ?? 0);
     return this.#terms.sink.room.keep(keptBytes) ? null : noRoomFault();
   }
 

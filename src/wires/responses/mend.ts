@@ -29,12 +29,17 @@ class MendedStream extends StreamState implements StreamRelay {
   #before = '';
   /** Characters of the items that are kept for the last event. */
   #keptChars = 0;
-  keptBytes = 0;
+  #itemBytes = 0;
 
   constructor(terms: RelayTerms) {
     super(terms);
     this.#items = new OutputItems(this.numbers, idStem(terms.requestId));
     this.#calls = CallRestorer.for(terms.request, terms.quirks);
+  }
+
+  /** The items, and their text, which the last event repeats. */
+  get keptBytes(): number {
+    return this.#itemBytes + this.relayedBytes;
   }
 
   override get mayEndHere(): boolean {
@@ -157,7 +162,7 @@ class MendedStream extends StreamState implements StreamRelay {
 
   #keep(data: string): void {
     this.#keptChars += data.length;
-    this.keptBytes += heapBytesOfJson(data);
+    this.#itemBytes += heapBytesOfJson(data);
     if (this.#keptChars > LIMITS.responseBodyBytesMax) throw new RangeError("the host's response is too large");
   }
 
