@@ -177,6 +177,28 @@ describe('a tool call of a messages host without arguments', () => {
   });
 });
 
+test('arguments that a responses host sends as an object are kept in a whole response as in a stream', () => {
+  const item = { type: 'function_call', id: 'fc_1', call_id: 'c1', name: 'find', arguments: { a: 1 } };
+  const kept = '"arguments":"{\\"a\\":1}"';
+  const whole = buffered('responses', 'chat', { status: 'completed', output: [item] });
+  expect(whole.write(BILL).toString()).toContain(kept);
+  const frames = message(
+    { type: 'response.created', response: {} },
+    { type: 'response.output_item.added', output_index: 0, item: { ...item, arguments: '' } },
+    { type: 'response.output_item.done', output_index: 0, item },
+    { type: 'response.completed', response: { status: 'completed', output: [item] } },
+  );
+  expect(streamed('responses', 'chat', frames).text).toContain(kept);
+});
+
+test('calls to which a chat host gives one id are as many calls, with an id each', () => {
+  const calls = ['{"a":1}', '{"a":2}'].map((args) => ({ id: 'x', function: { name: 'find', arguments: args } }));
+  const choices = [{ message: { content: null, tool_calls: calls }, finish_reason: 'tool_calls' }];
+  const { output } = JSON.parse(buffered('chat', 'responses', { choices }).write(BILL).toString());
+  expect(output.map(({ arguments: args }: { arguments: string }) => args)).toEqual(['{"a":1}', '{"a":2}']);
+  expect(new Set(output.map(({ call_id: id }: { call_id: string }) => id)).size).toBe(2);
+});
+
 test('arguments that a messages host puts as text into the head of a block are kept', () => {
   const block = { type: 'tool_use', id: 't1', name: 'find', input: '{"a":1}' };
   expect(streamed('messages', 'chat', onlyBlock(block)).text).toContain('"arguments":"{\\"a\\":1}"');

@@ -49,6 +49,17 @@ describe('tool calls of hosts that', () => {
     expect(calls).toEqual([['a', 'open', '{"x":1}']]);
   });
 
+  test('give several whole calls one id', () => {
+    const calls = gathered(
+      fragment({ index: 0, id: 'a', type: 'function' }, 'open', '{"x":1}'),
+      fragment({ index: 1, id: 'a', type: 'function' }, 'open', '{"x":2}'),
+    );
+    expect(calls).toEqual([
+      ['a', 'open', '{"x":1}'],
+      [expect.stringMatching(/^call_/), 'open', '{"x":2}'],
+    ]);
+  });
+
   test('repeat the name without an id', () => {
     const calls = gathered(fragment({ index: 0, id: 'a' }, 'open', '{"x"'), fragment({ index: 0 }, 'open', ':1}'));
     expect(calls).toEqual([['a', 'open', '{"x":1}']]);

@@ -40,11 +40,16 @@ function mendFragment(call: Members, known: ToolCallState[], mintId: MintId): bo
 /** The call that a fragment belongs to: by its id, else by its index, else the last one. */
 function positionOf(call: Members, known: readonly ToolCallState[]): number {
   const id = textOf(call.id);
-  const sameId = id === '' ? -1 : known.findIndex((one) => one.id === id);
-  if (sameId !== -1) return sameId;
   const hostIndex = indexOf(call);
+  const sameId = id === '' ? -1 : known.findIndex((one) => one.id === id && !sharesItsId(call, hostIndex, one));
+  if (sameId !== -1) return sameId;
   const last = hostIndex === null ? known.length - 1 : known.findLastIndex((one) => one.hostIndex === hostIndex);
   return last === -1 || beginsAnother(call, id, known[last]!) ? known.length : last;
+}
+
+/** Some hosts give several calls one id. Another whole call under another index is one of them, and no fragment. */
+function sharesItsId(call: Members, hostIndex: number | null, before: ToolCallState): boolean {
+  return before.isWhole && isWhole(call) && hostIndex !== null && hostIndex !== before.hostIndex;
 }
 
 /** Under a known index, a name begins another call, unless it only repeats the current one. */
@@ -58,7 +63,8 @@ function beginCall(call: Members, hostIndex: number | null, known: ToolCallState
   if (known.length >= LIMITS.toolCallsPerAnswerMax) {
     throw new RangeError('the host sent too many tool calls');
   }
-  const id = textOf(call.id) || mintId(known.length);
+  const given = textOf(call.id);
+  const id = given === '' || known.some((one) => one.id === given) ? mintId(known.length) : given;
   const changed = completeCall(call, id);
   known.push({ hostIndex, id, name: nameOf(call), isWhole: isWhole(call) });
   return changed;

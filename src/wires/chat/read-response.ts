@@ -2,7 +2,7 @@ import type { EventSink } from '../../canonical/events.ts';
 import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import { tryParseJson } from '../../json/json.ts';
 import { randomBase62 } from '../../kit/ids.ts';
-import { isObject } from '../fields/members.ts';
+import { isObject, type Members, objectsIn } from '../fields/members.ts';
 import { usageRule } from '../usage/inclusive-usage.ts';
 import { readPromptUsage } from '../usage/prompt-usage.ts';
 import { signingVendor } from './call-signatures.ts';
@@ -26,10 +26,19 @@ export function readResponse(body: Buffer, quirks: HostQuirks, emit: EventSink):
   });
   const state = newChoice(0);
   const whole = { ...choice, delta: undefined };
+  numberCalls(whole);
   mendChoice(whole, state, false, () => `call_${randomBase62(24)}`);
   const deltas = new DeltaEmitter(emit, signingVendor(quirks));
   deltas.delta(whole.delta ?? {});
   emit({ kind: 'usage', reading: readPromptUsage(findUsage(answer, true), usageRule(quirks)) });
   const said = typeof choice.finish_reason === 'string' ? choice.finish_reason : null;
   deltas.finish(finishReasonOf(said ?? (state.calls.length > 0 ? 'tool_calls' : 'stop')), said);
+}
+
+/** Each call of a whole response is one of its own, whatever its id; without a number it could be a fragment of another. */
+function numberCalls({ message }: Members): void {
+  if (!isObject(message)) return;
+  objectsIn(message.tool_calls).forEach((call, index) => {
+    call.index = index;
+  });
 }

@@ -46,7 +46,7 @@ export function completeItem(item: Members, status: string): boolean {
   for (const part of objectsIn(item.content)) changed = completePart(part) || changed;
   if (item.type === 'reasoning') return setMembers(item, { summary: item.summary ?? [] }) || changed;
   const call = callKindOf(item.type);
-  const body = call === undefined ? messageBody(item) : { [call.words]: wordsOf(item[call.words]) };
+  const body = call === undefined ? messageBody(item) : { [call.words]: callWords(item[call.words]) };
   return setMembers(item, { status: item.status ?? status, ...body }) || changed;
 }
 
@@ -56,7 +56,7 @@ function messageBody(item: Members): Members {
 }
 
 /** Arguments are a JSON string on this wire; some hosts send the object. */
-function wordsOf(value: unknown): string {
+export function callWords(value: unknown): string {
   if (typeof value === 'string') return value;
   return value === undefined || value === null ? '' : JSON.stringify(value);
 }

@@ -4,6 +4,7 @@ import { randomBase62 } from '../../kit/ids.ts';
 import { LIMITS } from '../../limits.ts';
 import { isText, type Members, objectsIn } from '../fields/members.ts';
 import { type WaitingRoom, WaitingText } from '../frames/waiting-text.ts';
+import { callWords } from './complete-item.ts';
 import { readOpaque } from './encrypted-reasoning.ts';
 import {
   type CallKind,
@@ -120,8 +121,8 @@ export class ItemReader implements HostNames {
   }
 
   #finishCall(finished: Members): void {
-    const words = finished.arguments;
-    if (isText(words)) this.addWhole(FUNCTION_CALL, 0, words);
+    const words = callWords(finished.arguments);
+    if (words !== '') this.addWhole(FUNCTION_CALL, 0, words);
     if (this.#open === null) this.#openPart(this.#newPart(FUNCTION_CALL, 0));
   }
 
