@@ -23,6 +23,8 @@ export interface HostQuirks {
   readonly unsignedCall?: Readonly<Record<string, unknown>>;
   /** It knows namespaces, custom tools and client-run tool search on the responses wire; other hosts get functions. */
   readonly clientTools?: boolean;
+  /** Ids of tool calls in requests to it have exactly this many letters and digits; it refuses all others. */
+  readonly callIdChars?: number;
   /** The lowest output limit that it takes on the responses wire. */
   readonly outputLimitMin?: number;
 }

@@ -84,13 +84,13 @@ const vendors: readonly HostRow[] = [
     },
   },
   {
-    // Rejects every unknown field, also inside messages; reports usage without being asked.
+    // Rejects every unknown field, also inside messages, and ids of tool calls unlike its own; reports usage unasked.
     ...PLAIN,
     name: 'mistral',
     baseUrl: 'https://api.mistral.ai/v1',
     wires: ['chat', 'embeddings'],
     keyVariables: ['MISTRAL_API_KEY'],
-    quirks: { ...COMPATIBLE, omits: ['stream_options'] },
+    quirks: { ...COMPATIBLE, omits: ['stream_options'], callIdChars: 9 },
   },
   {
     // Its chat wire is deprecated, and its output limit there excludes reasoning.

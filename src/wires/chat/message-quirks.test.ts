@@ -214,3 +214,55 @@ test('reasoning is switched off by the fields of a host whose effort cannot', ()
   expect(sentWith('high')).toMatchObject({ reasoning_effort: 'high' });
   expect(sentWith('high')).not.toHaveProperty('thinking');
 });
+
+describe('a host that takes only ids of nine letters and digits', () => {
+  const quirks: HostQuirks = { callIdChars: 9 };
+  const call = (id: string): Message => ({ id, type: 'function', function: { name: 'open', arguments: '{}' } });
+  const loop = (...ids: string[]): Message[] => [
+    { role: 'assistant', content: null, tool_calls: ids.map(call) },
+    ...ids.map((id) => ({ role: 'tool', tool_call_id: id, content: 'done' })),
+  ];
+  const idsIn = ([calling, ...results]: Message[]): unknown[] => [
+    (calling!.tool_calls as Message[]).map(({ id }) => id),
+    results.map(({ tool_call_id: id }) => id),
+  ];
+
+  test('gets others in their place, the same in a call and its result', () => {
+    const [called, answered] = idsIn(sent(loop('toolu_01A', 'call_abc', 'aB3xK9mP2', ''), quirks));
+    expect(called).toEqual(answered);
+    expect(new Set(called as string[]).size).toBe(4);
+    for (const id of called as string[]) expect(id).toMatch(/^[a-zA-Z0-9]{9}$/);
+    expect((called as string[])[2]).toBe('aB3xK9mP2');
+  });
+
+  test('gets every byte as it was written if the ids are its own', () => {
+    const body = `{"model":"bridge","messages": ${JSON.stringify(loop('aB3xK9mP2'))} ,"max_completion_tokens":9}`;
+    const text = jsonText(body);
+    expect(spliceRequest(text, peek(text), { ...UPSTREAM_TERMS, outputLimit: 9, quirks }).toString()).toBe(body);
+  });
+
+  test('gets the same ids in requests from another wire', () => {
+    const ids = ['toolu_01A', 'aB3xK9mP2'];
+    const messages = [
+      {
+        role: 'assistant',
+        blocks: ids.map((id) => ({ kind: 'tool-call', id, name: 'open', argumentsJson: '{}' })),
+      },
+      {
+        role: 'user',
+        blocks: ids.map((callId) => ({
+          ...{ kind: 'tool-result', callId, isError: false },
+          content: [{ kind: 'text', text: 'done' }],
+        })),
+      },
+    ];
+    const written = JSON.parse(
+      writeRequest({ ...EMPTY, messages } as unknown as CanonicalRequest, {
+        ...{ hostModel: 'm', stream: false, outputLimit: 5, outputLimitField: 'max_tokens', thinking: null },
+        ...{ reasoningEffort: null, quirks },
+      }).toString(),
+    ) as { messages: Message[] };
+    expect(idsIn(written.messages)).toEqual(idsIn(sent(loop(...ids), quirks)));
+    expect(idsIn(written.messages)).toEqual(Array(2).fill([expect.stringMatching(/^[0-9a-f]{9}$/), ids[1]]));
+  });
+});

@@ -1,5 +1,6 @@
 import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import type { JsonEdit } from '../../json/json.ts';
+import { plainCallId } from '../fields/call-id.ts';
 import { isObject, isText, type Members, objectsIn } from '../fields/members.ts';
 import { CALL_SIGNATURE, isUnsigned } from './call-signatures.ts';
 import { readOpaque, readReasoningDetails, writeReasoning } from './reasoning-details.ts';
@@ -9,18 +10,33 @@ const TRACE_MEMBERS = ['reasoning', 'reasoning_content', 'reasoning_details'] as
 
 /** Rewrites messages for this host: roles that it knows, and earlier reasoning in the field that it reads. */
 export function editMessages(body: Members, edit: JsonEdit, quirks: HostQuirks, effort: string | null): void {
-  const { developerAsSystem, traces, unsignedCall } = quirks;
+  const { developerAsSystem, traces, unsignedCall, callIdChars } = quirks;
   const messages = objectsIn(body.messages);
   const isOff = effort === 'none' || (isObject(body.thinking) && body.thinking.type === 'disabled');
   const missing = isOff ? undefined : missingTrace(messages, quirks);
   messages.forEach((message, at) => {
     if (unsignedCall !== undefined && isUnsigned(message))
       edit.set(['messages', at, 'tool_calls', 0, CALL_SIGNATURE], JSON.stringify(unsignedCall));
+    if (callIdChars !== undefined) editCallIds(message, ['messages', at], edit, callIdChars);
     if (developerAsSystem === true && message.role === 'developer') edit.set(['messages', at, 'role'], '"system"');
     if (traces !== undefined && message.role === 'assistant')
       renameReasoning(message, ['messages', at], edit, { wanted: traces, missing });
     else if (message.reasoning_details !== undefined) removeForeignDetails(message, ['messages', at], edit, quirks);
   });
+}
+
+/** Conversations that began with another vendor's model have its ids. A call and its result get the same one. */
+function editCallIds(message: Members, path: readonly (string | number)[], edit: JsonEdit, chars: number): void {
+  const replace = (id: unknown, at: readonly (string | number)[]): void => {
+    const accepted = typeof id === 'string' ? plainCallId(id, chars) : id;
+    if (accepted !== id) edit.set([...path, ...at], JSON.stringify(accepted));
+  };
+  if (Array.isArray(message.tool_calls)) {
+    message.tool_calls.forEach((call, index) => {
+      if (isObject(call)) replace(call.id, ['tool_calls', index, 'id']);
+    });
+  }
+  if (message.role === 'tool') replace(message.tool_call_id, ['tool_call_id']);
 }
 
 /** Puts an image address that stands alone into an object: most hosts accept no other form. */
@@ -77,7 +93,9 @@ function missingTrace(messages: readonly Members[], { missingTrace: placeholder 
 /** The same for messages that this gateway builds. */
 export function messagesFor(messages: readonly Members[], quirks: HostQuirks, effort: string | null): Members[] {
   const missing = effort === 'none' ? undefined : missingTrace(messages, quirks);
-  return messages.map((message) => withSignedCalls(withReasoningFor(message, quirks, missing), quirks));
+  return messages.map((message) =>
+    withCallIds(withSignedCalls(withReasoningFor(message, quirks, missing), quirks), quirks),
+  );
 }
 
 function withReasoningFor(message: Members, { traces }: HostQuirks, missing: string | undefined): Members {
@@ -90,4 +108,12 @@ function withSignedCalls(message: Members, { unsignedCall }: HostQuirks): Member
   if (unsignedCall === undefined || !isUnsigned(message)) return message;
   const [first, ...rest] = objectsIn(message.tool_calls);
   return { ...message, tool_calls: [{ ...first, [CALL_SIGNATURE]: unsignedCall }, ...rest] };
+}
+
+function withCallIds(message: Members, { callIdChars }: HostQuirks): Members {
+  if (callIdChars === undefined) return message;
+  const accepted = (id: unknown): string => plainCallId(String(id), callIdChars);
+  if (message.role === 'tool') return { ...message, tool_call_id: accepted(message.tool_call_id) };
+  if (message.tool_calls === undefined) return message;
+  return { ...message, tool_calls: objectsIn(message.tool_calls).map((call) => ({ ...call, id: accepted(call.id) })) };
 }
