@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { copyEmptyLedger } from '../../test/ledger-template.ts';
 import { NOON_MS, prepare } from '../../test/store-fixtures.ts';
 import { ManualClock } from '../kit/clock.ts';
@@ -14,44 +14,81 @@ import { AlertWatch } from './watch.ts';
 const HOUR_MS = 3_600_000;
 const SETTINGS = { balanceBelowNanousd: null, capPercent: null, lossesPerHourNanousd: null, diskFreeBytes: 1_000 };
 
-test('what only one of two processes finds is reported once, however long it lasts', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-alerts-'));
-  const clock = new ManualClock(NOON_MS);
+/** What a process sees. */
+interface Seen {
+  state: string;
+  freeBytes: number;
+}
+
+let folder: string;
+let store: Store;
+let clock: ManualClock;
+let raised: string[];
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-alerts-'));
+  clock = new ManualClock(NOON_MS);
   await copyEmptyLedger(folder);
-  const store = await openSqliteStore({ folder, clock, threads: false });
+  store = await openSqliteStore({ folder, clock, threads: false });
   await prepare(store);
-  const raised: string[] = [];
-  const process = (machine: string, id: number, state: string, freeBytes: number): AlertWatch => {
-    const onRaised = ({ condition }: { condition: string }) => raised.push(condition);
-    return new AlertWatch({
-      store,
-      alerts: new Alerts({ store: store.directory, clock, ids: new IdSource(clock, id), onRaised }),
-      clock,
-      settings: SETTINGS,
-      machine,
-      diskFreeBytes: async () => freeBytes,
-      hosts: () => [{ host: 'alpha', state, isRefusing: false }],
-      onError: (error) => expect.fail(String(error)),
-    });
-  };
-  const processes = [process('one', 3, 'ejected', 999), process('two', 4, 'well', 1_000)];
-  for (let hour = 0; hour < 14; hour++) {
-    for (const watch of processes) await watch.look();
-    clock.advance(HOUR_MS);
-  }
-  expect(raised).toEqual(['host:alpha', 'disk:one']);
+  raised = [];
+});
+afterEach(async () => {
   await store.close();
   rmSync(folder, { recursive: true });
 });
 
+function startProcess(machine: string, id: number, seen: Seen): AlertWatch {
+  const onRaised = ({ condition }: { condition: string }) => raised.push(condition);
+  return new AlertWatch({
+    store,
+    alerts: new Alerts({ store: store.directory, clock, ids: new IdSource(clock, id), onRaised }),
+    clock,
+    settings: SETTINGS,
+    machine,
+    diskFreeBytes: async () => seen.freeBytes,
+    hosts: () => [{ host: 'alpha', state: seen.state, isRefusing: false }],
+    onError: (error) => expect.fail(String(error)),
+  });
+}
+
+async function lookFor(hours: number, processes: readonly AlertWatch[]): Promise<void> {
+  for (let hour = 0; hour < hours; hour++) {
+    for (const watch of processes) await watch.look();
+    clock.advance(HOUR_MS);
+  }
+}
+
+test('what only one of two processes finds is reported once, however long it lasts', async () => {
+  const faulty = startProcess('one', 3, { state: 'ejected', freeBytes: 999 });
+  await lookFor(14, [faulty, startProcess('two', 4, { state: 'well', freeBytes: 1_000 })]);
+  expect(raised).toEqual(['host:alpha', 'disk:one']);
+});
+
+test('a host that one process finds healthy before the other is not reported as failing again', async () => {
+  const one = { state: 'ejected', freeBytes: 1_000 };
+  const two = { ...one };
+  const processes = [startProcess('one', 3, one), startProcess('two', 4, two)];
+  const open = async () => (await store.directory.openConditions(['host:alpha'])).length;
+  await lookFor(3, processes);
+  one.state = 'well';
+  await lookFor(1, processes);
+  expect([raised, await open()]).toEqual([['host:alpha'], 1]);
+  two.state = 'well';
+  await lookFor(1, processes);
+  expect([raised, await open()]).toEqual([['host:alpha'], 0]);
+  two.state = 'ejected';
+  await lookFor(1, processes);
+  expect([raised, await open()]).toEqual([['host:alpha', 'host:alpha'], 1]);
+});
+
 test('a store that is unreachable is reported once in a look, not by each of its parts', async () => {
-  const clock = new ManualClock(NOON_MS);
   const unreachable = async () => Promise.reject(new StoreUnavailable('no answer'));
   const rows = new Proxy({}, { get: () => unreachable }) as Store['directory'];
-  const store = new Proxy({}, { get: (_, name) => (name === 'directory' ? rows : unreachable) }) as Store;
+  const unreachableStore = new Proxy({}, { get: (_, name) => (name === 'directory' ? rows : unreachable) }) as Store;
   const errors: string[] = [];
   const watch = new AlertWatch({
-    store,
+    store: unreachableStore,
     alerts: new Alerts({ store: rows, clock, ids: new IdSource(clock, 1), onRaised: () => undefined }),
     clock,
     settings: SETTINGS,

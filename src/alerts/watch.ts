@@ -169,9 +169,14 @@ export class AlertWatch {
   async #lookAtHosts(): Promise<void> {
     const { findings, cleared } = checkHosts(this.#terms.hosts());
     const returned = cleared.filter((condition) => this.#hostsAside.has(condition));
-    await this.#terms.alerts.update({ findings, cleared: returned }, LIMITS.alertQuietMs);
+    const lasting = findings.filter(({ condition }) => this.#hostsAside.has(condition));
+    const found = findings.filter(({ condition }) => !this.#hostsAside.has(condition));
+    const { alerts } = this.#terms;
+    await alerts.update({ findings: found, cleared: returned }, LIMITS.alertQuietMs);
     for (const condition of returned) this.#hostsAside.delete(condition);
-    for (const { condition } of findings) this.#hostsAside.add(condition);
+    for (const { condition } of found) this.#hostsAside.add(condition);
+    // Another process, for which the host is healthy again, may have resolved the alert. It is not a new one.
+    if (lasting.length > 0) await alerts.update({ findings: lasting, cleared: [] }, Number.POSITIVE_INFINITY);
     await this.#confirm(findings);
   }
 
