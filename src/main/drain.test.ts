@@ -83,6 +83,16 @@ test('a call that another worker waits for is cut off when the time is up, altho
   await drained;
 });
 
+test('a call in another worker whose request does not arrive is waited for until the time is up, and not longer', async () => {
+  elsewhere.callBegins();
+  const drained = drain([server], { clock, shutdown }, 10 * LIMITS.lastWordMs, log, elsewhere);
+  await pass(10 * LIMITS.lastWordMs);
+  expect(cuts).toBe(0);
+  await pass(LIMITS.lastWordMs);
+  expect(cuts).toBe(1);
+  await drained;
+});
+
 test('a worker that fails while it drains does not cut off the calls of the others', async () => {
   const failing: HttpServer = {
     connections: 0,

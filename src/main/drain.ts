@@ -28,16 +28,20 @@ export async function drain(
   const closed = Promise.all(servers.map((server) => server.close()));
   // A failure is thrown below, after the calls: unhandled until then, it would end the process and all of them.
   closed.catch(() => undefined);
-  const hasCalls = (): boolean => shutdown.callsUnderWay + elsewhere.callsUnderWay > 0;
+  const due = Promise.withResolvers<void>();
+  // Once the time is up, those who run the others cut them off; a request that never arrives would not end at all.
+  const callsElsewhere = (): number => (shutdown.isDue ? 0 : elsewhere.callsUnderWay);
+  const hasCalls = (): boolean => shutdown.callsUnderWay + callsElsewhere() > 0;
   // Set until the end: other workers may still wait for calls that run here.
   const deadline = clock.after(waitMs, () => {
     if (shutdown.callsUnderWay > 0)
       log.warn({ calls: shutdown.callsUnderWay }, 'Time is up: running calls are cut off.');
     shutdown.cutShort();
+    due.resolve();
   });
   try {
     // A request that was still arriving becomes a call later, and has the rest of the time as every other call.
-    do await Promise.all([shutdown.idle(), elsewhere.idle()]);
+    do await Promise.all([shutdown.idle(), Promise.race([elsewhere.idle(), due.promise])]);
     while (!(await endsWithin(clock, LIMITS.lastWordMs, closed)) && hasCalls());
     for (const server of servers) server.cutAll();
     await closed;
