@@ -137,6 +137,16 @@ describe('questions', () => {
     expect(write(body)).toContain('"state":{"n":9007199254740993,"f":1.0}}');
   });
 
+  test.each(['', '{"type":"input_text","text":"a"},'])(
+    'say in structures what the caller wrote, after [%s',
+    (before) => {
+      const data = '{"id":9007199254740993,"f":1.0,"most":1e400}';
+      const instructions = `[${before}{"type":"input_json","data":${data}}]`;
+      const body = `{"model":"bridge","input":null,"questions":[{"type":"predicate"},{"type":"predicate","instructions":${instructions}}]}`;
+      expect(write(body)).toContain(data);
+    },
+  );
+
   test('say who the user is only to a host that asks', () => {
     const body = { ...ASK, safety_identifier: 's', user: 'u', stream: false, store: false };
     expect(Object.keys(JSON.parse(write(body)))).toEqual(['model', 'questions', 'state']);
@@ -194,6 +204,11 @@ describe('answers', () => {
     ['no score', { haste: { ...OLDER_ANSWERS.haste, score: null } }],
   ])('with %s are none', (_, more) => {
     expect(() => read({ ...HOST_ANSWER, answers: { ...OLDER_ANSWERS, ...more } })).toThrow(HostAnswerBroken);
+  });
+
+  test('with numbers that no computer holds are none', () => {
+    const body = JSON.stringify(HOST_ANSWER).replace('0.92', '1e400');
+    expect(() => spliceResponse(Buffer.from(body), { ...RELAY_TERMS, request: ASK })).toThrow(HostAnswerBroken);
   });
 
   test('that no host gave are none', () => {

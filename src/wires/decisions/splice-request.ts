@@ -1,20 +1,41 @@
-import type { JsonText } from '../../json/json.ts';
+import { editJson, type JsonText } from '../../json/json.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
-import type { Members } from '../fields/members.ts';
+import { isObject, type Members, objectsIn } from '../fields/members.ts';
 import type { Peek } from '../peek.ts';
 import type { UpstreamTerms } from '../wire.ts';
-import { readQuestions } from './questions.ts';
+import { type Question, readQuestions } from './questions.ts';
 
 /** Rewrites the questions for `systemone`, the wire of the hosts; the input is sent as the caller wrote it. */
 export function spliceRequest(text: JsonText, _peek: Peek, { hostModel, forwards }: UpstreamTerms): Buffer {
   const body = text.value as Members;
-  const questions = Object.fromEntries(readQuestions(body.questions).map(({ key, older }) => [key, older]));
+  const asked = readQuestions(body.questions);
+  const questions = Object.fromEntries(asked.map(({ key, older }) => [key, older]));
   const labels = LABEL_FIELDS.filter((name) => forwards.includes(name)).map((name) => [name, body[name]]);
-  const rest = JSON.stringify({ model: hostModel, questions, ...Object.fromEntries(labels) });
+  const rest = withWrittenData(
+    Buffer.from(JSON.stringify({ model: hostModel, questions, ...Object.fromEntries(labels) })),
+    text,
+    asked,
+  );
   const { start, end } = text.locate(['input'])!;
   return Buffer.concat([
-    Buffer.from(`${rest.slice(0, -1)},"state":`),
+    rest.subarray(0, -1),
+    Buffer.from(',"state":'),
     text.bytes.subarray(start, end),
     Buffer.from('}'),
   ]);
+}
+
+/** Puts structures of instructions back as the caller wrote them: a long number would lose digits if it were read. */
+function withWrittenData(rest: Buffer, text: JsonText, asked: readonly Question[]): Buffer {
+  const edit = editJson(rest);
+  objectsIn((text.value as Members).questions).forEach(({ instructions }, index) => {
+    if (!Array.isArray(instructions)) return;
+    instructions.forEach((part: unknown, at) => {
+      if (!isObject(part) || part.type !== 'input_json') return;
+      const { start, end } = text.locate(['questions', index, 'instructions', at, 'data'])!;
+      const path = ['questions', asked[index]!.key, 'instructions', ...(instructions.length > 1 ? [at] : [])];
+      edit.set(path, text.bytes.toString('utf8', start, end));
+    });
+  });
+  return edit.apply();
 }

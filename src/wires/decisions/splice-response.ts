@@ -38,14 +38,14 @@ function convert({ name, type, outcomes }: Question, answer: Members): Members {
 
 function numberIn(answer: Members, name: string): number {
   const value = answer[name];
-  if (typeof value !== 'number') throw unanswered();
-  return value;
+  if (!Number.isFinite(value)) throw unanswered();
+  return value as number;
 }
 
 /** An outcome that the host left out has probability 0. */
 function shareOf(shares: Members, outcome: string): number {
   const share = shares[outcome];
-  return typeof share === 'number' ? share : 0;
+  return Number.isFinite(share) ? (share as number) : 0;
 }
 
 /** Clients of this wire expect every count. */
