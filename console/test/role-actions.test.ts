@@ -64,6 +64,34 @@ test('the key of somebody who was removed is not offered to be enabled, and says
   await owner.context().close();
 });
 
+test('whoever takes the role of an owner away reads what ends with it, before and after', async () => {
+  const { accountId } = suite.world;
+  const { page } = await openWith('demoted@example.com', [[accountId, 'owner']], '/');
+  const expires_at = Math.floor(Date.now() / 1000) + 3600;
+  const terms = { account: formatId('acct_', accountId), role: 'owner', name: 'of the demoted', expires_at };
+  const minted = page.evaluate(async (body) => {
+    const headers = { 'content-type': 'application/json' };
+    return (await fetch('/manage/v1/management-keys', { method: 'POST', headers, body })).status;
+  }, JSON.stringify(terms));
+  expect(await minted).toBe(201);
+  await page.context().close();
+  const owner = await openAs('owner', '/management-keys');
+  const row = owner.getByRole('row').filter({ hasText: 'of the demoted' });
+  await row.getByText('active').waitFor();
+  await owner.getByRole('link', { name: 'Members' }).click();
+  await owner.getByRole('button', { name: 'Actions for demoted@example.com' }).click();
+  await owner.getByRole('menuitem', { name: 'Change role or cap' }).click();
+  const warning = owner.getByText('the management keys they minted here are revoked');
+  expect(await warning.count()).toBe(0);
+  await owner.getByLabel('Role', { exact: true }).selectOption('member');
+  await warning.waitFor();
+  await owner.getByRole('button', { name: 'Save changes' }).click();
+  await owner.getByText('demoted@example.com is a member.').waitFor();
+  await owner.getByRole('link', { name: 'Management keys' }).click();
+  await row.getByText('revoked').waitFor();
+  await owner.context().close();
+});
+
 test('a viewer of an account without calls is not told to mint a key', async () => {
   const page = await openAs('viewer', '/');
   await page.getByRole('heading', { name: 'Make the first call' }).waitFor();

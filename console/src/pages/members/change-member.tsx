@@ -15,12 +15,16 @@ function placeOf({ account, email }: MemberSpending): { readonly account: string
   return { account, person: email };
 }
 
+const OWNER_ENDS =
+  'Unless they are an operator, the management keys they minted here are revoked, and their own keys lose their permissions.';
+
 export function ChangeMemberDialog({ member, onClose }: MemberDialogProps): ReactNode {
   const { tell } = useNotices();
   const [draft, setDraft] = useState(() => roleDraftOf(member));
   const save = useChange('PATCH /accounts/{account}/members/{person}', {
-    refreshes: ['GET /accounts/{account}/members', 'GET /me'],
+    refreshes: ['GET /accounts/{account}/members', 'GET /me', 'GET /keys', 'GET /management-keys'],
   });
+  const endsOwner = member.role === 'owner' && draft.role !== 'owner';
   const changes = roleChanges(roleDraftOf(member), draft);
   const submit = (): void =>
     save.mutate(
@@ -42,7 +46,7 @@ export function ChangeMemberDialog({ member, onClose }: MemberDialogProps): Reac
       onSubmit={Object.keys(changes).length === 0 ? onClose : submit}
       onClose={onClose}
     >
-      <RoleFields draft={draft} onChange={setDraft} />
+      <RoleFields draft={draft} roleHint={endsOwner ? OWNER_ENDS : undefined} onChange={setDraft} />
     </FormDialog>
   );
 }
@@ -51,7 +55,10 @@ export function RemoveMemberDialog({ member, onClose }: MemberDialogProps): Reac
   const { tell } = useNotices();
   const remove = useChange('DELETE /accounts/{account}/members/{person}', {
     // Owners may remove themselves.
-    refreshes: ['GET /me', 'GET /accounts', 'GET /accounts/{account}/members', 'GET /invitations'],
+    refreshes: [
+      ...(['GET /me', 'GET /accounts', 'GET /accounts/{account}/members', 'GET /invitations'] as const),
+      ...(['GET /keys', 'GET /management-keys'] as const),
+    ],
   });
   const onSuccess = (): void => {
     tell(`${member.name} no longer has a role here.`);
@@ -68,6 +75,7 @@ export function RemoveMemberDialog({ member, onClose }: MemberDialogProps): Reac
     >
       Their role in this account ends at once, their keys here stop working, and open invitations are revoked. Receipts
       and the cap stay.
+      {member.role === 'owner' ? ` ${OWNER_ENDS}` : ''}
     </ConfirmDialog>
   );
 }

@@ -47,14 +47,16 @@ const ROLES = [
 /** The role of a person in an account, and what all their keys together may spend there. */
 export function RoleFields({
   draft,
+  roleHint,
   onChange,
 }: {
   readonly draft: RoleDraft;
+  readonly roleHint?: string | undefined;
   onChange(draft: RoleDraft): void;
 }): ReactNode {
   return (
     <>
-      <Field label="Role">
+      <Field label="Role" hint={roleHint}>
         {(id) => (
           <Select id={id} value={draft.role} choices={ROLES} onChange={(role) => onChange({ ...draft, role })} />
         )}

@@ -14,7 +14,10 @@ interface PersonDialogProps {
   onClose(): void;
 }
 
-const REFRESHES = ['GET /people', 'GET /people/{person}', 'GET /people/{person}/sessions'] as const;
+const REFRESHES = [
+  ...(['GET /people', 'GET /people/{person}', 'GET /people/{person}/sessions'] as const),
+  ...(['GET /keys', 'GET /management-keys'] as const),
+];
 
 export function PersonDialog(props: PersonDialogProps): ReactNode {
   return props.action === 'rename' ? <RenameDialog {...props} /> : <ConfirmAction {...props} />;
@@ -73,7 +76,7 @@ function wordsFor(action: Exclude<PersonAction, 'rename'>, name: string): Words 
     demote: {
       title: `Take the operator role from ${name}`,
       button: 'Take the role away',
-      text: 'They keep their roles in accounts.',
+      text: 'They keep their roles in accounts. Except in accounts that they own, the management keys they minted are revoked, and their own keys lose their permissions.',
       done: `${name} is no longer an operator.`,
     },
     'sign-out': {
