@@ -57,6 +57,17 @@ test('bytes beside model and usage stay as the host wrote them', () => {
   expect(content).toContain('12345678901234567890, "rate": 1.50');
 });
 
+test.each(['{"id": 12345678901234567890, "rate": 1.50}', JSON.stringify('{"id": 12345678901234567890, "rate": 1.50}')])(
+  'the input %s of a call stays as the host wrote it, although the response is mended',
+  (input) => {
+    const block = `{"type":"tool_use","id":"t","name":"find","input":${input}}`;
+    const body = `{"provider":"p","content":[{"type":"text","text":"a"},${block}],"usage":{"input_tokens":1,"output_tokens":1}}`;
+    const written = spliceResponse(Buffer.from(body), TERMS).write(billOf(ZERO_USAGE)).toString();
+    expect(written).toContain('"input":{"id": 12345678901234567890, "rate": 1.50}');
+    expect(JSON.parse(written)).toMatchObject({ stop_reason: 'tool_use', content: [{ text: 'a' }, { id: 't' }] });
+  },
+);
+
 test.each(answers.map(({ id, body }) => [id, body] as const))(
   '%s has every member of the vendor’s types',
   (_id, body) => {

@@ -1,4 +1,4 @@
-import { type JsonText, readJson } from '../../json/json.ts';
+import { editJson, type JsonText, readJson, tryParseJson } from '../../json/json.ts';
 import { isUsableId } from '../fields/host-members.ts';
 import { isObject, isText, type Members, objectsIn } from '../fields/members.ts';
 import { type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.ts';
@@ -12,7 +12,7 @@ import { readUsage, writeBilledUsage } from './usage.ts';
 export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer {
   const { text, message } = parseMessage(body);
   const rawUsage = message.usage;
-  const splice = mendMessage(message, terms) ? spliceInto(message, terms) : spliceBytes(text, message, terms);
+  const splice = mendMessage(message, terms) ? spliceInto(text, message, terms) : spliceBytes(text, message, terms);
   return {
     usage: readUsage(rawUsage),
     relayedBytes: objectsIn(message.content).reduce((sum, block) => sum + blockBytes(block), 0),
@@ -46,9 +46,24 @@ function parse(body: Buffer): JsonText {
 /** The last step, once the bill is known. Everything that can fail was done before anything was billed. */
 type Splice = (usage: string) => Buffer;
 
-function spliceInto(message: Members, { catalogModel }: RelayTerms): Splice {
+function spliceInto(text: JsonText, message: Members, { catalogModel }: RelayTerms): Splice {
   const rest = JSON.stringify({ ...NULL_MEMBERS, ...message, model: catalogModel, usage: undefined });
-  return (usage) => Buffer.from(`${rest.slice(0, -1)},"usage":${usage}}`);
+  const edit = editJson(Buffer.from(rest));
+  (message.content as unknown[]).forEach((block, index) => {
+    const input = isObject(block) && block.type === 'tool_use' ? writtenInput(text, index) : null;
+    if (input !== null) edit.set(['content', index, 'input'], input);
+  });
+  const written = edit.apply().subarray(0, -1);
+  return (usage) => Buffer.concat([written, Buffer.from(`,"usage":${usage}}`)]);
+}
+
+/** The input of a tool call as the host wrote it: a long number would lose digits if it were written again. */
+function writtenInput(text: JsonText, index: number): string | null {
+  const span = text.locate(['content', index, 'input']);
+  const written = span === null ? '' : text.bytes.toString('utf8', span.start, span.end);
+  if (written.startsWith('{')) return written;
+  const input = written.startsWith('"') ? (JSON.parse(written) as string) : '';
+  return isObject(tryParseJson(input)) ? input : null;
 }
 
 function spliceBytes(text: JsonText, message: Members, { catalogModel }: RelayTerms): Splice {
