@@ -62,8 +62,8 @@ function writtenInput(text: JsonText, index: number): string | null {
   const span = text.locate(['content', index, 'input']);
   const written = span === null ? '' : text.bytes.toString('utf8', span.start, span.end);
   if (written.startsWith('{')) return written;
-  const input = written.startsWith('"') ? (JSON.parse(written) as string) : '';
-  return isObject(tryParseJson(input)) ? input : null;
+  const input = tryParseJson(written);
+  return typeof input === 'string' && isObject(tryParseJson(input)) ? input : null;
 }
 
 function spliceBytes(text: JsonText, message: Members, { catalogModel }: RelayTerms): Splice {
