@@ -18,7 +18,7 @@ export interface HostModelView {
 export interface HostView {
   readonly object: 'host';
   readonly id: string;
-  readonly state: HostReport['state'];
+  readonly state: HostReport['state'] | 'refusing';
   /** Average time to first byte of recent streams. */
   readonly first_byte_ms: number | null;
   readonly models: readonly HostModelView[];
@@ -31,10 +31,11 @@ export async function listHosts(services: OperatorServices): Promise<ListView<Ho
   const data = liveServices(services)
     .hosts()
     .map(
-      ({ host, state, firstByteMs, events }): HostView => ({
+      ({ host, state, isRefusing, firstByteMs, events }): HostView => ({
         object: 'host',
         id: host,
-        state,
+        // Other states say more: such a host is not called at all.
+        state: isRefusing && (state === 'well' || state === 'limited') ? 'refusing' : state,
         first_byte_ms: firstByteMs === null ? null : Math.round(firstByteMs),
         models: models.get(host) ?? [],
         events: events.map(({ atMs, event }) => ({

@@ -9,7 +9,9 @@ const host = z
   .object({
     object: z.literal('host'),
     id: z.string(),
-    state: z.enum(['well', 'limited', 'ejected', 'key_refused', 'probing']),
+    state: z
+      .enum(['well', 'limited', 'ejected', 'key_refused', 'probing', 'refusing'])
+      .describe('`refusing`: it refuses every request with 402 or 403, and is called nevertheless.'),
     first_byte_ms: count.nullable().describe('Average time to first byte of recent streams.'),
     models: z
       .array(

@@ -497,7 +497,7 @@ export interface Model {
 export interface Host {
   object: 'host';
   id: string;
-  state: 'well' | 'limited' | 'ejected' | 'key_refused' | 'probing';
+  state: 'well' | 'limited' | 'ejected' | 'key_refused' | 'probing' | 'refusing';
   first_byte_ms: number | null;
   models: readonly ({ model: string; host_model: string; input: number; output: number; place: number; })[];
   events: readonly ({ at: number; kind: string; status: number | null; })[];

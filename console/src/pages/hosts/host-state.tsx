@@ -15,6 +15,11 @@ const STATES: Readonly<Record<State, { readonly label: string; readonly tone: To
     tone: 'error',
     means: 'It does not accept the key. Check the key of this host.',
   },
+  refusing: {
+    label: 'refusing',
+    tone: 'error',
+    means: 'It refuses every request with 402 or 403. Check the credit and the permissions of our account there.',
+  },
 };
 
 export function stateMeaning(state: State): string {

@@ -62,7 +62,7 @@ export default function HostsPage(): ReactNode {
           openId={search.open ?? null}
           empty={
             all.length > 0 ? (
-              <EmptyState title="All hosts are healthy">No host has failed, is limited or refuses its key.</EmptyState>
+              <EmptyState title="All hosts are healthy">No host fails, is limited or refuses requests.</EmptyState>
             ) : (
               <EmptyState title="No host is configured">
                 Set the key of a provider, or add a host to the config file, and start the gateway again.
