@@ -24,9 +24,13 @@ export function visitFile(file: Members, path: string, visitor: PromptVisitor): 
 
 const TEXT_TYPE = /^text\/|[/+](?:json|xml|yaml|javascript)$/i;
 
+export function isTextType(mediaType: string): boolean {
+  return TEXT_TYPE.test(mediaType);
+}
+
 /** The size of a document of this type, from the length of its base64 form. */
 export function documentSize(mediaType: string, base64Chars: number): DocumentSize {
-  return { bytes: Math.floor((base64Chars * 3) / 4), isText: TEXT_TYPE.test(mediaType) };
+  return { bytes: Math.floor((base64Chars * 3) / 4), isText: isTextType(mediaType) };
 }
 
 /** Members of a file that are measured, or that no model reads. */

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { GatewayError } from '../../canonical/errors.ts';
 import type {
   Block,
@@ -13,6 +14,7 @@ import { tryParseJson } from '../../json/json.ts';
 import type { Adjustments } from '../adjustments.ts';
 import { writeCacheMark } from '../fields/cache-mark.ts';
 import { acceptedCallId } from '../fields/call-id.ts';
+import { isTextType } from '../fields/inline-file.ts';
 import { isObject, type Members } from '../fields/members.ts';
 import { isOwnRedacted, isOwnSignature } from './opaque-reasoning.ts';
 
@@ -26,7 +28,7 @@ export function writeBlock(block: Block, adjustments: Adjustments): string | nul
     case 'image':
       return writeImage(block);
     case 'document':
-      return writeDocument(block);
+      return writeDocument(block, adjustments);
     case 'reasoning':
       return writeReasoning(block);
     case 'tool-call':
@@ -68,14 +70,19 @@ function registeredType(mediaType: string): string {
 }
 
 /** Hosts take text as text only, under this one type. */
-function writeSource({ mediaType, base64 }: DocumentBlock): Members {
-  if (!/^text\//i.test(mediaType)) return { type: 'base64', media_type: mediaType, data: base64 };
-  return { type: 'text', media_type: 'text/plain', data: Buffer.from(base64, 'base64').toString('utf8') };
+function writeSource({ mediaType, base64 }: DocumentBlock, adjustments: Adjustments): Members {
+  if (!isTextType(mediaType)) return { type: 'base64', media_type: mediaType, data: base64 };
+  const bytes = Buffer.from(base64, 'base64');
+  if (isUtf8(bytes)) return { type: 'text', media_type: 'text/plain', data: bytes.toString('utf8') };
+  throw new GatewayError('invalid_value', {
+    param: adjustments.writtenName('messages'),
+    message: `A document of type ${mediaType} must be encoded as UTF-8 for this model.`,
+  });
 }
 
-function writeDocument(document: DocumentBlock): string {
+function writeDocument(document: DocumentBlock, adjustments: Adjustments): string {
   const { filename, cache } = document;
-  const source = writeSource(document);
+  const source = writeSource(document, adjustments);
   const title = filename === null ? {} : { title: filename };
   return JSON.stringify({ type: 'document', source, ...title, ...writeCacheMark(cache) });
 }

@@ -212,7 +212,7 @@ test('ids of calls that the host would refuse are replaced in call and result', 
   expect(messages[2].content.map(({ tool_use_id: id }: { tool_use_id: string }) => id)).toEqual(written);
 });
 
-test.each(['text/plain', 'text/csv'])(
+test.each(['text/plain', 'text/csv', 'application/json'])(
   'a document of type %s is sent as text, which hosts do not take in base64',
   (mediaType) => {
     const base64 = Buffer.from('Fähre, 6').toString('base64');
@@ -222,6 +222,13 @@ test.each(['text/plain', 'text/csv'])(
     ]);
   },
 );
+
+test('a text document that is not UTF-8 is refused, because the model would read other characters', () => {
+  const base64 = Buffer.from('Fähre, 6', 'latin1').toString('base64');
+  const document: Block = { kind: 'document', mediaType: 'text/plain', base64, filename: 'a.txt' };
+  const writing = (): unknown => write({ messages: [{ role: 'user', blocks: [document] }] });
+  expect(writing).toThrow('A document of type text/plain must be encoded as UTF-8 for this model.');
+});
 
 test('arguments leave with every digit, and must be an object', () => {
   const calling = (argumentsJson: string) => ({
