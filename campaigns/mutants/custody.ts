@@ -30,10 +30,17 @@ export const CUSTODY_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a provider key changed by a key without the permission',
-    'src/http/server.ts',
-    'permission === undefined ? null : missingPermission(caller, permission)',
-    'null',
+    'src/accounts/permissions.ts',
+    'if (key === null || key.permissions.includes(permission)) return null;',
+    'if (key === null || key.permissions !== undefined) return null;',
     'test/authorisation.test.ts',
+  ),
+  mutant(
+    'a provider key stored with a permission that ended while the body arrived',
+    'src/http/check-again.ts',
+    'if (permission === undefined) return;',
+    'if (permission !== null) return;',
+    'test/late-bodies.test.ts',
   ),
   mutant(
     'a provider key deleted by any key',

@@ -107,8 +107,8 @@ export const JOB_ROUTE_MUTANTS: readonly Mutant[] = [
   mutant(
     'a member who does not see their own jobs',
     'src/manage/authorize.ts',
-    "  if (membersOwn === 'job' || membersOwn === 'job_group') return jobIn(membersOwn, input, store);\n",
-    "  if (membersOwn === 'job' || membersOwn === 'job_group') return { personId: null };\n",
+    "const isNamed = membersOwn === 'receipt' || membersOwn === 'job' || membersOwn === 'job_group';",
+    "const isNamed = membersOwn === 'receipt';",
     'test/roles.test.ts',
   ),
   mutant(

@@ -14,13 +14,9 @@ import { isOwn, RESPONSES_VENDOR } from './encrypted-reasoning.ts';
 
 /** Writes messages as items for a host of this vendor; one message may become several items. */
 export function writeItems(messages: readonly CanonicalMessage[], vendor = RESPONSES_VENDOR): Members[] {
-  const items = messages.flatMap(({ role, blocks }) =>
+  return messages.flatMap(({ role, blocks }) =>
     role === 'assistant' ? writeTurn(blocks, vendor) : writeMessage(role, blocks),
   );
-  // Without an empty question the model would answer something else.
-  const last = messages.at(-1);
-  if (last?.role === 'user' && last.blocks.length === 0) items.push({ role: 'user', content: '' });
-  return items;
 }
 
 type MessageContent = ShownBlock | RefusalBlock;

@@ -71,8 +71,16 @@ function writeText({ answerFormat, verbosity }: CanonicalRequest): Members {
 function writePrompt(messages: readonly CanonicalMessage[], vendor: string): Members {
   const { instructions, rest } = splitInstructions(messages);
   const input = writeItems(rest, vendor);
-  if (input.length === 0) return { input: writeItems(messages, vendor) };
-  return { ...(instructions !== null && { instructions }), input };
+  if (input.length > 0)
+    return { ...(instructions !== null && { instructions }), input: [...input, ...emptyQuestion(messages)] };
+  const alone = writeItems(messages, vendor);
+  return { input: alone.length > 0 ? alone : emptyQuestion(messages) };
+}
+
+/** The last message if it is empty: without it the model would answer something else. */
+function emptyQuestion(messages: readonly CanonicalMessage[]): Members[] {
+  const last = messages.at(-1);
+  return last?.role === 'user' && last.blocks.length === 0 ? [{ role: 'user', content: '' }] : [];
 }
 
 /** A first system message of one text becomes `instructions`; later ones keep their place. */
