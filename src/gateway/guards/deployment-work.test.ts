@@ -35,6 +35,16 @@ test('embeddings of twenty calls at once are read', () => {
   for (let call = 0; call < 20; call++) expect(work.refusal(1n, list)).toBeNull();
 });
 
+test('short frames count even if every stream has only a few of them', () => {
+  const work = new DeploymentWork(new ManualClock(0));
+  const junk = Buffer.from(`data: [${'[],'.repeat(5_000)}[]]\n\n`);
+  const refused = Array.from({ length: 1_000 }, () => {
+    const refusalOf = work.ofStream(1n);
+    return Array.from({ length: 4 }, () => refusalOf(junk)).find((refusal) => refusal !== null);
+  });
+  expect(refused.find((refusal) => refusal !== undefined)?.message).toContain('so shortly after others');
+});
+
 test('short frames of a stream count, so that many of them are too much, and the usual ones of 64 streams are not', () => {
   const clock = new ManualClock(0);
   const work = new DeploymentWork(clock);

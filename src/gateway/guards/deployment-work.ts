@@ -6,8 +6,8 @@ import { WorkBudget } from './work-budget.ts';
 
 /** A frame of a stream is parsed once and not written again, so it takes less time than its weight says. */
 const SHORT_FRAME_DIVISOR = 4;
-/** Short frames are charged when they add up to this. */
-const STREAM_WORK_STEP = 50_000;
+/** Short frames are charged when they add up to this, half a millisecond: what is less at the end of a stream is not charged. */
+const STREAM_WORK_STEP = 5_000;
 
 /**
  * Limits the work of reading what callers' own deployments send. Callers choose these hosts, which may send JSON that takes
