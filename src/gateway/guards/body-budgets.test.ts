@@ -19,6 +19,16 @@ test('the keys of an account share a multiple of the budget of one key, if it is
   expect(budgets.takeBody(of(3n), 1)).toBeNull();
 });
 
+test('a body that is refused for its account costs the key nothing', () => {
+  const clock = new ManualClock();
+  const budgets = new BodyBudgets({ ...LIMITED, accountFactor: 1 }, clock);
+  expect(budgets.takeBody(of(1n), BURST_BYTES)).toBeNull();
+  expect(budgets.takeBody(of(2n), BURST_BYTES)?.status).toBe(429);
+  // The same key of another account: only its own budget is left to refuse it.
+  expect(budgets.takeBody(of(2n, 2n), BURST_BYTES / 2)).toBeNull();
+  expect(budgets.takeBody(of(2n, 3n), BURST_BYTES / 2)).toBeNull();
+});
+
 test('a key has as many JSON members left as its account, if these are fewer', () => {
   const budgets = new BodyBudgets({ ...LIMITED, accountFactor: 2 }, new ManualClock());
   budgets.spendMembers(of(1n), 30);

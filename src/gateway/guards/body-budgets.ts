@@ -21,6 +21,11 @@ export interface BodySpending {
 
 type Resource = 'body_bytes' | 'json_members';
 
+interface Refusal {
+  readonly what: Resource;
+  readonly error: GatewayError;
+}
+
 /** What the bodies of one key may cost this process. Calls without a key are the operator's own and are not limited. */
 export class BodyBudgets {
   readonly #ofKeys: Budgets;
@@ -46,9 +51,12 @@ export class BodyBudgets {
   /** Charges a body of this size, or refuses it: for its bytes, or because the key has no JSON members left. */
   takeBody({ keyId, accountId }: Limited, bytes: number): GatewayError | null {
     if (keyId === null) return null;
-    const ofKey = this.#ofKeys.refuse(keyId, bytes);
-    const refused = ofKey ?? this.#ofAccounts?.refuse(accountEntry(accountId), bytes) ?? null;
-    if (refused === null) return null;
+    // Charged last, so that a refused body costs neither the key nor the other keys of its account anything.
+    const refused = this.#ofAccounts?.refusal(accountEntry(accountId), bytes) ?? this.#ofKeys.refuse(keyId, bytes);
+    if (refused === null) {
+      this.#ofAccounts?.spendBytes(accountEntry(accountId), bytes);
+      return null;
+    }
     this.#onRefused(refused.what);
     return refused.error;
   }
@@ -94,10 +102,28 @@ class Budgets {
     this.members = members === null ? null : new WorkBudget(members, members * LIMITS.jsonBurstS, clock, spent.members);
   }
 
-  refuse(id: bigint, bytes: number): { readonly what: Resource; readonly error: GatewayError } | null {
-    if (this.members?.left(id) === 0) return { what: 'json_members', error: this.tooManyMembers(id, 0) };
-    if (this.#bytes === null || this.#bytes.take(id, bytes)) return null;
-    const error = this.#refusal(`${this.#bytesPerSecond} bytes a second of request bodies`, this.#bytes.waitMs(id));
+  /** Charges a body of this size, or says why not. */
+  refuse(id: bigint, bytes: number): Refusal | null {
+    return this.#noMembers(id) ?? (this.#bytes?.take(id, bytes) === false ? this.#tooManyBytes(id) : null);
+  }
+
+  /** The same, but charges nothing. */
+  refusal(id: bigint, bytes: number): Refusal | null {
+    const hasBytes = this.#bytes === null || this.#bytes.left(id) >= bytes;
+    return this.#noMembers(id) ?? (hasBytes ? null : this.#tooManyBytes(id));
+  }
+
+  spendBytes(id: bigint, bytes: number): void {
+    this.#bytes?.spend(id, bytes);
+  }
+
+  #noMembers(id: bigint): Refusal | null {
+    return this.members?.left(id) === 0 ? { what: 'json_members', error: this.tooManyMembers(id, 0) } : null;
+  }
+
+  #tooManyBytes(id: bigint): Refusal {
+    const waitMs = this.#bytes!.waitMs(id);
+    const error = this.#refusal(`${this.#bytesPerSecond} bytes a second of request bodies`, waitMs);
     return { what: 'body_bytes', error };
   }
 
