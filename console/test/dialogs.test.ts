@@ -62,6 +62,23 @@ test('the snippets of a new key name models that the key may use, and that their
   await page.context().close();
 });
 
+test('a failure is read out over a dialog, and dismissing it leaves the dialog open', async () => {
+  const page = await openAs('owner', '/keys?dialog=mint');
+  await page.getByLabel('Name').fill('copied-by-hand');
+  await page.getByRole('button', { name: 'Mint key' }).click();
+  await page.locator('[data-secret]').waitFor();
+  await page.evaluate(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`);
+  await page.getByRole('button', { name: 'Copy secret' }).click();
+  const told = page.locator('[aria-live="assertive"]').getByText('The browser did not allow copying.');
+  await told.waitFor();
+  // Found by its role only if the dialog does not hide it.
+  await page.getByRole('button', { name: 'Dismiss' }).click();
+  await told.waitFor({ state: 'detached' });
+  expect(await page.locator('[data-secret]').isVisible()).toBe(true);
+  expect(await page.getByText('Copy it first').count()).toBe(0);
+  await page.context().close();
+});
+
 test('a page that is gone to is read out, and the keyboard stays where it is', async () => {
   const page = await openAs('owner', '/models');
   await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor();

@@ -122,14 +122,21 @@ describe('keys', () => {
     await close();
   });
 
-  test('says why a key was not enabled again', async () => {
+  test('says why a key was not enabled again, until that is dismissed', async () => {
     const { id } = await mint('paused');
     await suite.demo.manage.post(`/keys/${id}/disable`);
     const { page, close } = await suite.open(`/keys?account=${suite.demo.account}&open=${id}`);
+    await page.clock.install();
     const body = JSON.stringify({ error: { message: 'Its person is disabled.', code: null, type: 'refused' } });
     await page.route(/\/enable$/, (route) => route.fulfill({ status: 409, body }));
     await page.getByRole('button', { name: 'Enable' }).click();
-    await page.getByRole('status').getByText('Its person is disabled.').waitFor();
+    const told = page.locator('[aria-live]').getByText('Its person is disabled.');
+    await told.waitFor();
+    await page.clock.runFor(60_000);
+    expect(await told.isVisible()).toBe(true);
+    await page.getByRole('button', { name: 'Dismiss' }).click();
+    await told.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Enable' }).waitFor();
     await close();
   });
 });
@@ -322,7 +329,7 @@ test('an export and a call say what failed in plain words, not in those of the b
   await page.unroute(/format=csv/);
   await page.context().setOffline(true);
   await save();
-  await page.getByRole('status').getByText('Check that it is running.').waitFor();
+  await page.locator('[aria-live]').getByText('Check that it is running.').waitFor();
   await page.context().setOffline(false);
   await page.goto(`${suite.demo.harness.url}/console/playground?account=${suite.demo.account}`);
   await page.getByRole('textbox', { name: 'Message' }).fill('Hello');

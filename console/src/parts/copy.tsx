@@ -7,7 +7,7 @@ const SHOWN_MS = 1_500;
 
 function useCopy(text: string): { readonly isCopied: boolean; copy(): void } {
   const [isCopied, setCopied] = useState(false);
-  const { tell } = useNotices();
+  const { tellFailure } = useNotices();
   useEffect(() => {
     if (!isCopied) return;
     const timer = setTimeout(() => setCopied(false), SHOWN_MS);
@@ -19,7 +19,7 @@ function useCopy(text: string): { readonly isCopied: boolean; copy(): void } {
       await navigator.clipboard.writeText(text);
       setCopied(true);
     } catch {
-      tell('The browser did not allow copying. Select the text and copy it.');
+      tellFailure('The browser did not allow copying. Select the text and copy it.');
     }
   };
   return { isCopied, copy: () => void copy() };

@@ -5,6 +5,7 @@ import { Button } from './button.tsx';
 import { FormError } from './error-panel.tsx';
 import { Field, TextInput } from './field.tsx';
 import { IconButton } from './icon-button.tsx';
+import { isInNotice } from './notices.tsx';
 import { useReturnFocus } from './return-focus.ts';
 
 interface DialogProps {
@@ -34,7 +35,7 @@ export function Dialog({ title, children, onClose, onAttempt, width = 'normal' }
         <Radix.Content
           aria-describedby={undefined}
           {...focus}
-          onInteractOutside={guard}
+          onInteractOutside={(event) => (isInNotice(event) ? event.preventDefault() : guard(event))}
           onEscapeKeyDown={guard}
           className={`fixed top-1/2 left-1/2 z-50 flex max-h-[calc(100dvh-32px)] w-[calc(100vw-32px)] -translate-x-1/2 -translate-y-1/2 flex-col rounded-panel border border-line bg-panel outline-none ${width === 'large' ? 'max-w-[640px]' : 'max-w-[460px]'}`}
         >

@@ -23,14 +23,16 @@ interface ExportButtonProps extends ExportedList {
 
 /** Saves what is filtered, all of it, as a file. */
 export function ExportButton({ also, whole, ...list }: ExportButtonProps): ReactNode {
-  const { tell } = useNotices();
+  const { tellFailure } = useNotices();
   const [isBusy, setBusy] = useState(false);
   const save = async ({ route, input, name }: ExportedList, format: 'csv' | 'jsonl'): Promise<void> => {
     setBusy(true);
     try {
       await downloadList(route, input, format, name);
     } catch (error) {
-      tell(error instanceof ApiError ? error.message : 'The file did not arrive whole and was not saved. Try again.');
+      tellFailure(
+        error instanceof ApiError ? error.message : 'The file did not arrive whole and was not saved. Try again.',
+      );
     } finally {
       setBusy(false);
     }

@@ -9,14 +9,15 @@ import { useNotices } from '../parts/notices.tsx';
 /** Only people sign out: in local mode there is no session. */
 export function SignOutButton(): ReactNode {
   const client = useQueryClient();
-  const { tell } = useNotices();
+  const { tellFailure } = useNotices();
   if (localToken() !== null) return null;
   const signOut = async (): Promise<void> => {
     try {
       await call('POST /sign-out', {});
     } catch (error) {
       // A session that had ended already is no failure.
-      if (!(error instanceof ApiError && error.status === 401)) return tell('You are still signed in. Try again.');
+      if (!(error instanceof ApiError && error.status === 401))
+        return tellFailure('You are still signed in. Try again.');
     }
     tellOtherTabsOfSignOut();
     client.clear();

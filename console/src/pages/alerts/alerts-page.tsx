@@ -145,7 +145,7 @@ function AlertState({ alert }: { readonly alert: Alert }): ReactNode {
 }
 
 function Seen({ alert, canAcknowledge }: { readonly alert: Alert; readonly canAcknowledge: boolean }): ReactNode {
-  const { tell } = useNotices();
+  const { tellFailure } = useNotices();
   const acknowledge = useChange('POST /alerts/{alert}/acknowledge', { refreshes: ['GET /alerts'] });
   if (alert.acknowledged_at !== null)
     return (
@@ -159,7 +159,9 @@ function Seen({ alert, canAcknowledge }: { readonly alert: Alert; readonly canAc
   return (
     <Button
       busy={acknowledge.isPending}
-      onClick={() => acknowledge.mutate({ input: { alert: alert.id } }, { onError: ({ message }) => tell(message) })}
+      onClick={() =>
+        acknowledge.mutate({ input: { alert: alert.id } }, { onError: ({ message }) => tellFailure(message) })
+      }
     >
       Acknowledge
     </Button>

@@ -117,7 +117,7 @@ function KeyActions({
   onAction(action: Action): void;
 }): ReactNode {
   const { canHaveKeys, canManage } = useViewer();
-  const { tell } = useNotices();
+  const { tell, tellFailure } = useNotices();
   const enable = useChange('POST /keys/{key}/enable', { refreshes: ['GET /keys', 'GET /keys/{key}'] });
   if (!canHaveKeys || shownKey.status === 'revoked') return null;
   return (
@@ -133,7 +133,7 @@ function KeyActions({
               {
                 onSuccess: ({ name, status }) =>
                   tell(`“${name}” ${status === 'active' ? 'works again' : `is ${status}`}.`),
-                onError: ({ message }) => tell(message),
+                onError: ({ message }) => tellFailure(message),
               },
             )
           }

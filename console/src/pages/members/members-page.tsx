@@ -161,7 +161,7 @@ const INVITATION_COLUMNS: readonly Column<Invitation>[] = [
 
 function RevokeInvitation({ invitation }: { readonly invitation: Invitation }): ReactNode {
   const { canManage } = useViewer();
-  const { tell } = useNotices();
+  const { tell, tellFailure } = useNotices();
   const revoke = useChange('DELETE /invitations/{invitation}', { refreshes: ['GET /invitations'] });
   if (!canManage) return null;
   return (
@@ -173,7 +173,7 @@ function RevokeInvitation({ invitation }: { readonly invitation: Invitation }): 
           { input: { invitation: invitation.id } },
           {
             onSuccess: () => tell(`The invitation of ${invitation.email} is revoked.`),
-            onError: ({ message }) => tell(message),
+            onError: ({ message }) => tellFailure(message),
           },
         )
       }

@@ -155,7 +155,7 @@ export function SessionPlace({ session }: { readonly session: Pick<Session, 'add
 }
 
 function EndSession({ sessionId }: { readonly sessionId: string }): ReactNode {
-  const { tell } = useNotices();
+  const { tell, tellFailure } = useNotices();
   const end = useChange('DELETE /sessions/{session}', { refreshes: ['GET /people/{person}/sessions'] });
   return (
     <Button
@@ -163,7 +163,7 @@ function EndSession({ sessionId }: { readonly sessionId: string }): ReactNode {
       onClick={() =>
         end.mutate(
           { input: { session: sessionId } },
-          { onSuccess: () => tell('The session has ended.'), onError: ({ message }) => tell(message) },
+          { onSuccess: () => tell('The session has ended.'), onError: ({ message }) => tellFailure(message) },
         )
       }
     >

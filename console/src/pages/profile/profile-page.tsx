@@ -80,7 +80,7 @@ const COLUMNS: readonly Column<OwnSession>[] = [
 ];
 
 function End({ session }: { readonly session: OwnSession }): ReactNode {
-  const { tell } = useNotices();
+  const { tell, tellFailure } = useNotices();
   const end = useChange('DELETE /me/sessions/{session}', { refreshes: ['GET /me/sessions'] });
   if (session.current) return <Chip tone="good">this browser</Chip>;
   return (
@@ -89,7 +89,7 @@ function End({ session }: { readonly session: OwnSession }): ReactNode {
       onClick={() =>
         end.mutate(
           { input: { session: session.id } },
-          { onSuccess: () => tell('The session has ended.'), onError: ({ message }) => tell(message) },
+          { onSuccess: () => tell('The session has ended.'), onError: ({ message }) => tellFailure(message) },
         )
       }
     >

@@ -142,7 +142,7 @@ function RowActions(props: {
   onRemove(key: ProviderKey): void;
 }): ReactNode {
   const { account, stored, onRemove } = props;
-  const { tell } = useNotices();
+  const { tell, tellFailure } = useNotices();
   const verify = useChange('POST /accounts/{account}/provider-keys/{provider}/verify', {
     refreshes: ['GET /accounts/{account}/provider-keys'],
   });
@@ -151,8 +151,8 @@ function RowActions(props: {
       { input: { account: account.id, provider: stored.provider } },
       {
         onSuccess: ({ status }) =>
-          tell(status === 'verified' ? 'The provider accepts the key.' : 'The provider rejects the key.'),
-        onError: ({ message }) => tell(message),
+          status === 'verified' ? tell('The provider accepts the key.') : tellFailure('The provider rejects the key.'),
+        onError: ({ message }) => tellFailure(message),
       },
     );
   return (

@@ -11,7 +11,7 @@ type SignedReceipt = Output<'GET /receipts/{receipt}/signed'>;
 
 /** Saves the receipt as the gateway has signed it, to be shown to others and verified by them. */
 export function SignedReceiptButton({ receipt }: { readonly receipt: Receipt }): ReactNode {
-  const { tell } = useNotices();
+  const { tell, tellFailure } = useNotices();
   const [isBusy, setBusy] = useState(false);
   const save = async (): Promise<void> => {
     setBusy(true);
@@ -20,7 +20,7 @@ export function SignedReceiptButton({ receipt }: { readonly receipt: Receipt }):
       saveJson(printApiJson(signed), `${receipt.id}.signed.json`);
       tell(`The signed receipt was saved ${signed.proof === undefined ? 'without a proof' : 'with its proof'}.`);
     } catch (error) {
-      tell(error instanceof Error ? error.message : 'The receipt could not be signed.');
+      tellFailure(error instanceof Error ? error.message : 'The receipt could not be signed.');
     } finally {
       setBusy(false);
     }

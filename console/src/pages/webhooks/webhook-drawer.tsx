@@ -125,7 +125,7 @@ function WebhookActions({
   readonly webhook: Webhook;
   onAction(action: Action): void;
 }): ReactNode {
-  const { tell } = useNotices();
+  const { tell, tellFailure } = useNotices();
   const scope = useAccountInput();
   const test = useChange('POST /webhooks/{name}/test', {
     refreshes: ['GET /webhooks', 'GET /webhooks/{name}/deliveries'],
@@ -135,7 +135,7 @@ function WebhookActions({
       { input: { ...scope, name: webhook.name } },
       {
         onSuccess: () => tell('The test event is on its way. Its delivery shows how it went.'),
-        onError: ({ message }) => tell(message),
+        onError: ({ message }) => tellFailure(message),
       },
     );
   return (
