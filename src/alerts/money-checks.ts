@@ -1,6 +1,6 @@
 import { ACCOUNT_PREFIX, KEY_PREFIX, PERSON_PREFIX } from '../canonical/id-prefixes.ts';
 import { formatId } from '../kit/ids.ts';
-import { formatUsd } from '../money/nanousd.ts';
+import { formatDollars } from '../money/nanousd.ts';
 import type { KeySpending } from '../store/key-uses.ts';
 import type { Member } from '../store/people.ts';
 import type { Account, KeyRow } from '../store/store.ts';
@@ -15,13 +15,13 @@ export function checkBalance(account: Account, belowNanousd: bigint): Checked {
   const isWatched = account.kind === 'prepaid' && account.status !== 'closed' && hadMoney;
   if (belowNanousd === 0n || !isWatched || account.balanceNanousd >= belowNanousd)
     return { findings: [], cleared: [condition] };
-  const left = usd(account.balanceNanousd);
+  const left = formatDollars(account.balanceNanousd);
   const finding: Finding = {
     condition,
     kind: 'balance',
     accountId: account.id,
     subject: formatId(ACCOUNT_PREFIX, account.id),
-    message: `The account "${account.name}" has a balance of ${left}, below ${usd(belowNanousd)}.`,
+    message: `The account "${account.name}" has a balance of ${left}, below ${formatDollars(belowNanousd)}.`,
     figures: { balance_nanousd: account.balanceNanousd, below_nanousd: belowNanousd },
   };
   return { findings: [finding], cleared: [] };
@@ -93,7 +93,7 @@ function capCondition({ kind, accountId, subject, resetsMs }: CapUse, level: num
 
 function capFinding(use: CapUse, capNanousd: bigint, level: number): Finding {
   const { kind, who, subject, accountId, spentNanousd } = use;
-  const spent = `has spent ${usd(spentNanousd)} of the cap of ${usd(capNanousd)}`;
+  const spent = `has spent ${formatDollars(spentNanousd)} of the cap of ${formatDollars(capNanousd)}`;
   return {
     condition: capCondition(use, level),
     kind,
@@ -102,9 +102,4 @@ function capFinding(use: CapUse, capNanousd: bigint, level: number): Finding {
     message: level === 100 ? `${who} ${spent}; calls are refused.` : `${who} ${spent}, more than ${level} %.`,
     figures: { spent_nanousd: spentNanousd, cap_nanousd: capNanousd, percent: level },
   };
-}
-
-function usd(nanousd: bigint): string {
-  const text = formatUsd(nanousd);
-  return text.startsWith('-') ? `-$${text.slice(1)}` : `$${text}`;
 }

@@ -1,6 +1,6 @@
 import { idFloorAt } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
-import { formatUsd } from '../money/nanousd.ts';
+import { formatDollars } from '../money/nanousd.ts';
 import type { AlertStore, Checked } from './alerts.ts';
 
 const HOUR_MS = 3_600_000;
@@ -84,7 +84,7 @@ export async function checkLosses(
     kind: 'losses',
     accountId: null,
     subject: hour,
-    message: `For calls since ${hour}:00 UTC, hosts may bill up to $${formatUsd(lossNanousd)} that nobody is charged for.`,
+    message: `For calls since ${hour}:00 UTC, hosts may bill up to ${formatDollars(lossNanousd)} that nobody is charged for.`,
     figures: { loss_nanousd: lossNanousd, above_nanousd: aboveNanousd },
   } as const;
   return { findings: [finding], cleared: [] };

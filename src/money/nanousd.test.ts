@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { describeAmount, formatUsd, INT64_MAX, parseNanousd, parseUsd, usdNumber } from './nanousd.ts';
+import { describeAmount, formatDollars, formatUsd, INT64_MAX, parseNanousd, parseUsd, usdNumber } from './nanousd.ts';
 
 describe('an amount in a header', () => {
   it('is decimal digits within int64', () => {
@@ -47,6 +47,16 @@ describe('dollars as text', () => {
     '9223372036.854775808',
   ])('%j is refused', (text) => {
     expect(parseUsd(text)).toBeNull();
+  });
+
+  it.each([
+    [0n, '$0.00'],
+    [999_990_000_000n, '$999.99'],
+    [4_200_000_000_000_000n, '$4,200,000.00'],
+    [-1_234_500_000_000n, '-$1,234.50'],
+    [1_234_000_000_001n, '$1,234.000000001'],
+  ])('%s nanodollars are written %s for people', (nanousd, text) => {
+    expect(formatDollars(nanousd)).toBe(text);
   });
 
   it.each([

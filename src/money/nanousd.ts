@@ -31,6 +31,12 @@ export function formatUsd(nanousd: bigint): string {
   return `${sign}${amount / NANOUSD_PER_USD}.${decimals}`;
 }
 
+/** The same for people to read, like `$4,200,000.00` and `-$1.50`. */
+export function formatDollars(nanousd: bigint): string {
+  const [whole = '', decimals = ''] = formatUsd(nanousd < 0n ? -nanousd : nanousd).split('.');
+  return `${nanousd < 0n ? '-' : ''}$${BigInt(whole).toLocaleString('en-US')}.${decimals}`;
+}
+
 const SIGNIFICANT_DIGITS = 5;
 const NANOUSD_PER_CENT = 10_000_000n;
 
