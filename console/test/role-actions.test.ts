@@ -101,6 +101,23 @@ test('a viewer of an account without calls is not told to mint a key', async () 
   await page.context().close();
 });
 
+test.each([
+  ['an owner', 'owner', 'Ask an operator of this gateway to add credit.'],
+  ['an operator', 'operator', 'Add credit on the page Balance.'],
+] as const)('%s reads before the first call that the account has no money', async (_, name, advice) => {
+  const { harness } = suite.world;
+  const { accountId } = await harness.mint({ creditNanousd: 0n });
+  const account = (await harness.running.books.store.findAccount(accountId))!.name;
+  const path = `/?account=${account}`;
+  const page =
+    name === 'operator'
+      ? await openAs(name, path)
+      : (await openWith('broke@example.com', [[accountId, name]], path)).page;
+  await page.getByRole('heading', { name: 'Make the first call' }).waitFor();
+  await page.getByText(`This account has no money, so calls are refused. ${advice}`).waitFor();
+  await page.context().close();
+});
+
 test('a management key is not offered the role of a member, because only people have keys of their own', async () => {
   const page = await openAs('owner', '/management-keys?dialog=mint');
   const roles = page.getByLabel('May act as').locator('option');

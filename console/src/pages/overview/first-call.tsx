@@ -45,6 +45,7 @@ export function FirstCall(): ReactNode {
       </div>
       <Step number={1} title="From this page, or from a terminal">
         <CodeBlock text={curlSnippet({ url, model: model.id, secret })} label="Copy the command" />
+        <NoMoney />
         <TryCall model={model} payer={payer} />
       </Step>
       <Step number={2} title="From your own code: change the base URL and the key, nothing else">
@@ -100,6 +101,29 @@ function Step({
         {children}
       </div>
     </Panel>
+  );
+}
+
+/** Simulated models have a price, too. In local mode calls without a key are not charged to the chosen account. */
+function NoMoney(): ReactNode {
+  const { account, isOperator, me } = useViewer();
+  if (isLocalMode() || account === null || account.kind === 'unlimited' || account.available_nanousd > 0n) return null;
+  const canCredit = isOperator && !me.read_only;
+  return (
+    <p className="rounded-control bg-warning-soft px-3 py-2 text-warning">
+      This account has no money, so calls are refused.{' '}
+      {canCredit ? (
+        <>
+          Add credit on the page{' '}
+          <PageLink to="/balance" className="font-medium underline">
+            Balance
+          </PageLink>
+          .
+        </>
+      ) : (
+        'Ask an operator of this gateway to add credit.'
+      )}
+    </p>
   );
 }
 
