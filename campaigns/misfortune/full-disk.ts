@@ -38,11 +38,21 @@ async function fill(round: Round, world: SqliteWorld, disk: SmallDisk): Promise<
   } else {
     disk.grow();
     await traffic.end();
-    await world.serves();
-    await world.stopAndStart();
+    await stopOrLateEnding(round, world);
   }
   await world.serves();
   await world.audit();
+}
+
+/** The gateway may have met the full disk in the moment before it grew; its commit fails then as for the others. */
+async function stopOrLateEnding(round: Round, world: SqliteWorld): Promise<void> {
+  const late = await world.servesOrEnds();
+  if (late === null) {
+    await world.stopAndStart();
+  } else {
+    round.refused(late, 'when the disk had been full');
+    await world.restart();
+  }
 }
 
 /** It may start with the little space that is left, but it must not admit calls then. */

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AuditedWorld, Auditor, type ReceiptRow } from '../kill/audit.ts';
 import { configOf, type Key } from '../kill/world.ts';
-import { Gateway, type GatewayTerms, isAlive } from './gateway.ts';
+import { type Ending, Gateway, type GatewayTerms, isAlive } from './gateway.ts';
 import { poll } from './poll.ts';
 import type { Round } from './round.ts';
 import { Traffic } from './traffic.ts';
@@ -133,6 +133,14 @@ export class SqliteWorld implements AuditedWorld {
   /** A call of an account with money is answered, within some seconds. */
   async serves(): Promise<void> {
     await poll(async () => (await this.call(this.keys[0]!)) === 200, 'a call is answered again');
+  }
+
+  /** As `serves`, but the process may also end; resolves to how it did, or to null. */
+  async servesOrEnds(): Promise<Ending | null> {
+    const { pid, ended } = this.gateway;
+    const isOver = async () => !isAlive(pid) || (await this.call(this.keys[0]!)) === 200;
+    await poll(isOver, 'a call is answered again, or the process ends');
+    return isAlive(pid) ? null : ended;
   }
 
   /** The labels of all calls that the ledger has as settled. */
