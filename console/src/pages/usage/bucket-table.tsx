@@ -3,6 +3,7 @@ import { Money } from '../../parts/money.tsx';
 import { type Column, cellClass, Table } from '../../parts/table.tsx';
 import { formatBucket } from '../../plots/axis-format.ts';
 import type { Plot } from '../../plots/series.ts';
+import { ScrolledTable } from './scrolled-table.tsx';
 import type { UsageView } from './usage-query.ts';
 
 interface BucketTableProps {
@@ -43,12 +44,7 @@ export function BucketTable({ plot, view: { bucket, metric } }: BucketTableProps
   const rows = plot.starts.map((start, at) => ({ start, at })).toReversed();
   const label = `${metric.label} by ${bucket}`;
   return (
-    <section
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: without it the keyboard cannot scroll it in every browser.
-      tabIndex={0}
-      aria-label={`${label}, can be scrolled`}
-      className="overflow-x-auto focus-visible:outline-offset-[-2px]"
-    >
+    <ScrolledTable label={label}>
       <Table
         label={label}
         columns={columns}
@@ -67,6 +63,6 @@ export function BucketTable({ plot, view: { bucket, metric } }: BucketTableProps
           </tr>
         }
       />
-    </section>
+    </ScrolledTable>
   );
 }

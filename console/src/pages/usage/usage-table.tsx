@@ -9,6 +9,7 @@ import { formatDuration } from '../../parts/time-format.ts';
 import { useMemberNames } from '../../shell/member-names.ts';
 import { PageLink } from '../../shell/page-link.tsx';
 import type { Search } from '../../shell/search.ts';
+import { ScrolledTable } from './scrolled-table.tsx';
 import { type Group, inputTokens, nameOf } from './usage-query.ts';
 
 type Totals = Output<'GET /usage'>['totals'];
@@ -74,13 +75,7 @@ export function UsageTable(props: UsageTableProps): ReactNode {
   ];
   const label = `Usage by ${groupLabel.toLowerCase()}`;
   return (
-    // Its rows open nothing that could show what does not fit. Whoever has no mouse scrolls it once it has the focus.
-    <section
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: without it the keyboard cannot scroll it in every browser.
-      tabIndex={0}
-      aria-label={`${label}, can be scrolled`}
-      className="overflow-x-auto focus-visible:outline-offset-[-2px]"
-    >
+    <ScrolledTable label={label}>
       <Table
         label={label}
         columns={columns}
@@ -91,7 +86,7 @@ export function UsageTable(props: UsageTableProps): ReactNode {
         empty={<EmptyState title="No calls in this period">Choose a longer period, or remove a filter.</EmptyState>}
         foot={totals === undefined ? undefined : <TotalRow columns={columns} totals={totals} />}
       />
-    </section>
+    </ScrolledTable>
   );
 }
 
