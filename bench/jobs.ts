@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { parseArgs } from 'node:util';
 import { PLAIN_TERMS, type Submitted, type Submitter, submitJob } from '../campaigns/jobs/submitter.ts';
-import type { GroupRequest } from '../src/jobs/service.ts';
+import type { GroupRequest } from '../src/jobs/jobs.ts';
 import { formatId } from '../src/kit/ids.ts';
 import { LIMITS } from '../src/limits.ts';
 import { startSimulator } from '../src/main/simulator.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { submitJob } from '../campaigns/jobs/submitter.ts';
 import { readStore } from '../src/config/store.ts';
-import type { JobReader } from '../src/jobs/service.ts';
+import type { JobReader } from '../src/jobs/jobs.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
 import { batchLine, CHAT, chatBody, JobCaller } from './job-caller.ts';
 import { type EmptySchema, emptySchema } from './postgres.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { costOfLines, submitJob } from '../campaigns/jobs/submitter.ts';
-import type { JobReader } from '../src/jobs/service.ts';
+import type { JobReader } from '../src/jobs/jobs.ts';
 import { formatId } from '../src/kit/ids.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
 

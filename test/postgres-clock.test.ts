@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { submitJob } from '../campaigns/jobs/submitter.ts';
 import { readStore } from '../src/config/store.ts';
-import type { JobReader } from '../src/jobs/service.ts';
+import type { JobReader } from '../src/jobs/jobs.ts';
 import { type Clock, systemClock } from '../src/kit/clock.ts';
 import { idTimeMs, parseId } from '../src/kit/ids.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';

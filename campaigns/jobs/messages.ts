@@ -1,4 +1,4 @@
-import type { OnUnknown } from '../../src/jobs/service.ts';
+import type { OnUnknown } from '../../src/jobs/jobs.ts';
 import type { KillPoint } from './points.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../src/canonical/errors.ts';
-import type { Job } from '../../src/jobs/service.ts';
+import type { Job } from '../../src/jobs/jobs.ts';
 import type { Running } from '../../src/main/start.ts';
 import { FINAL_JOB_STATES } from '../../src/store/jobs.ts';
 import { type Harness, simHost, startHarness } from '../../test/harness.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Job, JobRequest, JobTerms } from '../../src/jobs/service.ts';
+import type { Job, JobRequest, JobTerms } from '../../src/jobs/jobs.ts';
 import { formatId } from '../../src/kit/ids.ts';
 import type { Running } from '../../src/main/start.ts';
 import type { SimScript } from '../../src/sim/sim.ts';

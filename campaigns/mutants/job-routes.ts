@@ -5,9 +5,9 @@ function mutant(name: string, file: string, find: string, replace: string, ...te
 }
 
 const ROUTES = 'src/http/jobs/job-routes.ts';
-const INTAKE = 'src/http/jobs/group-intake.ts';
+const RECEIVE = 'src/http/jobs/receive-group.ts';
 const E2E = 'test/jobs-routes.test.ts';
-const INTAKE_TEST = 'src/http/jobs/group-intake.test.ts';
+const RECEIVE_TEST = 'src/http/jobs/receive-group.test.ts';
 
 /** Faults of the routes of deferred jobs, of their commands and their events. */
 export const JOB_ROUTE_MUTANTS: readonly Mutant[] = [
@@ -63,12 +63,12 @@ export const JOB_ROUTE_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'the same id on two lines',
-    INTAKE,
+    RECEIVE,
     'if (before !== undefined) throw',
     'if (before === line) throw',
-    INTAKE_TEST,
+    RECEIVE_TEST,
   ),
-  mutant('lines of a refused group that stay', INTAKE, '    await intake.abandon();\n', '', INTAKE_TEST),
+  mutant('lines of a refused group that stay', RECEIVE, '    await intake.abandon();\n', '', RECEIVE_TEST),
   mutant(
     'a stream as a job',
     'src/http/jobs/read-fields.ts',

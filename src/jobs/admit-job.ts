@@ -10,7 +10,7 @@ import { stringifyJson } from '../json/stringify.ts';
 import { LIMITS } from '../limits.ts';
 import type { JobContent, NewJob } from '../store/jobs.ts';
 import type { Wire } from '../wires/wire.ts';
-import type { JobRequest, JobTerms, Submission } from './service.ts';
+import type { JobRequest, JobTerms, Submission } from './jobs.ts';
 
 /** The billed routes by path. */
 export type Endpoints = ReadonlyMap<string, Wire>;

@@ -6,7 +6,7 @@ import { ANY_READER, JobsFixture, PLAIN_TERMS } from '../../test/jobs-fixture.ts
 import { StoreUnavailable } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
 import type { Job, JobChunkName, JobFilter, JobPage } from '../store/jobs.ts';
-import type { GroupRequest, GroupResult } from './service.ts';
+import type { GroupRequest, GroupResult } from './jobs.ts';
 
 const HASH = createHash('sha256').update('the whole group').digest();
 

@@ -12,9 +12,9 @@ import type { JobChunk, JobGroup, NewJob, NewJobGroup } from '../store/jobs.ts';
 import { admitJob, newJob, withoutHeaders } from './admit-job.ts';
 import type { JobServices } from './job.ts';
 import { unlimitedBodies } from './job-call.ts';
+import type { Accepted, GroupIntake, GroupRequest, JobTerms, Submission } from './jobs.ts';
 import { asHoldRefused, forgottenRepeat } from './refusals.ts';
 import { NO_HASH, readMark, readRepeat } from './repeats.ts';
-import type { Accepted, GroupIntake, GroupRequest, JobTerms, Submission } from './service.ts';
 import { stageSlice } from './stage-slice.ts';
 
 export interface IntakeTerms {

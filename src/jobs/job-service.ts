@@ -6,8 +6,6 @@ import { FINAL_JOB_STATES, type FinalJobState, type Job, type JobGroup, type Job
 import { activate, openGroup } from './group-intake.ts';
 import { cancel, failRestored, type JobServices, submit } from './job.ts';
 import { answerOfFailed } from './job-call.ts';
-import { noGroup, noJob } from './refusals.ts';
-import { findRepeat, NO_HASH } from './repeats.ts';
 import type {
   Accepted,
   GroupIntake,
@@ -20,7 +18,9 @@ import type {
   JobTerms,
   SingleSubmission,
   Submission,
-} from './service.ts';
+} from './jobs.ts';
+import { noGroup, noJob } from './refusals.ts';
+import { findRepeat, NO_HASH } from './repeats.ts';
 import type { JobWaiters } from './waiters.ts';
 import type { JobWorker } from './worker.ts';
 

@@ -25,11 +25,11 @@ import { type AttemptEnd, AttemptLedger, codeOf } from './attempt-ledger.ts';
 import type { JobContents } from './contents.ts';
 import { callOf, errorAnswer, gatewayFor } from './job-call.ts';
 import type { JobSink } from './job-sink.ts';
+import type { Accepted, JobRequest, JobTerms, SingleSubmission } from './jobs.ts';
 import type { PinnedPrices } from './pinned-prices.ts';
 import { asHoldRefused, forgottenRepeat } from './refusals.ts';
 import { readMark, readRepeat } from './repeats.ts';
 import { isPassing, retryDelayMs } from './retry.ts';
-import type { Accepted, JobRequest, JobTerms, SingleSubmission } from './service.ts';
 import { stageSlice } from './stage-slice.ts';
 import { pause } from './turns.ts';
 

@@ -4,7 +4,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import { IDEMPOTENCY_HEADER, readIdempotencyKey } from '../gateway/idempotency.ts';
 import type { Repeat } from '../ledger/ledger.ts';
 import type { IdempotencyMark } from '../store/store.ts';
-import type { Submission } from './service.ts';
+import type { Submission } from './jobs.ts';
 
 /** For a request whose body is not known yet. */
 export const NO_HASH = new Uint8Array(32);

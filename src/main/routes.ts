@@ -8,7 +8,7 @@ import { plainRoutes } from '../http/plain-routes.ts';
 import { receiptRoutes } from '../http/receipt-routes.ts';
 import type { Route } from '../http/routes.ts';
 import { type WebhookRouteServices, webhookRoutes } from '../http/webhook-routes.ts';
-import type { Jobs } from '../jobs/service.ts';
+import type { Jobs } from '../jobs/jobs.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { ReceiptSigner } from '../signing/receipt-signer.ts';
 import { readVersion } from '../wires/messages/vendor-headers.ts';

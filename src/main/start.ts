@@ -6,7 +6,7 @@ import type { Gateway, PricedCatalog } from '../gateway/gateway.ts';
 import type { BodyMemory } from '../gateway/guards/body-memory.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
 import { HostsHealth } from '../hosts/hosts-health.ts';
-import type { Jobs } from '../jobs/service.ts';
+import type { Jobs } from '../jobs/jobs.ts';
 import { type Cleanup, openAll } from '../kit/cleanup.ts';
 import { errorFields } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { GatewayError } from '../canonical/errors.ts';
 import { ACCOUNT_PREFIX, GROUP_PREFIX, JOB_PREFIX, KEY_PREFIX, PERSON_PREFIX } from '../canonical/id-prefixes.ts';
-import type { JobReader } from '../jobs/service.ts';
+import type { JobReader } from '../jobs/jobs.ts';
 import { formatId, parseId } from '../kit/ids.ts';
 import type { Job, JobGroup } from '../store/jobs.ts';
 import { auditRow } from './actor.ts';

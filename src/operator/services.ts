@@ -1,7 +1,7 @@
 import type { AccountServices } from '../accounts/accounts.ts';
 import type { HangupFacts } from '../canonical/balance-view.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import type { Jobs } from '../jobs/service.ts';
+import type { Jobs } from '../jobs/jobs.ts';
 import type { IdSource } from '../kit/ids.ts';
 import type { Account, Ledger, VerifyProgress } from '../ledger/ledger.ts';
 import type { ReceiptMismatch } from '../signing/receipt-signer.ts';

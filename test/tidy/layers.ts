@@ -69,7 +69,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     name: 'operator',
-    mayImport: [...SERVICES, 'alerts', 'webhooks', 'signing', 'jobs/service.ts', 'catalog', 'store', 'money', ...PLAIN],
+    mayImport: [...SERVICES, 'alerts', 'webhooks', 'signing', 'jobs/jobs.ts', 'catalog', 'store', 'money', ...PLAIN],
     about: 'Every management verb, typed. The CLI and the control socket call it.',
   },
   {

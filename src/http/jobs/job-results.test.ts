@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Caller } from '../../accounts/authenticate.ts';
 import { BodyMemory } from '../../gateway/guards/body-memory.ts';
-import type { GroupResult, Job } from '../../jobs/service.ts';
+import type { GroupResult, Job } from '../../jobs/jobs.ts';
 import { ManualClock } from '../../kit/clock.ts';
 import { formatId } from '../../kit/ids.ts';
 import { LIMITS } from '../../limits.ts';

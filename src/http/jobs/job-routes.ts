@@ -5,7 +5,7 @@ import { GatewayError } from '../../canonical/errors.ts';
 import { GROUP_PREFIX, JOB_PREFIX } from '../../canonical/id-prefixes.ts';
 import type { WholeAnswer } from '../../gateway/client-sink.ts';
 import { headerLine, headerLines, readHeaderLines } from '../../http1/headers.ts';
-import type { Accepted, Job, JobReader, JobStatus, Jobs, Submission } from '../../jobs/service.ts';
+import type { Accepted, Job, JobReader, JobStatus, Jobs, Submission } from '../../jobs/jobs.ts';
 import { stringifyJson } from '../../json/stringify.ts';
 import { formatId, parseId } from '../../kit/ids.ts';
 import { LIMITS } from '../../limits.ts';
@@ -15,8 +15,8 @@ import { refuseFields } from '../body-fields.ts';
 import { invalid, readQuery } from '../query-parameters.ts';
 import { routesOver } from '../route-list.ts';
 import type { PlainAnswer, PlainRequest, Route } from '../routes.ts';
-import { takeGroup } from './group-intake.ts';
 import { readJob } from './read-submission.ts';
+import { receiveGroup } from './receive-group.ts';
 import { resultLines } from './result-lines.ts';
 import { checkWebhook, type JobRouteServices } from './route-services.ts';
 
@@ -66,7 +66,7 @@ async function acceptJob(services: JobRouteServices, request: PlainRequest): Pro
 }
 
 async function submitGroup(services: JobRouteServices, request: PlainRequest): Promise<PlainAnswer> {
-  const { accepted, replayed } = await takeGroup(services, request, submissionOf(request));
+  const { accepted, replayed } = await receiveGroup(services, request, submissionOf(request));
   return acceptedAnswer(`/v1/jobs/groups/${formatId(GROUP_PREFIX, accepted.id)}`, jobGroupView(accepted), replayed);
 }
 

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../canonical/errors.ts';
-import type { JobTerms } from '../../jobs/service.ts';
+import type { JobTerms } from '../../jobs/jobs.ts';
 import { isCalendarDay } from '../../kit/calendar-day.ts';
 import { LIMITS } from '../../limits.ts';
 

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../canonical/errors.ts';
 import { readBody } from '../../gateway/read-call.ts';
-import type { JobRequest, JobTerms } from '../../jobs/service.ts';
+import type { JobRequest, JobTerms } from '../../jobs/jobs.ts';
 import type { JsonText } from '../../json/json.ts';
 import {
   asObject,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { GroupResult } from '../../jobs/service.ts';
+import type { GroupResult } from '../../jobs/jobs.ts';
 import { LIMITS } from '../../limits.ts';
 import { resultLine, resultLines } from './result-lines.ts';
 

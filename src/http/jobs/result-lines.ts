@@ -1,5 +1,5 @@
 import { JOB_PREFIX, REQUEST_PREFIX } from '../../canonical/id-prefixes.ts';
-import type { GroupResult } from '../../jobs/service.ts';
+import type { GroupResult } from '../../jobs/jobs.ts';
 import { stringifyJson } from '../../json/stringify.ts';
 import { formatId } from '../../kit/ids.ts';
 import { LIMITS } from '../../limits.ts';

@@ -2,7 +2,7 @@ import type { Caller } from '../../accounts/authenticate.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { BodyMemory } from '../../gateway/guards/body-memory.ts';
 import type { CallSlots } from '../../gateway/guards/call-slots.ts';
-import type { Jobs } from '../../jobs/service.ts';
+import type { Jobs } from '../../jobs/jobs.ts';
 import type { Clock } from '../../kit/clock.ts';
 import type { WebhookTargets } from '../../webhooks/targets.ts';
 import { invalid } from '../query-parameters.ts';

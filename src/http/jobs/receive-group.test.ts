@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { GatewayError } from '../../canonical/errors.ts';
-import type { GroupRequest, JobGroup, SingleSubmission, Submission } from '../../jobs/service.ts';
+import type { GroupRequest, JobGroup, SingleSubmission, Submission } from '../../jobs/jobs.ts';
 import { ManualClock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { BodyLines } from '../body-lines.ts';
 import type { PlainRequest } from '../routes.ts';
-import { takeGroup } from './group-intake.ts';
 import { intakePlaces } from './group-places.ts';
+import { receiveGroup } from './receive-group.ts';
 import type { JobRouteServices } from './route-services.ts';
 
 const SUBMISSION = { caller: { accountId: 7n } } as unknown as Submission;
@@ -76,7 +76,7 @@ const linesOf = (count: number): string => Array.from({ length: count }, (_, at)
 describe('a group', () => {
   test('is stored in slices, in the order of its lines, and accepted at the end', async () => {
     const { services, slices, ends } = openServices();
-    await takeGroup(services, request(linesOf(1_100), JSONL), SUBMISSION);
+    await receiveGroup(services, request(linesOf(1_100), JSONL), SUBMISSION);
     expect(slices.map(({ length }) => length)).toEqual([LIMITS.jobSliceLinesMax, LIMITS.jobSliceLinesMax, 76]);
     expect(slices.flat().map(({ line }) => line)).toEqual(Array.from({ length: 1_100 }, (_, at) => at + 1));
     expect(slices[0]![0]).toMatchObject({ customId: '1', endpoint: '/v1/messages', body: Buffer.from('{"at":1}') });
@@ -85,15 +85,15 @@ describe('a group', () => {
 
   test('is the same as JSON Lines and in one object, with the same hash', async () => {
     const lines = openServices();
-    await takeGroup(lines.services, request(linesOf(2), JSONL, 'result_ttl_seconds=60'), SUBMISSION);
+    await receiveGroup(lines.services, request(linesOf(2), JSONL, 'result_ttl_seconds=60'), SUBMISSION);
     const whole = openServices();
     const body = `{"requests":[${lineOf(1)},${lineOf(2)}],"result_ttl_seconds":60}`;
-    await takeGroup(whole.services, request(body, 'application/json'), SUBMISSION);
+    await receiveGroup(whole.services, request(body, 'application/json'), SUBMISSION);
     expect(whole.slices).toEqual(lines.slices);
     expect(whole.terms).toEqual(lines.terms);
     expect(whole.hashes).toEqual(lines.hashes);
     const others = openServices();
-    await takeGroup(others.services, request(linesOf(3), JSONL, 'result_ttl_seconds=60'), SUBMISSION);
+    await receiveGroup(others.services, request(linesOf(3), JSONL, 'result_ttl_seconds=60'), SUBMISSION);
     expect(others.hashes).not.toEqual(lines.hashes);
   });
 
@@ -110,7 +110,7 @@ describe('a group', () => {
     ['no lines', '\n \n', 'invalid_request_body', 'no requests', null],
   ])('with %s is refused, and nothing of it is kept', async (_, body, kind, message, param) => {
     const { services, ends } = openServices();
-    const taken = takeGroup(services, request(body, JSONL), SUBMISSION);
+    const taken = receiveGroup(services, request(body, JSONL), SUBMISSION);
     await expect(taken).rejects.toMatchObject({ kind, param, message: expect.stringContaining(message) });
     expect(ends).toEqual(['abandoned']);
   });
@@ -118,7 +118,7 @@ describe('a group', () => {
   test('that the jobs refuse is abandoned, and the next one finds a place', async () => {
     const { services, ends } = openServices(2);
     for (let round = 0; round < LIMITS.groupIntakesMax + 1; round++)
-      await expect(takeGroup(services, request(linesOf(3), JSONL), SUBMISSION)).rejects.toMatchObject({
+      await expect(receiveGroup(services, request(linesOf(3), JSONL), SUBMISSION)).rejects.toMatchObject({
         kind: 'model_not_found',
       });
     expect(new Set(ends)).toEqual(new Set(['abandoned']));
@@ -126,11 +126,11 @@ describe('a group', () => {
 
   test('that was accepted before under its idempotency key is answered as then, though a line is refused now', async () => {
     const first = openServices();
-    await takeGroup(first.services, request(linesOf(1_100), JSONL), SUBMISSION);
+    await receiveGroup(first.services, request(linesOf(1_100), JSONL), SUBMISSION);
     const { services, ends } = openServices(2, first.hashes[0]);
-    const again = await takeGroup(services, request(linesOf(1_100), JSONL), SUBMISSION);
+    const again = await receiveGroup(services, request(linesOf(1_100), JSONL), SUBMISSION);
     expect([again.accepted.id, again.replayed, ends]).toEqual([5n, true, ['abandoned']]);
-    await expect(takeGroup(services, request(linesOf(1_101), JSONL), SUBMISSION)).rejects.toMatchObject({
+    await expect(receiveGroup(services, request(linesOf(1_101), JSONL), SUBMISSION)).rejects.toMatchObject({
       kind: 'model_not_found',
     });
   });
@@ -143,14 +143,14 @@ describe('a group', () => {
   ])('in one object with %s is refused', async (_, body, kind, param) => {
     const { services } = openServices();
     const given = request(body, 'application/json', 'webhook=b');
-    await expect(takeGroup(services, given, SUBMISSION)).rejects.toMatchObject({ kind, param });
+    await expect(receiveGroup(services, given, SUBMISSION)).rejects.toMatchObject({ kind, param });
   });
 
   test.each([
     ['a batch file', linesOf(2)],
     ['something else', '[]'],
   ])('that is %s as plain JSON is refused with the content type of a batch file', async (_, body) => {
-    const taken = takeGroup(openServices().services, request(body, 'application/json'), SUBMISSION);
+    const taken = receiveGroup(openServices().services, request(body, 'application/json'), SUBMISSION);
     const message = expect.stringMatching(/For a batch file, send `content-type: application\/jsonl`\.$/);
     await expect(taken).rejects.toMatchObject({ kind: 'invalid_request_body', message });
   });
@@ -158,7 +158,7 @@ describe('a group', () => {
   test('may have times with an offset in its query, whose plus sign a query turns into a space', async () => {
     const { services, terms } = openServices();
     const query = 'not_before=1970-01-02T02:00:00+02:00&expires_at=1970-01-03T02:00:00%2B02:00';
-    await takeGroup(services, request(linesOf(1), JSONL, query), SUBMISSION);
+    await receiveGroup(services, request(linesOf(1), JSONL, query), SUBMISSION);
     expect(terms).toMatchObject([{ notBeforeMs: 86_400_000, expiresMs: 2 * 86_400_000 }]);
   });
 

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { GatewayError } from '../../canonical/errors.ts';
 import { readBody } from '../../gateway/read-call.ts';
-import type { Accepted, GroupRequest, JobGroup, JobTerms, Submission } from '../../jobs/service.ts';
+import type { Accepted, GroupRequest, JobGroup, JobTerms, Submission } from '../../jobs/jobs.ts';
 import { stringifyJson } from '../../json/stringify.ts';
 import { LIMITS } from '../../limits.ts';
 import type { BodyLine } from '../body-lines.ts';
@@ -29,7 +29,7 @@ interface LineSource {
 }
 
 /** Takes in a group while its body arrives: every line is checked and stored, and then all become jobs, or none. */
-export async function takeGroup(
+export async function receiveGroup(
   services: JobRouteServices,
   request: PlainRequest,
   submission: Submission,
