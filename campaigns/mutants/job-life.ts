@@ -82,14 +82,14 @@ export const JOB_LIFE_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a cancelled group whose last lines run',
-    'src/jobs/job-service.ts',
-    'if (!group.isActive) await activate(this.#services, id);',
+    'src/jobs/stored-jobs.ts',
+    'if (!group.isActive) await activate(this.#terms, id);',
     'if (!group.isActive) void activate;',
     'src/jobs/group-intake.test.ts',
   ),
   mutant(
     'a job that is not cancelled because it went back to the queue',
-    'src/jobs/job-service.ts',
+    'src/jobs/stored-jobs.ts',
     "if (asked !== 'waiting') return;",
     'return;',
     LIFE,
@@ -138,7 +138,7 @@ export const JOB_LIFE_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'jobs of other keys that are shown to a key without permission',
-    'src/jobs/job-service.ts',
+    'src/jobs/stored-jobs.ts',
     '(reader.keyId === null || owner.keyId === reader.keyId) &&',
     '',
     LIFE,

@@ -2,16 +2,14 @@ import { GatewayError } from '../canonical/errors.ts';
 import type { WholeAnswer } from '../gateway/client-sink.ts';
 import type { Clock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
-import { FINAL_JOB_STATES, type FinalJobState, type Job, type JobGroup, type JobState } from '../store/jobs.ts';
-import { activate, openGroup } from './group-intake.ts';
-import { cancel, failRestored, type JobServices, submit } from './job.ts';
+import { FINAL_JOB_STATES, type Job, type JobGroup } from '../store/jobs.ts';
+import { openGroup } from './group-intake.ts';
+import { type JobServices, submit } from './job.ts';
 import { answerOfFailed } from './job-call.ts';
 import type {
   Accepted,
   GroupIntake,
   GroupResult,
-  JobPage,
-  JobQuery,
   JobReader,
   JobRequest,
   Jobs,
@@ -19,29 +17,28 @@ import type {
   SingleSubmission,
   Submission,
 } from './jobs.ts';
-import { noGroup, noJob } from './refusals.ts';
 import { findRepeat, NO_HASH } from './repeats.ts';
+import { hasEnded, StoredJobs, type StoredJobsTerms } from './stored-jobs.ts';
 import type { JobWaiters } from './waiters.ts';
-import type { JobWorker } from './worker.ts';
 
-export interface JobServiceTerms {
+export interface JobServiceTerms extends Pick<StoredJobsTerms, 'worker' | 'onEnded'> {
   readonly services: JobServices;
-  readonly worker: Pick<JobWorker, 'nudge' | 'cancel'>;
   readonly waiters: JobWaiters;
-  /** A job ended without running. */
-  onEnded(id: bigint, state: FinalJobState): void;
 }
 
-/** Jobs as routes use them: every reader sees only what they may. */
-export class JobService implements Jobs {
+/** Jobs as routes use them: also to submit them, and to wait for their results. */
+export class JobService extends StoredJobs implements Jobs {
   readonly #terms: JobServiceTerms;
   readonly #services: JobServices;
   readonly #clock: Clock;
 
   constructor(terms: JobServiceTerms) {
+    const { services, worker, onEnded } = terms;
+    const { gateway, store, ledger } = services;
+    super({ store, ledger, clock: gateway.clock, yieldToCalls: () => services.yieldToCalls(), worker, onEnded });
     this.#terms = terms;
-    this.#services = terms.services;
-    this.#clock = terms.services.gateway.clock;
+    this.#services = services;
+    this.#clock = gateway.clock;
   }
 
   async submit(submission: SingleSubmission, request: JobRequest, terms: JobTerms): Promise<Accepted<Job>> {
@@ -104,18 +101,6 @@ export class JobService implements Jobs {
     }
   }
 
-  async find(reader: JobReader, id: bigint): Promise<Job> {
-    const job = await this.#services.store.find(id, reader.accountId);
-    if (job === null || !maySee(reader, job)) throw noJob();
-    return job;
-  }
-
-  list(reader: JobReader, { status = null, groupId = null }: JobQuery, page: JobPage): Promise<Job[]> {
-    const isWaiting = status === 'scheduled' || status === 'queued';
-    const scheduled = isWaiting ? { is: status === 'scheduled', nowMs: this.#clock.nowMs() } : null;
-    return this.#services.store.list({ ...reader, groupId, states: statesOf(status), scheduled }, page);
-  }
-
   async wait(reader: JobReader, id: bigint, waitMs: number, gone?: AbortSignal): Promise<Job> {
     const untilMs = this.#clock.monotonicMs() + waitMs;
     for (;;) {
@@ -176,70 +161,11 @@ export class JobService implements Jobs {
     return job.state !== 'failed' || wire === undefined ? null : answerOfFailed(job, wire);
   }
 
-  async cancel(reader: JobReader, id: bigint): Promise<Job> {
-    const job = await this.find(reader, id);
-    await this.#cancelOne(job);
-    return this.find(reader, id);
-  }
-
-  /**
-   * A job that waits ends at once; one that runs is asked to stop, here or in the process that runs it. It may start, or go
-   * back to the queue, between the two steps.
-   */
-  async #cancelOne(job: Job): Promise<void> {
-    if (hasEnded(job)) return;
-    for (let turn = 0; turn < LIMITS.jobCancelTurnsMax; turn++) {
-      const end = await cancel(this.#services, job);
-      if (end.kind === 'ended') {
-        this.#terms.onEnded(job.id, end.state);
-        return;
-      }
-      const asked = await this.#services.store.requestCancel(job.id, job.accountId);
-      if (asked === 'cancelling') this.#terms.worker.cancel(job.id);
-      if (asked !== 'waiting') return;
-    }
-  }
-
   async remove(reader: JobReader, id: bigint): Promise<Job> {
     const job = await this.find(reader, id);
     const dropped = await this.#services.store.dropContent(id, job.accountId, this.#clock.nowMs());
     if (dropped === 'not_ended') throw notFinished();
     return this.find(reader, id);
-  }
-
-  async findGroup(reader: JobReader, id: bigint): Promise<JobGroup> {
-    const group = await this.#services.store.findGroup(id, reader.accountId);
-    if (group === null || group.acceptedMs === null || !maySee(reader, group)) throw noGroup();
-    return group;
-  }
-
-  listGroups(reader: JobReader, page: JobPage): Promise<JobGroup[]> {
-    return this.#services.store.listGroups(reader, page);
-  }
-
-  /** Jobs are listed state by state. One that goes back to the queue meanwhile is missed, and found by the next turn. */
-  async cancelGroup(reader: JobReader, id: bigint): Promise<JobGroup> {
-    let group = await this.findGroup(reader, id);
-    // Lines that are not jobs yet would become jobs afterwards.
-    if (!group.isActive) await activate(this.#services, id);
-    for (let turn = 0; turn < LIMITS.jobCancelTurnsMax; turn++) {
-      await this.#cancelJobsOf(group);
-      group = await this.findGroup(reader, id);
-      if (group.counts.waiting === 0) break;
-    }
-    return group;
-  }
-
-  async #cancelJobsOf({ id, accountId }: JobGroup): Promise<void> {
-    const filter = { accountId, groupId: id, states: UNFINISHED };
-    let after: bigint | null = null;
-    for (;;) {
-      const page: Job[] = await this.#services.store.list(filter, { after, limit: LIMITS.jobStageRowsMax });
-      await Promise.all(page.map((job) => this.#cancelOne(job)));
-      if (page.length < LIMITS.jobStageRowsMax) return;
-      after = page.at(-1)!.id;
-      await this.#services.yieldToCalls();
-    }
   }
 
   async *groupResults(reader: JobReader, id: bigint, after: bigint | null): AsyncIterable<GroupResult> {
@@ -255,53 +181,9 @@ export class JobService implements Jobs {
       last = page.at(-1)!.id;
     }
   }
-
-  async resumeRestored(): Promise<number> {
-    const { store, yieldToCalls } = this.#services;
-    let all = 0;
-    for (;;) {
-      const resumed = await store.resumePaused(this.#clock.nowMs(), LIMITS.jobStageRowsMax);
-      all += resumed;
-      if (resumed === 0) break;
-      await yieldToCalls();
-    }
-    this.#terms.worker.nudge();
-    return all;
-  }
-
-  async failRestored(): Promise<number> {
-    let all = 0;
-    for (;;) {
-      const page = await this.#services.store.paused(LIMITS.jobStageRowsMax);
-      const ends = await Promise.all(page.map((job) => failRestored(this.#services, job)));
-      const ended = ends.filter(({ kind }) => kind === 'ended').length;
-      all += ended;
-      if (ended === 0) return all;
-      await this.#services.yieldToCalls();
-    }
-  }
 }
 
 const RESULTS_AT_ONCE = 20;
-const UNFINISHED: readonly JobState[] = ['queued', 'paused', 'running'];
-
-function statesOf(status: JobQuery['status']): readonly JobState[] | null {
-  if (status == null) return null;
-  if (status === 'paused') return ['paused', 'pausing'];
-  return [status === 'scheduled' ? 'queued' : status];
-}
-
-function hasEnded({ state }: Job): boolean {
-  return (FINAL_JOB_STATES as readonly JobState[]).includes(state);
-}
-
-function maySee(reader: JobReader, owner: Pick<Job, 'keyId' | 'personId'>): boolean {
-  return (
-    (reader.keyId === null || owner.keyId === reader.keyId) &&
-    (reader.personId === null || owner.personId === reader.personId)
-  );
-}
-
 function notFinished(): GatewayError {
   return new GatewayError('job_not_finished', {
     message: 'The job has not ended yet. GET /v1/jobs/{id}?wait=30 waits for it.',

@@ -258,18 +258,21 @@ export async function putBack({ gateway, store }: JobServices, job: Job, waitMs:
   return (await store.postpone(job.id, job.claim, dueMs)) ? { kind: 'returned', dueMs } : { kind: 'left' };
 }
 
+/** What ends a job that does not run. */
+type EndingServices = { readonly ledger: Pick<Ledger, 'releaseJob'> };
+
 /** The latest start has passed. */
-export function expire(services: JobServices, job: Job): Promise<RunEnd> {
+export function expire(services: EndingServices, job: Job): Promise<RunEnd> {
   return end(services, job, 'expired');
 }
 
 /** Ends a job that does not run. A job that another process has claimed and started meanwhile is left alone. */
-export function cancel(services: JobServices, job: Job): Promise<RunEnd> {
+export function cancel(services: EndingServices, job: Job): Promise<RunEnd> {
   return end(services, job, 'cancelled');
 }
 
 /** Ends a job that may have run before the ledger was restored. */
-export function failRestored(services: JobServices, job: Job): Promise<RunEnd> {
+export function failRestored(services: EndingServices, job: Job): Promise<RunEnd> {
   return end(services, job, 'failed', {
     errorCode: OUTCOME_UNKNOWN,
     errorMessage: 'The ledger was restored from a backup, and the job may have run before; nothing was charged.',
@@ -278,7 +281,7 @@ export function failRestored(services: JobServices, job: Job): Promise<RunEnd> {
 
 /** Ends a job that this process has claimed, unless another one has claimed it since. */
 function endClaimed(
-  services: JobServices,
+  services: EndingServices,
   job: Job,
   state: 'cancelled' | 'failed',
   error: { readonly code: string; readonly message: string },
@@ -287,7 +290,7 @@ function endClaimed(
 }
 
 async function end(
-  { ledger }: JobServices,
+  { ledger }: EndingServices,
   { id, accountId }: Job,
   state: Exclude<FinalJobState, 'succeeded'>,
   more: Pick<ReleaseOperation, 'claim' | 'errorCode' | 'errorMessage'> = {},

@@ -96,10 +96,27 @@ export interface JobPage {
 }
 
 /**
- * Deferred jobs, as routes and commands use them. Every refusal is a GatewayError: `job_not_found` and
- * `job_group_not_found` also for what the reader may not see.
+ * Jobs that were accepted: to look at, to cancel, and to resume or end after a restore. Every refusal is a GatewayError:
+ * `job_not_found` and `job_group_not_found` also for what the reader may not see.
  */
-export interface Jobs {
+export interface JobControl {
+  find(reader: JobReader, id: bigint): Promise<Job>;
+  /** Newest first, except the jobs of a group, which are in the order of its lines. */
+  list(reader: JobReader, query: JobQuery, page: JobPage): Promise<Job[]>;
+  /** Ends a waiting job at once and a running one soon; does nothing to one that has ended. */
+  cancel(reader: JobReader, id: bigint): Promise<Job>;
+
+  findGroup(reader: JobReader, id: bigint): Promise<JobGroup>;
+  listGroups(reader: JobReader, page: JobPage): Promise<JobGroup[]>;
+  cancelGroup(reader: JobReader, id: bigint): Promise<JobGroup>;
+
+  /** Moves jobs that a restore has paused back to the queue, or ends them as failed; returns how many. For the operator. */
+  resumeRestored(): Promise<number>;
+  failRestored(): Promise<number>;
+}
+
+/** Deferred jobs, as routes use them. */
+export interface Jobs extends JobControl {
   /** Checks the call as if it were made now, and reserves its worst case. The job is durable when this resolves. */
   submit(submission: SingleSubmission, request: JobRequest, terms: JobTerms): Promise<Accepted<Job>>;
   openGroup(submission: Submission, terms: JobTerms): Promise<GroupIntake>;
@@ -112,25 +129,12 @@ export interface Jobs {
   /** Whether the idempotency key of the submission was used before, for this request or another one. */
   isKeyUsed(submission: Submission): Promise<boolean>;
 
-  find(reader: JobReader, id: bigint): Promise<Job>;
-  /** Newest first, except the jobs of a group, which are in the order of its lines. */
-  list(reader: JobReader, query: JobQuery, page: JobPage): Promise<Job[]>;
   /** Resolves with the job's state when it has ended, when the time is up, or when `gone` is aborted. */
   wait(reader: JobReader, id: bigint, waitMs: number, gone?: AbortSignal): Promise<Job>;
   /** The response of the call, receipt headers included. Throws `job_not_finished`, `job_has_no_result` or `result_expired`. */
   result(reader: JobReader, id: bigint): Promise<WholeAnswer>;
-  /** Ends a waiting job at once and a running one soon; does nothing to one that has ended. */
-  cancel(reader: JobReader, id: bigint): Promise<Job>;
   /** Deletes the request and the result of a job that has ended. Throws `job_not_finished` for any other. */
   remove(reader: JobReader, id: bigint): Promise<Job>;
-
-  findGroup(reader: JobReader, id: bigint): Promise<JobGroup>;
-  listGroups(reader: JobReader, page: JobPage): Promise<JobGroup[]>;
-  cancelGroup(reader: JobReader, id: bigint): Promise<JobGroup>;
   /** The group's jobs that have ended, in the order of its lines, after the job `after`. */
   groupResults(reader: JobReader, id: bigint, after: bigint | null): AsyncIterable<GroupResult>;
-
-  /** Moves jobs that a restore has paused back to the queue, or ends them as failed; returns how many. For the operator. */
-  resumeRestored(): Promise<number>;
-  failRestored(): Promise<number>;
 }

@@ -1,17 +1,16 @@
-import type { JobServices } from '../jobs/job.ts';
-import { JobService } from '../jobs/job-service.ts';
-import { JobWaiters } from '../jobs/waiters.ts';
+import type { JobControl } from '../jobs/jobs.ts';
+import { StoredJobs } from '../jobs/stored-jobs.ts';
 import type { Clock } from '../kit/clock.ts';
-import type { OperatorJobs } from '../operator/services.ts';
 import type { Books } from './books.ts';
 
-/** For a command without a running server: it shows and ends jobs. It accepts and runs none, so it needs no gateway. */
-export function commandJobs(books: Pick<Books, 'store' | 'ledger'>, clock: Clock): OperatorJobs {
-  const used = { gateway: { clock }, store: books.store.jobs, ledger: books.ledger, yieldToCalls: async () => {} };
-  return new JobService({
-    services: used as unknown as JobServices,
+/** For a command without a running server: no job runs in its process, and no call waits for it. */
+export function commandJobs({ store, ledger }: Pick<Books, 'store' | 'ledger'>, clock: Clock): JobControl {
+  return new StoredJobs({
+    store: store.jobs,
+    ledger,
+    clock,
+    yieldToCalls: async () => {},
     worker: { nudge: () => {}, cancel: () => {} },
-    waiters: new JobWaiters(),
     onEnded: () => {},
   });
 }

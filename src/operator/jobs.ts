@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { GatewayError } from '../canonical/errors.ts';
 import { ACCOUNT_PREFIX, GROUP_PREFIX, JOB_PREFIX, KEY_PREFIX, PERSON_PREFIX } from '../canonical/id-prefixes.ts';
-import type { JobReader } from '../jobs/jobs.ts';
+import type { JobControl, JobReader } from '../jobs/jobs.ts';
 import { formatId, parseId } from '../kit/ids.ts';
 import type { Job, JobGroup } from '../store/jobs.ts';
 import { auditRow } from './actor.ts';
@@ -9,7 +9,7 @@ import { invalidMember, OperatorError } from './error.ts';
 import { idOrName, page } from './input.ts';
 import { JOB_STATUSES, type JobGroupView, type JobView, jobGroupView, jobView } from './job-view.ts';
 import { accountNamed, afterId, keyIn, personIn } from './lookup.ts';
-import type { OperatorJobs, OperatorServices } from './services.ts';
+import type { OperatorServices } from './services.ts';
 import { type ListView, listView } from './view.ts';
 
 const owner = {
@@ -157,7 +157,7 @@ async function readerOf(
 }
 
 /** In a process without jobs, like a test of other verbs, there is nothing to ask. */
-function jobsOf({ jobs }: OperatorServices): Promise<OperatorJobs> {
+function jobsOf({ jobs }: OperatorServices): Promise<JobControl> {
   if (jobs === undefined) throw new OperatorError('unavailable', 'Deferred jobs are not available here.');
   return jobs();
 }

@@ -1,7 +1,7 @@
 import type { AccountServices } from '../accounts/accounts.ts';
 import type { HangupFacts } from '../canonical/balance-view.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import type { Jobs } from '../jobs/jobs.ts';
+import type { JobControl } from '../jobs/jobs.ts';
 import type { IdSource } from '../kit/ids.ts';
 import type { Account, Ledger, VerifyProgress } from '../ledger/ledger.ts';
 import type { ReceiptMismatch } from '../signing/receipt-signer.ts';
@@ -11,12 +11,6 @@ import type { PeopleServices } from './people.ts';
 import type { SealServices } from './seal.ts';
 import type { BackupServices } from './store.ts';
 import type { ServerFacts } from './view.ts';
-
-/** What the verbs need of the jobs. */
-export type OperatorJobs = Pick<
-  Jobs,
-  'find' | 'list' | 'cancel' | 'findGroup' | 'listGroups' | 'cancelGroup' | 'resumeRestored' | 'failRestored'
->;
 
 /** What the verbs work on: the running server's services, or those that a command opened itself. */
 export interface OperatorServices
@@ -38,7 +32,7 @@ export interface OperatorServices
   /** Where receipts are archived unless a command names another folder. */
   readonly archiveFolder?: string | null;
   /** Deferred jobs; absent where there are none. */
-  jobs?(): Promise<OperatorJobs>;
+  jobs?(): Promise<JobControl>;
   /** Called for a closed receipt that was changed, when somebody wants it signed. */
   onMismatch?(mismatch: ReceiptMismatch): void;
   /** Absent if no server runs. */
