@@ -141,6 +141,21 @@ export class GatewayError extends Error {
     this.amounts = detail.amounts ?? null;
   }
 
+  /** The same error with another message, field or time to wait. */
+  with(changed: Pick<ErrorDetail, 'param' | 'retryAfterS'> & { readonly message?: string }): GatewayError {
+    const { kind, message, code, param, retryAfterS, status, body, amounts } = this;
+    return new GatewayError(kind, {
+      message,
+      code,
+      param,
+      status,
+      ...(retryAfterS !== null && { retryAfterS }),
+      ...(body !== null && { body }),
+      ...(amounts !== null && { amounts }),
+      ...changed,
+    });
+  }
+
   /** Both official SDKs obey this. Retrying a refused request, or one that may have been charged, only costs money. */
   get mustNotRetry(): boolean {
     return (this.status < 500 && !RETRYABLE_4XX.has(this.status)) || FINAL.has(this.kind);

@@ -124,10 +124,5 @@ function nothingFits(peek: Peek, refusals: readonly GatewayError[]): GatewayErro
       message: `No model that this key may use serves this route, so ${JSON.stringify(peek.model)} has nothing to choose from. GET /v1/models lists the available models.`,
     });
   }
-  const { kind, param, retryAfterS } = refusal;
-  return new GatewayError(kind, {
-    param,
-    message: `No model that this key may use can serve this request. ${refusal.message}`,
-    ...(retryAfterS !== null && { retryAfterS }),
-  });
+  return refusal.with({ message: `No model that this key may use can serve this request. ${refusal.message}` });
 }

@@ -52,14 +52,7 @@ export async function admitJob(
 /** Names a field of the call's body by its place in the submission. */
 function withinBody(error: unknown): unknown {
   if (!(error instanceof GatewayError) || error.param === null || error.kind === 'invalid_header') return error;
-  const { kind, message, code, retryAfterS, amounts, param } = error;
-  return new GatewayError(kind, {
-    message,
-    code,
-    param: `body.${param}`,
-    ...(retryAfterS !== null && { retryAfterS }),
-    ...(amounts !== null && { amounts }),
-  });
+  return error.with({ param: `body.${error.param}` });
 }
 
 /** What decides about a job besides its call. */

@@ -13,7 +13,7 @@ import { admitJob, newJob, withoutHeaders } from './admit-job.ts';
 import type { JobServices } from './job.ts';
 import { unlimitedBodies } from './job-call.ts';
 import type { Accepted, GroupIntake, GroupRequest, JobTerms, Submission } from './jobs.ts';
-import { asHoldRefused, forgottenRepeat } from './refusals.ts';
+import { asHoldRefused, atLine, forgottenRepeat } from './refusals.ts';
 import { NO_HASH, readMark, readRepeat } from './repeats.ts';
 import { stageSlice } from './stage-slice.ts';
 
@@ -219,14 +219,4 @@ function checkLineCeiling({ admission, ceilingNanousd, call, peek }: Admitted): 
   const keyCeilingNanousd = call.caller.key?.maxCostNanousd ?? null;
   const refused = { reason: 'cost_ceiling', availableNanousd: ceilingNanousd, keyCeilingNanousd } as const;
   throw refusalOfHold(refused, admission, peek);
-}
-
-function atLine(line: number, error: unknown): unknown {
-  if (!(error instanceof GatewayError)) return error;
-  const { kind, code, param, retryAfterS, amounts } = error;
-  return new GatewayError(kind, {
-    ...{ code, param, message: `Line ${line}: ${error.message}` },
-    ...(retryAfterS !== null && { retryAfterS }),
-    ...(amounts !== null && { amounts }),
-  });
 }

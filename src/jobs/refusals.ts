@@ -44,3 +44,8 @@ export function forgottenRepeat(): GatewayError {
       'What was submitted with this key has ended, and its row was deleted; nothing more was reserved. Use a new key to submit it again.',
   });
 }
+
+/** The same error, with the number of the group's line in front of its message. */
+export function atLine(line: number, error: unknown): unknown {
+  return error instanceof GatewayError ? error.with({ message: `Line ${line}: ${error.message}` }) : error;
+}

@@ -193,9 +193,7 @@ function errorForCaller(error: HostError, contentLeft: boolean): GatewayError {
 /** A caller's own provider says when to try again; a 429 always has the header. */
 function withRetryAfter(error: GatewayError, retryAfterMs: number | null): GatewayError {
   if (error.status !== 429 || error.retryAfterS !== null) return error;
-  const { kind, message, code, param, status, body } = error;
-  const retryAfterS = Math.max(1, Math.ceil((retryAfterMs ?? 0) / 1000));
-  return new GatewayError(kind, { message, code, param, status, retryAfterS, ...(body !== null && { body }) });
+  return error.with({ retryAfterS: Math.max(1, Math.ceil((retryAfterMs ?? 0) / 1000)) });
 }
 
 /** Statuses that mean too many calls. 529 is used by one vendor only. */
