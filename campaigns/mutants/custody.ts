@@ -45,8 +45,8 @@ export const CUSTODY_MUTANTS: readonly Mutant[] = [
   mutant(
     'a provider key deleted by any key',
     'src/http/key-routes.ts',
-    "method: 'DELETE', path: '/keys/*', ...changesKeys",
-    "method: 'DELETE', path: '/keys/*', access: 'key'",
+    "route('DELETE', '/keys/*', deleteKey, { permission })",
+    "route('DELETE', '/keys/*', deleteKey)",
     'test/authorisation.test.ts',
   ),
   mutant(

@@ -3,6 +3,7 @@ import { GatewayError } from '../canonical/errors.ts';
 import { readBody } from '../gateway/read-call.ts';
 import { describeIssue, isMissing, issuePath } from '../json/describe-issue.ts';
 import { formatPath } from '../json/error.ts';
+import { unknownName } from './field-errors.ts';
 
 const NO_FIELDS = z.strictObject({});
 
@@ -16,17 +17,10 @@ export function readFields<Schema extends z.ZodType>(schema: Schema, body: Buffe
   const parsed = schema.safeParse(body.length === 0 ? {} : readBody(body).value);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0]!;
-  if (issue.code === 'unrecognized_keys') throw unknownField(issue.keys[0]!);
+  if (issue.code === 'unrecognized_keys') throw unknownName(issue.keys[0]!, 'Leave it out.');
   const path = formatPath(issuePath(issue));
   const message = `\`${path}\` ${describeIssue(issue)}.`;
   if (path !== '' && isMissing(issue)) throw new GatewayError('missing_required_parameter', { param: path, message });
   if (path !== '') throw new GatewayError('invalid_value', { param: path, message });
   throw new GatewayError('invalid_request_body', { message: `The body ${describeIssue(issue)}.` });
-}
-
-/** Repeats no text that is not a name: it may be a secret in the wrong place. */
-function unknownField(name: string): GatewayError {
-  const param = /^[\w-]{1,64}$/.test(name) ? name : null;
-  const what = param === null ? 'A field' : `\`${param}\``;
-  return new GatewayError('unsupported_parameter', { param, message: `${what} is unknown. Leave it out.` });
 }

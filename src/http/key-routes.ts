@@ -1,11 +1,13 @@
 import { GatewayError } from '../canonical/errors.ts';
 import type { Custody } from '../custody/custody.ts';
 import { readBody } from '../gateway/read-call.ts';
-import { stringifyJson } from '../json/stringify.ts';
 import { Secret } from '../kit/secret.ts';
 import { LIMITS } from '../limits.ts';
 import { providerKeyView } from '../operator/provider-keys.ts';
 import { type AuditTerms, auditOfCaller } from './caller-audit.ts';
+import { unknownName } from './field-errors.ts';
+import { ok } from './plain-answer.ts';
+import { routesOver } from './route-list.ts';
 import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
 
 export interface KeyRouteServices extends AuditTerms {
@@ -14,22 +16,22 @@ export interface KeyRouteServices extends AuditTerms {
 
 /** Routes for callers' own provider keys. A stored key is never returned. */
 export function keyRoutes(services: KeyRouteServices): Route[] {
-  const { custody } = services;
-  const changesKeys = { access: 'key', permission: 'provider_keys' } as const;
+  const route = routesOver(services);
+  const permission = 'provider_keys';
   return [
-    { method: 'GET', path: '/keys', access: 'key', answer: (request) => listKeys(custody, request) },
-    { method: 'GET', path: '/keys/*', access: 'key', answer: (request) => showKey(custody, request) },
-    { method: 'PUT', path: '/keys/*', ...changesKeys, answer: (request) => putKey(services, request) },
-    { method: 'DELETE', path: '/keys/*', ...changesKeys, answer: (request) => deleteKey(services, request) },
+    route('GET', '/keys', listKeys),
+    route('GET', '/keys/*', showKey),
+    route('PUT', '/keys/*', putKey, { permission }),
+    route('DELETE', '/keys/*', deleteKey, { permission }),
   ];
 }
 
-async function listKeys(custody: Custody, { caller }: PlainRequest): Promise<PlainAnswer> {
+async function listKeys({ custody }: KeyRouteServices, { caller }: PlainRequest): Promise<PlainAnswer> {
   const keys = await custody.list(caller.accountId);
   return ok({ object: 'list', data: keys.map(providerKeyView) });
 }
 
-async function showKey(custody: Custody, { caller, param }: PlainRequest): Promise<PlainAnswer> {
+async function showKey({ custody }: KeyRouteServices, { caller, param }: PlainRequest): Promise<PlainAnswer> {
   return ok(providerKeyView(await custody.find(caller.accountId, param)));
 }
 
@@ -48,10 +50,6 @@ async function deleteKey(services: KeyRouteServices, request: PlainRequest): Pro
   const audit = auditOfCaller(services, request);
   await services.custody.remove(caller.accountId, param, audit('provider_key.remove', param, null));
   return ok({ object: 'provider_key', provider: param, status: 'removed', deleted: true });
-}
-
-function ok(value: unknown): PlainAnswer {
-  return { status: 200, body: stringifyJson(value) };
 }
 
 /** Error messages never repeat the input: it may be a key in the wrong field. */
@@ -82,12 +80,7 @@ function refuseOtherFields(fields: Record<string, unknown>): void {
     });
   }
   const unknownField = Object.keys(fields).find((name) => name !== 'api_key' && name !== 'base_url');
-  if (unknownField === undefined) return;
-  const isName = /^[\w-]{1,64}$/.test(unknownField);
-  throw new GatewayError('unsupported_parameter', {
-    param: isName ? unknownField : null,
-    message: `${isName ? `\`${unknownField}\`` : 'A field'} is unknown. Send only \`api_key\` and \`base_url\`.`,
-  });
+  if (unknownField !== undefined) throw unknownName(unknownField, 'Send only `api_key` and `base_url`.');
 }
 
 function requireText(fields: Record<string, unknown>, param: string, charsMax: number): string {

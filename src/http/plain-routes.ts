@@ -9,6 +9,7 @@ import { resolveModel } from '../gateway/resolve.ts';
 import { stringifyJson } from '../json/stringify.ts';
 import type { Account, Ledger } from '../ledger/ledger.ts';
 import type { UsageServices } from '../operator/usage.ts';
+import { ok } from './plain-answer.ts';
 import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
 import { reportUsage } from './usage.ts';
 
@@ -36,10 +37,6 @@ export function plainRoutes(services: PlainServices): Route[] {
       answer: async ({ caller, query }) => ok(await reportUsage(services, caller, query)),
     },
   ];
-}
-
-function ok(value: unknown): PlainAnswer {
-  return { status: 200, body: stringifyJson(value) };
 }
 
 /** The full list is long and the same for most callers, so it is serialised once per catalog. */

@@ -1,25 +1,20 @@
-import { GatewayError } from '../canonical/errors.ts';
 import { isCalendarDay } from '../kit/calendar-day.ts';
+import { parseId } from '../kit/ids.ts';
+import { LIMITS } from '../limits.ts';
+import { invalid, unknownName } from './field-errors.ts';
 
 /** Refuses unknown parameters: a misspelled filter would return what it should have left out. */
 export function readQuery(query: string, parameters: readonly string[]): Map<string, string> {
   const given = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(query)) {
     if (!parameters.includes(name)) {
-      const param = /^[\w-]{1,64}$/.test(name) ? name : null;
-      const what = param === null ? 'A query parameter' : `\`${param}\``;
       const remedy = parameters.length === 0 ? 'This route takes no parameters.' : `Use ${parameters.join(', ')}.`;
-      const message = `${what} is unknown. ${remedy}`;
-      throw new GatewayError('unsupported_parameter', { param, message });
+      throw unknownName(name, remedy, 'A query parameter');
     }
     if (given.has(name)) throw invalid(name, 'must be sent once');
     given.set(name, value);
   }
   return given;
-}
-
-export function invalid(param: string, must: string): GatewayError {
-  return new GatewayError('invalid_value', { param, message: `\`${param}\` ${must}.` });
 }
 
 const UNIX_SECONDS = /^\d{1,11}$/;
@@ -49,4 +44,24 @@ export function readText(given: ReadonlyMap<string, string>, param: string, char
   // PostgreSQL cannot compare a text with it.
   if (text?.includes('\0')) throw invalid(param, 'must not contain a NUL character');
   return text;
+}
+
+/** How many rows of a list are wanted. */
+export function readLimit(given: ReadonlyMap<string, string>, usual: number): number {
+  const text = given.get('limit') ?? String(usual);
+  const limit = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  if (limit >= 1 && limit <= LIMITS.storePageRowsMax) return limit;
+  throw invalid('limit', `must be a whole number from 1 to ${LIMITS.storePageRowsMax}`);
+}
+
+/** The id that a page of a list begins after; null for the first page. */
+export function readAfter(given: ReadonlyMap<string, string>, prefix: string, must: string): bigint | null {
+  return readId(given, 'after', prefix, must);
+}
+
+export function readId(given: ReadonlyMap<string, string>, param: string, prefix: string, must: string): bigint | null {
+  const text = given.get(param);
+  const id = text === undefined ? null : parseId(prefix, text);
+  if (text !== undefined && id === null) throw invalid(param, must);
+  return id;
 }

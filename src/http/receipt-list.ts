@@ -3,11 +3,11 @@ import { missingPermission } from '../accounts/permissions.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { REQUEST_PREFIX } from '../canonical/id-prefixes.ts';
 import { receiptView } from '../canonical/receipt-view.ts';
-import { formatId, parseId } from '../kit/ids.ts';
+import { formatId } from '../kit/ids.ts';
 import { Places } from '../kit/places.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
-import { invalid, readQuery, readText, readTime } from './query-parameters.ts';
+import { readAfter, readLimit, readQuery, readText, readTime } from './query-parameters.ts';
 
 const PARAMETERS = ['since', 'until', 'model', 'chain', 'after', 'limit'];
 const LIMIT_DEFAULT = 100;
@@ -47,7 +47,8 @@ async function listReceipts(ledger: ReceiptReads, caller: Caller, query: string)
     model: readText(given, 'model', LIMITS.modelIdCharsMax),
     chain: readText(given, 'chain', LIMITS.chainIdCharsMax),
   };
-  const page = { limit: readLimit(given), after: readAfter(given), examineMax: LIMITS.receiptsExaminedMax };
+  const after = readAfter(given, REQUEST_PREFIX, 'must be the `next` of the previous page, or the id of a receipt');
+  const page = { limit: readLimit(given, LIMIT_DEFAULT), after, examineMax: LIMITS.receiptsExaminedMax };
   const { receipts, next } = await ledger.listAccountReceipts(filter, page);
   const refunds = await ledger.refundsOf(receipts.map(({ id }) => id));
   return {
@@ -56,21 +57,4 @@ async function listReceipts(ledger: ReceiptReads, caller: Caller, query: string)
     has_more: next !== null,
     next: next === null ? null : formatId(REQUEST_PREFIX, next),
   };
-}
-
-function readLimit(given: ReadonlyMap<string, string>): number {
-  const text = given.get('limit') ?? String(LIMIT_DEFAULT);
-  const limit = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > LIMITS.storePageRowsMax) {
-    throw invalid('limit', `must be a whole number from 1 to ${LIMITS.storePageRowsMax}`);
-  }
-  return limit;
-}
-
-function readAfter(given: ReadonlyMap<string, string>): bigint | null {
-  const text = given.get('after');
-  if (text === undefined) return null;
-  const id = parseId(REQUEST_PREFIX, text);
-  if (id === null) throw invalid('after', 'must be the `next` of the previous page, or the id of a receipt');
-  return id;
 }

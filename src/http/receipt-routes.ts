@@ -4,14 +4,14 @@ import { REQUEST_PREFIX } from '../canonical/id-prefixes.ts';
 import type { Receipt } from '../canonical/receipt.ts';
 import { receiptView } from '../canonical/receipt-view.ts';
 import { headerLine } from '../http1/headers.ts';
-import { stringifyJson } from '../json/stringify.ts';
 import type { Clock } from '../kit/clock.ts';
 import { parseId } from '../kit/ids.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
 import type { JwkSet } from '../signing/receipt-keys.ts';
 import type { ReceiptSigner } from '../signing/receipt-signer.ts';
-import { invalid } from './query-parameters.ts';
+import { invalid } from './field-errors.ts';
+import { ok } from './plain-answer.ts';
 import { ReceiptLists } from './receipt-list.ts';
 import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
 
@@ -54,10 +54,6 @@ export function receiptRoutes(services: ReceiptRouteServices): Route[] {
 }
 
 const CACHEABLE = headerLine('cache-control', `public, max-age=${LIMITS.receiptKeySetMaxAgeS}`);
-
-function ok(value: unknown): PlainAnswer {
-  return { status: 200, body: stringifyJson(value) };
-}
 
 async function receipt(services: ReceiptRouteServices, request: PlainRequest): Promise<PlainAnswer> {
   const { ledger, signer } = services;

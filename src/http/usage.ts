@@ -10,6 +10,7 @@ import {
   type UsageServices,
   usageReport,
 } from '../operator/usage.ts';
+import { invalid } from './field-errors.ts';
 import { readQuery, readText, readTime } from './query-parameters.ts';
 
 const PARAMETERS = ['since', 'until', 'bucket', 'group_by', 'metrics', 'model', 'route'];
@@ -21,10 +22,7 @@ export async function reportUsage(services: UsageServices, caller: Caller, query
   const given = readQuery(query, PARAMETERS);
   const groupBy = readText(given, 'group_by', LIMITS.usageWordsCharsMax) ?? '';
   if (!splitWords(groupBy).every((word) => GROUPS.test(word)))
-    throw new GatewayError('invalid_value', {
-      param: 'group_by',
-      message: '`group_by` must be a list of key, model, route, and chain or label:<name>.',
-    });
+    throw invalid('group_by', 'must be a list of key, model, route, and chain or label:<name>');
   try {
     const { data, ...report } = await usageReport(services, {
       sinceMs: readTime(given, 'since'),
@@ -45,7 +43,7 @@ export async function reportUsage(services: UsageServices, caller: Caller, query
   } catch (error) {
     if (error instanceof UsageBusy)
       throw new GatewayError('rate_limit_exceeded', { message: error.message, retryAfterS: 1 });
-    throw error instanceof InvalidUsageQuery ? asGatewayError(error) : error;
+    throw error instanceof InvalidUsageQuery ? invalid(error.param, error.must) : error;
   }
 }
 
@@ -53,8 +51,4 @@ export async function reportUsage(services: UsageServices, caller: Caller, query
 function forCallers(row: UsageRowView): object {
   const { host: _host, account: _account, account_name: _name, person: _person, person_email: _email, ...rest } = row;
   return rest;
-}
-
-function asGatewayError({ param, must }: InvalidUsageQuery): GatewayError {
-  return new GatewayError('invalid_value', { param, message: `\`${param}\` ${must}.` });
 }

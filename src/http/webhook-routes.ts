@@ -1,14 +1,11 @@
-import { GatewayError } from '../canonical/errors.ts';
 import { EVENT_PREFIX } from '../canonical/id-prefixes.ts';
-import { stringifyJson } from '../json/stringify.ts';
-import { parseId } from '../kit/ids.ts';
-import { LIMITS } from '../limits.ts';
 import { listView } from '../operator/view.ts';
 import { deliveryView, webhookInput, webhookRotation, webhookView } from '../operator/webhooks.ts';
 import type { WebhookTargets } from '../webhooks/targets.ts';
 import { readFields, refuseFields } from './body-fields.ts';
 import { type AuditTerms, auditOfCaller } from './caller-audit.ts';
-import { readQuery } from './query-parameters.ts';
+import { ok } from './plain-answer.ts';
+import { readAfter, readLimit, readQuery } from './query-parameters.ts';
 import { routesOver } from './route-list.ts';
 import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
 
@@ -68,9 +65,9 @@ async function test(services: WebhookRouteServices, request: PlainRequest): Prom
 
 async function deliveries({ targets }: WebhookRouteServices, request: PlainRequest): Promise<PlainAnswer> {
   const query = readQuery(request.query, ['limit', 'after']);
-  const limit = readLimit(query.get('limit') ?? null);
-  const page = { before: readAfter(query.get('after') ?? null), limit };
-  const rows = await targets.deliveries(request.caller.accountId, request.param, page);
+  const limit = readLimit(query, DELIVERIES_USUAL);
+  const before = readAfter(query, EVENT_PREFIX, `must be the id of a delivery, like ${EVENT_PREFIX}…`);
+  const rows = await targets.deliveries(request.caller.accountId, request.param, { before, limit });
   return ok(listView(rows.map(deliveryView), limit));
 }
 
@@ -78,24 +75,4 @@ async function remove(services: WebhookRouteServices, request: PlainRequest): Pr
   const { caller, param } = request;
   await services.targets.remove(caller.accountId, param, auditOfCaller(services, request));
   return ok({ object: 'webhook', name: param, status: 'removed', deleted: true });
-}
-
-function readLimit(text: string | null): number {
-  const limit = text === null ? DELIVERIES_USUAL : /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (limit >= 1 && limit <= LIMITS.storePageRowsMax) return limit;
-  throw invalid('limit', `\`limit\` must be a whole number from 1 to ${LIMITS.storePageRowsMax}.`);
-}
-
-function readAfter(text: string | null): bigint | null {
-  const id = text === null ? null : parseId(EVENT_PREFIX, text);
-  if (text === null || id !== null) return id;
-  throw invalid('after', `\`after\` must be the id of a delivery, like ${EVENT_PREFIX}….`);
-}
-
-function invalid(param: string, message: string): GatewayError {
-  return new GatewayError('invalid_value', { param, message });
-}
-
-function ok(value: unknown): PlainAnswer {
-  return { status: 200, body: stringifyJson(value) };
 }

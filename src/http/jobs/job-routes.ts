@@ -12,7 +12,9 @@ import { LIMITS } from '../../limits.ts';
 import { JOB_STATUSES, jobGroupView, jobView } from '../../operator/job-view.ts';
 import { listView } from '../../operator/view.ts';
 import { refuseFields } from '../body-fields.ts';
-import { invalid, readQuery } from '../query-parameters.ts';
+import { invalid } from '../field-errors.ts';
+import { ok } from '../plain-answer.ts';
+import { readAfter, readId, readLimit, readQuery } from '../query-parameters.ts';
 import { routesOver } from '../route-list.ts';
 import type { PlainAnswer, PlainRequest, Route } from '../routes.ts';
 import { readJob } from './read-submission.ts';
@@ -77,10 +79,7 @@ function acceptedAnswer(location: string, view: object, isReplayed: boolean): Pl
 
 async function list({ jobs, clock }: JobRouteServices, { caller, query }: PlainRequest): Promise<PlainAnswer> {
   const given = readQuery(query, ['status', 'group', 'after', 'limit']);
-  const group = given.get('group');
-  const groupId = group === undefined ? null : parseId(GROUP_PREFIX, group);
-  if (group !== undefined && groupId === null)
-    throw invalid('group', `must be the id of a group, like ${GROUP_PREFIX}…`);
+  const groupId = readId(given, 'group', GROUP_PREFIX, `must be the id of a group, like ${GROUP_PREFIX}…`);
   const page = readPage(given, JOB_PREFIX);
   const reader = readerOf(caller);
   if (groupId !== null && page.after !== null) await checkInGroup(jobs, reader, groupId, page.after);
@@ -156,10 +155,8 @@ async function groupResults(
   { jobs, resultPlaces }: JobRouteServices,
   { caller, param, query }: PlainRequest,
 ): Promise<PlainAnswer> {
-  const after = readQuery(query, ['after']).get('after');
-  const afterId = after === undefined ? null : parseId(JOB_PREFIX, after);
-  if (after !== undefined && afterId === null)
-    throw invalid('after', 'must be the `id` of the last line that was read');
+  const given = readQuery(query, ['after']);
+  const afterId = readAfter(given, JOB_PREFIX, 'must be the `id` of the last line that was read');
   const reader = readerOf(caller);
   const group = await jobs.findGroup(reader, groupIdOf(param));
   if (group.finishedMs === null) throw groupNotFinished();
@@ -267,14 +264,8 @@ function readStatus(given: ReadonlyMap<string, string>): JobStatus | null {
 const LIMIT_DEFAULT = 100;
 
 function readPage(given: ReadonlyMap<string, string>, prefix: string): { limit: number; after: bigint | null } {
-  const text = given.get('limit') ?? String(LIMIT_DEFAULT);
-  const limit = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > LIMITS.storePageRowsMax)
-    throw invalid('limit', `must be a whole number from 1 to ${LIMITS.storePageRowsMax}`);
-  const after = given.get('after');
-  const id = after === undefined ? null : parseId(prefix, after);
-  if (after !== undefined && id === null) throw invalid('after', 'must be the `next` of the previous page');
-  return { limit, after: id };
+  const after = readAfter(given, prefix, 'must be the `next` of the previous page');
+  return { limit: readLimit(given, LIMIT_DEFAULT), after };
 }
 
 function readWait(text: string | undefined): number {
@@ -282,8 +273,4 @@ function readWait(text: string | undefined): number {
   const seconds = text === undefined ? 0 : /^\d{1,3}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
   if (seconds <= secondsMax) return seconds * 1000;
   throw invalid('wait', `must be a whole number of seconds from 0 to ${secondsMax}`);
-}
-
-function ok(value: unknown): PlainAnswer {
-  return { status: 200, body: stringifyJson(value) };
 }

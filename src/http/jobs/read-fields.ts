@@ -2,6 +2,7 @@ import { GatewayError } from '../../canonical/errors.ts';
 import type { JobTerms } from '../../jobs/jobs.ts';
 import { isCalendarDay } from '../../kit/calendar-day.ts';
 import { LIMITS } from '../../limits.ts';
+import { invalid, unknownName } from '../field-errors.ts';
 
 /** Members of a JSON object, or parameters of a query. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -16,23 +17,10 @@ export const TERM_FIELDS = [
   'metadata',
 ] as const;
 
-export function invalid(param: string, must: string): GatewayError {
-  return new GatewayError('invalid_value', { param, message: `\`${param}\` ${must}.` });
-}
-
-export function missing(param: string, what: string): GatewayError {
-  return new GatewayError('missing_required_parameter', { param, message: `\`${param}\` is missing: ${what}.` });
-}
-
 /** A misspelled field would be left out silently, so every unknown one is refused. */
 export function refuseUnknown(fields: Fields, known: readonly string[], what: string): void {
   const unknown = Object.keys(fields).find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  const isName = /^[\w-]{1,64}$/.test(unknown);
-  throw new GatewayError('unsupported_parameter', {
-    param: isName ? unknown : null,
-    message: `${isName ? `\`${unknown}\`` : 'A field'} is unknown. ${what} has only ${known.join(', ')}.`,
-  });
+  if (unknown !== undefined) throw unknownName(unknown, `${what} has only ${known.join(', ')}.`);
 }
 
 export function asObject(value: unknown): Fields | null {

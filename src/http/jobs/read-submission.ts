@@ -2,12 +2,11 @@ import { GatewayError } from '../../canonical/errors.ts';
 import { readBody } from '../../gateway/read-call.ts';
 import type { JobRequest, JobTerms } from '../../jobs/jobs.ts';
 import type { JsonText } from '../../json/json.ts';
+import { invalid, missing } from '../field-errors.ts';
 import {
   asObject,
   checkCallBody,
   type Fields,
-  invalid,
-  missing,
   readCustomId,
   readTerms,
   refuseUnknown,

@@ -2,12 +2,14 @@ import { createHash, type Hash } from 'node:crypto';
 import { GatewayError } from '../../canonical/errors.ts';
 import { readBody } from '../../gateway/read-call.ts';
 import type { Accepted, GroupRequest, JobGroup, JobTerms, Submission } from '../../jobs/jobs.ts';
+import { atLine } from '../../jobs/refusals.ts';
 import { stringifyJson } from '../../json/stringify.ts';
 import { LIMITS } from '../../limits.ts';
 import type { BodyLine } from '../body-lines.ts';
+import { invalid, missing } from '../field-errors.ts';
 import { readQuery, withPlus } from '../query-parameters.ts';
 import type { IncomingBody, PlainRequest } from '../routes.ts';
-import { asObject, type Fields, invalid, missing, readTerms, refuseUnknown, TERM_FIELDS } from './read-fields.ts';
+import { asObject, type Fields, readTerms, refuseUnknown, TERM_FIELDS } from './read-fields.ts';
 import { readLine } from './read-submission.ts';
 import { checkWebhook, type JobRouteServices } from './route-services.ts';
 
@@ -78,11 +80,7 @@ function readQueryFields(query: string): Fields {
 function withLinesNamed(error: unknown): unknown {
   const isMistaken = error instanceof GatewayError && MISTAKEN.includes(error.kind);
   if (!isMistaken) return error;
-  const { kind, message, param } = error;
-  return new GatewayError(kind, {
-    param,
-    message: `${message} For a batch file, send \`content-type: application/jsonl\`.`,
-  });
+  return error.with({ message: `${error.message} For a batch file, send \`content-type: application/jsonl\`.` });
 }
 
 const MISTAKEN = ['invalid_request_body', 'unsupported_media_type'];
@@ -209,11 +207,6 @@ function readNumbered(
     customIds.set(request.customId, line);
     return { ...request, line };
   } catch (error) {
-    throw error instanceof GatewayError ? ofLine(line, error) : error;
+    throw atLine(line, error);
   }
-}
-
-/** The same error, with the number of the line in front of its message. */
-function ofLine(line: number, { kind, message, param, code }: GatewayError): GatewayError {
-  return new GatewayError(kind, { message: `Line ${line}: ${message}`, param, code });
 }

@@ -5,7 +5,7 @@ import type { CallSlots } from '../../gateway/guards/call-slots.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
 import type { Clock } from '../../kit/clock.ts';
 import type { WebhookTargets } from '../../webhooks/targets.ts';
-import { invalid } from '../query-parameters.ts';
+import { invalid } from '../field-errors.ts';
 import type { GroupPlaces } from './group-places.ts';
 
 export interface JobRouteServices {
