@@ -14,6 +14,14 @@ export interface ChangedKey {
   readonly refusedCaps: readonly CapOwner[];
 }
 
+/** Who paid for calls that ended in another worker. */
+export interface Payers {
+  readonly accounts: readonly bigint[];
+  readonly keys: readonly ChangedKey[];
+  /** Calls may have cost the operator something, also calls that nobody paid for. */
+  readonly hasLosses: boolean;
+}
+
 const NONE: readonly CapOwner[] = [];
 
 /** Accounts and keys whose calls ended since they were last looked at. It is bounded: what does not fit is found by the sweep. */

@@ -1,12 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { copyEmptyLedger } from '../../test/ledger-template.ts';
-import { NOON_MS, prepare } from '../../test/store-fixtures.ts';
-import { ManualClock } from '../kit/clock.ts';
+import { AlertsFixture } from '../../test/alerts-fixture.ts';
 import { IdSource } from '../kit/ids.ts';
-import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import { type Store, StoreUnavailable } from '../store/store.ts';
 import { Alerts } from './alerts.ts';
 import { AlertWatch } from './watch.ts';
@@ -20,25 +14,17 @@ interface Seen {
   freeBytes: number;
 }
 
-let folder: string;
-let store: Store;
-let clock: ManualClock;
+let on: AlertsFixture;
 let raised: string[];
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'tollgate-alerts-'));
-  clock = new ManualClock(NOON_MS);
-  await copyEmptyLedger(folder);
-  store = await openSqliteStore({ folder, clock, threads: false });
-  await prepare(store);
+  on = await AlertsFixture.open();
   raised = [];
 });
-afterEach(async () => {
-  await store.close();
-  rmSync(folder, { recursive: true });
-});
+afterEach(() => on.close());
 
 function startProcess(machine: string, id: number, seen: Seen): AlertWatch {
+  const { store, clock } = on;
   const onRaised = ({ condition }: { condition: string }) => raised.push(condition);
   return new AlertWatch({
     store,
@@ -55,7 +41,7 @@ function startProcess(machine: string, id: number, seen: Seen): AlertWatch {
 async function lookFor(hours: number, processes: readonly AlertWatch[]): Promise<void> {
   for (let hour = 0; hour < hours; hour++) {
     for (const watch of processes) await watch.look();
-    clock.advance(HOUR_MS);
+    on.clock.advance(HOUR_MS);
   }
 }
 
@@ -69,7 +55,7 @@ test('a host that one process finds healthy before the other is not reported as 
   const one = { state: 'ejected', freeBytes: 1_000 };
   const two = { ...one };
   const processes = [startProcess('one', 3, one), startProcess('two', 4, two)];
-  const open = async () => (await store.directory.openConditions(['host:alpha'])).length;
+  const open = async () => (await on.store.directory.openConditions(['host:alpha'])).length;
   await lookFor(3, processes);
   one.state = 'well';
   await lookFor(1, processes);
@@ -87,6 +73,7 @@ test('a store that is unreachable is reported once in a look, not by each of its
   const rows = new Proxy({}, { get: () => unreachable }) as Store['directory'];
   const unreachableStore = new Proxy({}, { get: (_, name) => (name === 'directory' ? rows : unreachable) }) as Store;
   const errors: string[] = [];
+  const { clock } = on;
   const watch = new AlertWatch({
     store: unreachableStore,
     alerts: new Alerts({ store: rows, clock, ids: new IdSource(clock, 1), onRaised: () => undefined }),

@@ -6,7 +6,7 @@ import { LIMITS } from '../limits.ts';
 import type { Alert, AlertSettings } from '../store/alerts.ts';
 import type { Account, KeyRow, Store } from '../store/store.ts';
 import type { Alerts, Checked } from './alerts.ts';
-import { type ChangedKey, ChangedPayers, type Payer } from './changed-payers.ts';
+import { type ChangedKey, ChangedPayers, type Payer, type Payers } from './changed-payers.ts';
 import { checkBalance, checkKeyCap, checkPersonCap } from './money-checks.ts';
 import { checkDisk, checkHosts, checkLosses, type HostState, isPastHour, lossHours } from './operation-checks.ts';
 import { Sweep } from './sweep.ts';
@@ -71,7 +71,20 @@ export class AlertWatch {
   /** A call ended. `refusedCap`: whose cap it was refused for. */
   note(payer: Payer, costNanousd: bigint, lossNanousd: bigint, refusedCap: CapOwner | null): void {
     if (costNanousd > 0n || refusedCap !== null) this.#changed.note(payer, refusedCap);
-    if (lossNanousd > 0n) this.#lossesFromMs ??= this.#terms.clock.nowMs();
+    if (lossNanousd > 0n) this.#noteLoss();
+  }
+
+  /** The same for calls that ended in another worker. */
+  noteAll({ accounts, keys, hasLosses }: Payers): void {
+    for (const accountId of accounts) this.#changed.note({ accountId, key: null }, null);
+    for (const { key, refusedCaps } of keys)
+      for (const cap of refusedCaps.length === 0 ? [null] : refusedCaps)
+        this.#changed.note({ accountId: key.accountId, key }, cap);
+    if (hasLosses) this.#noteLoss();
+  }
+
+  #noteLoss(): void {
+    this.#lossesFromMs ??= this.#terms.clock.nowMs();
   }
 
   start(): void {

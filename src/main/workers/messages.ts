@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { ChangedKey } from '../../alerts/changed-payers.ts';
+import type { Payers } from '../../alerts/changed-payers.ts';
 import type { Config } from '../../config/config.ts';
 import type { MasterKeys } from '../../custody/seal.ts';
 import type { ConfiguredHost } from '../../hosts/host.ts';
@@ -61,12 +61,5 @@ export type Report =
   | { readonly kind: 'news'; readonly news: HostNews }
   | { readonly kind: 'metrics'; readonly number: number; readonly part: MetricsPart }
   | { readonly kind: 'log'; readonly lines: readonly string[] }
+  /** Who paid for calls since the last report, for alerts. */
   | { readonly kind: 'payers'; readonly payers: Payers };
-
-/** Who paid for calls since the last report, for alerts. */
-export interface Payers {
-  readonly accounts: readonly bigint[];
-  readonly keys: readonly ChangedKey[];
-  /** Calls may have cost the operator something. */
-  readonly hasLosses: boolean;
-}

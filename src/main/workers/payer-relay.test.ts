@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import type { Payers } from '../../alerts/changed-payers.ts';
 import type { ExchangeRecord } from '../../gateway/exchange-record.ts';
 import { ManualClock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
-import type { Payers } from './messages.ts';
 import { PayerRelay } from './payer-relay.ts';
 
 const KEY = { id: 7n, accountId: 1n, capNanousd: 5n, personId: null };
@@ -26,4 +26,12 @@ test('a worker tells who paid, was refused for a cap, or cost the operator somet
   expect(sent).toEqual([{ accounts: [1n], keys: [{ key: KEY, refusedCaps: ['key'] }], hasLosses: true }]);
   relay.flush();
   expect(sent).toHaveLength(1);
+});
+
+test('a worker tells of a call that cost the operator something, even if nobody paid for it', () => {
+  const sent: Payers[] = [];
+  const relay = new PayerRelay(new ManualClock(), (payers) => sent.push(payers));
+  relay.note(record({ lossNanousd: 1n }));
+  relay.flush();
+  expect(sent).toEqual([{ accounts: [], keys: [], hasLosses: true }]);
 });

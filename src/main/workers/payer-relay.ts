@@ -1,8 +1,7 @@
-import { ChangedPayers } from '../../alerts/changed-payers.ts';
+import { ChangedPayers, type Payers } from '../../alerts/changed-payers.ts';
 import type { ExchangeRecord } from '../../gateway/exchange-record.ts';
 import type { Clock, Timer } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
-import type { Payers } from './messages.ts';
 
 /** Tells the first worker, now and then, who paid for calls: only that one looks for reasons to alert somebody. */
 export class PayerRelay {

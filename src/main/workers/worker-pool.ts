@@ -1,3 +1,4 @@
+import type { Payers } from '../../alerts/changed-payers.ts';
 import type { MasterKeys } from '../../custody/seal.ts';
 import type { HostNews } from '../../hosts/host-sign.ts';
 import type { HostsHealth } from '../../hosts/hosts-health.ts';
@@ -7,7 +8,7 @@ import type { WriterTicket } from '../books.ts';
 import type { StartTerms } from '../start-terms.ts';
 import { answerForwarded } from './answer-forwarded.ts';
 import { GatheredMetrics } from './gathered-metrics.ts';
-import type { Order, Payers, Report, Settings } from './messages.ts';
+import type { Order, Report, Settings } from './messages.ts';
 import { packSecrets } from './pack-secrets.ts';
 import type { SharedMemory } from './thread-state.ts';
 import { WorkerThread } from './worker-thread.ts';

@@ -8,7 +8,7 @@ import type { Books } from '../books.ts';
 import type { CallParts } from '../call-parts.ts';
 import type { OtherWorkers } from '../reload.ts';
 import type { StartTerms } from '../start-terms.ts';
-import type { Order, Payers, Settings } from './messages.ts';
+import type { Order, Settings } from './messages.ts';
 import { shareOf } from './share-of.ts';
 import { ownState, type SharedMemory, sharedMemoryFor, type ThreadState, threadState } from './thread-state.ts';
 import type { WorkerPool } from './worker-pool.ts';
@@ -49,7 +49,7 @@ export class Workers implements OtherWorkers {
       masterKeys: parts.masterKeys,
       health: parts.health,
       ticket: () => parts.books.ticket(),
-      notePayers: (payers) => notePayers(parts.alerts, payers),
+      notePayers: (payers) => parts.alerts.noteAll(payers),
     });
   }
 
@@ -89,15 +89,7 @@ export class Workers implements OtherWorkers {
 export interface OtherWorkersParts {
   readonly books: Pick<Books, 'ticket'>;
   readonly health: Pick<HostsHealth, 'adopt'>;
-  readonly alerts: Pick<AlertWatch, 'note'>;
+  readonly alerts: Pick<AlertWatch, 'noteAll'>;
   readonly localAccountId: bigint | null;
   readonly masterKeys: MasterKeys;
-}
-
-function notePayers(watch: Pick<AlertWatch, 'note'>, { accounts, keys, hasLosses }: Payers): void {
-  const lossNanousd = hasLosses ? 1n : 0n;
-  for (const accountId of accounts) watch.note({ accountId, key: null }, 1n, lossNanousd, null);
-  for (const { key, refusedCaps } of keys)
-    for (const cap of refusedCaps.length === 0 ? [null] : refusedCaps)
-      watch.note({ accountId: key.accountId, key }, 1n, lossNanousd, cap);
 }
