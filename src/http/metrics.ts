@@ -36,8 +36,8 @@ export interface MetricSources {
 export type MetricsPart = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
 export interface MetricsTerms {
-  /** Whether they are added to those of another worker, which has the metrics of the process and of the store. */
-  readonly isPart?: boolean;
+  /** Whether they include the metrics of the process and of the store; those of other workers are added to them. */
+  readonly isFirstWorker?: boolean;
 }
 
 const CALL_SECONDS = [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300];
@@ -70,10 +70,10 @@ export class Metrics {
   readonly #payers: PayerMetrics;
   readonly #signIns: Counter<'outcome'>;
 
-  constructor(sources: MetricSources, { isPart = false }: MetricsTerms = {}) {
+  constructor(sources: MetricSources, { isFirstWorker = true }: MetricsTerms = {}) {
     const registers = [this.#registry];
     this.#otherWorkers = sources.otherWorkers;
-    if (!isPart) this.#gaugeStore(sources);
+    if (isFirstWorker) this.#gaugeStore(sources);
     this.hosts = new HostMetrics(this.#registry, sources.hosts);
     const counter = (name: string, help: string, ...labelNames: string[]) =>
       new CounterTally({ name, help, labelNames, registry: this.#registry });

@@ -21,13 +21,13 @@ interface CallCaches {
 
 /** What grows with calls in one worker. Tables and connections that workers share are reported by the first one. */
 export function addCallCaches(parts: CallParts, own: CallCaches): void {
-  const { caches, state, terms, books, isPart } = parts;
+  const { caches, state, terms, books, isFirstWorker } = parts;
   const { metrics, refusals, entrusted, countTokens, connectionLimit } = own;
   const { loadLimits, store } = terms.config;
-  if (!isPart) caches.addAll(() => tableSizes(state));
-  if (!isPart) caches.add('client_connections', loadLimits.connections, () => connectionLimit.taken);
+  if (isFirstWorker) caches.addAll(() => tableSizes(state));
+  if (isFirstWorker) caches.add('client_connections', loadLimits.connections, () => connectionLimit.taken);
   // The workers share one writer of SQLite; on PostgreSQL each has caches of its own.
-  if (!isPart || store !== null) caches.addAll(() => books.store.cacheSizes());
+  if (isFirstWorker || store !== null) caches.addAll(() => books.store.cacheSizes());
   caches.addAll(() => countTokens.sizes());
   caches.addAll(() => refusals.sizes());
   caches.addAll(() => hostSizes(parts));

@@ -114,7 +114,7 @@ interface OwnSources {
   lagMs(): number;
 }
 
-/** Connections and bodies are counted for all workers together, so only one of them reports these. */
+/** Connections and bodies are counted for all workers together, so only the first one reports these. */
 function metricSources({ terms, books, egress, health, tracing, ...parts }: CallParts, own: OwnSources): MetricSources {
   const { config, clock, log } = terms;
   const { shutdown, connectionLimit, bodyMemory, timerErrors, lagMs } = own;
@@ -123,9 +123,9 @@ function metricSources({ terms, books, egress, health, tracing, ...parts }: Call
     callsUnderWay: () => shutdown.callsUnderWay,
     ledgerDepth: () => ledger.depth,
     hostConnections: () => egress.openConnections,
-    clientConnections: () => (parts.isPart ? 0 : connectionLimit.taken),
+    clientConnections: () => (parts.isFirstWorker ? connectionLimit.taken : 0),
     clientConnectionsClosed: () => connectionLimit.closed,
-    bodyBytes: () => (parts.isPart ? 0 : bodyMemory.bytes),
+    bodyBytes: () => (parts.isFirstWorker ? bodyMemory.bytes : 0),
     timerErrors,
     eventLoopLagMs: lagMs,
     hosts: () => health.report(),

@@ -1,25 +1,16 @@
-import type { Config } from '../config/config.ts';
 import type { MasterKeys } from '../custody/seal.ts';
 import type { ExchangeRecord } from '../gateway/exchange-record.ts';
-import type { PricedCatalog } from '../gateway/gateway.ts';
-import type { HostDirectory } from '../hosts/directory.ts';
 import type { HostsHealth } from '../hosts/hosts-health.ts';
 import type { MetricSources } from '../http/metrics.ts';
 import type { Caches } from '../kit/caches.ts';
 import type { Books } from './books.ts';
 import type { HostSenders } from './host-senders.ts';
+import type { InForce } from './in-force.ts';
 import type { StartTerms } from './start-terms.ts';
 import type { Tracing } from './trace-exporter.ts';
 import type { ThreadState } from './workers/thread-state.ts';
 
-/** What a reload replaces. */
-export interface InForce {
-  /** Settings that need a restart are those of the start, whatever it says. */
-  config: Config;
-  prices: PricedCatalog;
-  hosts: HostDirectory;
-}
-
+/** What the services of calls are built from, in one worker. */
 export interface CallParts {
   readonly terms: Omit<StartTerms, 'onFatal' | 'hosts'>;
   readonly books: Pick<Books, 'store' | 'ids' | 'ledger'>;
@@ -30,8 +21,8 @@ export interface CallParts {
   readonly state: ThreadState;
   /** As another worker has read them; absent: this one reads them. */
   readonly masterKeys?: MasterKeys;
-  /** Whether another worker has the metrics of the process. */
-  readonly isPart: boolean;
+  /** Whether this worker reports what the workers have together. */
+  readonly isFirstWorker: boolean;
   readonly otherWorkers?: MetricSources['otherWorkers'];
   readonly caches: Caches;
   /** Called once per call, for alerts. */

@@ -14,11 +14,11 @@ export interface Core extends CallCore {
   readonly live: LiveServices;
 }
 
-export function buildCore(parts: Omit<CallParts, 'isPart' | 'notePayer' | 'caches'>): Core {
+export function buildCore(parts: Omit<CallParts, 'isFirstWorker' | 'notePayer' | 'caches'>): Core {
   const { config, clock, log } = parts.terms;
   const { books, health } = parts;
   const notePayer: CallParts['notePayer'] = (record) => notices.alerts.observe(record);
-  const core = buildCallCore({ ...parts, isPart: false, caches: new Caches(), notePayer });
+  const core = buildCallCore({ ...parts, isFirstWorker: true, caches: new Caches(), notePayer });
   const { entrusted, metrics } = core;
   const notices = openNotices({ config, books, entrusted, clock, log, health, metrics: metrics.notices });
   const live = liveServices({

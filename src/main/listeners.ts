@@ -1,11 +1,9 @@
 import type { Server } from 'node:http';
-import { authenticate } from '../accounts/authenticate.ts';
 import type { Config } from '../config/config.ts';
 import type { AuditTerms } from '../http/caller-audit.ts';
 import { openControlSocket, type RunVerb } from '../http/control-socket.ts';
 import { healthAnswers, metricsAnswer } from '../http/health.ts';
 import { buildOperations, type OperationsAnswers } from '../http/operations.ts';
-import { buildServer } from '../http/server.ts';
 import { clientAddress, trustedProxies } from '../http1/client-address.ts';
 import { ConnectionLimit } from '../http1/connection-limit.ts';
 import type { HttpServer } from '../http1/server.ts';
@@ -13,6 +11,7 @@ import { openAll } from '../kit/cleanup.ts';
 import { LIMITS } from '../limits.ts';
 import { commandLine } from '../operator/actor.ts';
 import type { OperatorServices } from '../operator/operator.ts';
+import { callersServer } from './callers-server.ts';
 import { closeListener, closeServer, drain, giveNotice } from './drain.ts';
 import { HTTP_SERVERS } from './http-servers.ts';
 import { type Management, openManagement } from './manage.ts';
@@ -44,7 +43,7 @@ export async function openListeners(parts: ServedParts, socketPath: string | nul
   let listening: Addresses | null = null;
   const management = managementOf(parts, stopping, () => listening);
   parts.gate.page = management.page;
-  const server = await callersServer(parts, stopping, management, config.hosted ? new Map(health) : all);
+  const server = await firstServer(parts, stopping, management, config.hosted ? new Map(health) : all);
   const operations = config.hosted ? operationsServer(config, all) : null;
   let control: Server | null = null;
   const close = async (): Promise<void> => {
@@ -79,10 +78,14 @@ function managementOf(parts: ServedParts, stopping: Stopping, addresses: () => A
   const { config, log, clock } = terms;
   return openManagement({
     config,
-    ...{ store: books.store, clock, ids: books.ids, log },
+    store: books.store,
+    clock,
+    ids: books.ids,
+    log,
     servicesFor: (actor) => ({ ...operatorServices(parts, addresses() ?? NOWHERE), actor }),
     url: () => addresses()?.manageUrl ?? null,
-    ...{ connectionLimit: core.connectionLimit, caches: core.caches },
+    connectionLimit: core.connectionLimit,
+    caches: core.caches,
     countSignIn: (outcome) => core.metrics.signIn(outcome),
     draining: () => stopping.hasBegun,
     findKey: (id) => gate.directory.findById(id),
@@ -91,32 +94,27 @@ function managementOf(parts: ServedParts, stopping: Stopping, addresses: () => A
 
 const NOWHERE: Addresses = { url: '', manageUrl: '', startedMs: 0 };
 
-async function callersServer(
+async function firstServer(
   { terms, books, core, gate, jobs, signer, workers }: ServedParts,
   stopping: Stopping,
   management: Management,
   operations: OperationsAnswers,
 ): Promise<HttpServer> {
   const { config, log, clock } = terms;
-  const { gateway } = core;
   const isTrusted = trustedProxies(config.trustedProxies);
   const auditTerms: AuditTerms = { clock, ids: books.ids, clientAddress: (...by) => clientAddress(...by, isTrusted) };
   const webhooks = { ...core.webhooks, ...auditTerms };
-  return buildServer({
-    createHttpServer: await workers.serverOf(HTTP_SERVERS[config.transport]),
-    gateway,
-    routes: routeTable({ gateway, ledger: books.ledger, signer, webhooks, jobs: jobs.jobs }),
-    operations,
-    authenticate: (request) => authenticate(request, gate),
-    turnAway: core.guards.turnAway,
-    guard: { local: !config.hosted, allowedHosts: config.allowedHosts, allowedOrigins: config.origins },
-    manage: management.onCallersPort,
-    timeouts: config.limits,
-    connectionLimit: core.connectionLimit,
-    bodyMemory: core.bodyMemory,
-    log,
-    draining: () => stopping.hasBegun,
-  });
+  const { ledger } = books;
+  return callersServer(
+    { config, log, core, gate },
+    {
+      createHttpServer: await workers.serverOf(HTTP_SERVERS[config.transport]),
+      routes: routeTable({ gateway: core.gateway, ledger, signer, webhooks, jobs: jobs.jobs }),
+      operations,
+      manage: management.onCallersPort,
+      draining: () => stopping.hasBegun,
+    },
+  );
 }
 
 /** Loaded on demand, as the management API is: most requests are calls. */

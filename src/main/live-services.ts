@@ -7,8 +7,8 @@ import type { HostsHealth } from '../hosts/hosts-health.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { LiveServices } from '../operator/live.ts';
 import { VerifyTask } from '../operator/verify-task.ts';
-import type { InForce } from './call-parts.ts';
 import { freeBytes } from './disk-space.ts';
+import type { InForce } from './in-force.ts';
 
 export interface LiveParts {
   /** As it was at the start. */

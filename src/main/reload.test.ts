@@ -11,8 +11,8 @@ import { HostsHealth } from '../hosts/hosts-health.ts';
 import { HOST_ROWS } from '../hosts/rows.ts';
 import { ManualClock } from '../kit/clock.ts';
 import type { Store } from '../store/store.ts';
-import type { InForce } from './call-parts.ts';
-import { type OtherWorkers, Reloads } from './reload.ts';
+import type { InForce } from './in-force.ts';
+import { type OtherWorkers, reload } from './reload.ts';
 
 let folder: string;
 let config: Config;
@@ -28,35 +28,34 @@ afterEach(() => rmSync(folder, { recursive: true }));
 /** The names of the hosts whose connections the last reload kept. */
 let kept: string[] | null = null;
 
-function open(others: OtherWorkers): Reloads {
+function reloadWith(others: OtherWorkers, hosts: readonly ConfiguredHost[]): Promise<void> {
   const store = { registerPrices: async () => 1 } as unknown as Store;
   const health = new HostsHealth(config.health, new ManualClock(), () => undefined);
   const egress = {
     senderFor: () => ({}) as Sender,
-    keepOnly: (hosts: readonly Pick<ConfiguredHost, 'row'>[]) => {
-      kept = hosts.map(({ row }) => row.name);
+    keepOnly: (used: readonly Pick<ConfiguredHost, 'row'>[]) => {
+      kept = used.map(({ row }) => row.name);
     },
   };
-  return new Reloads({ store, keyring, inForce: {} as InForce, egress, health }, others);
+  return reload({ store, keyring, inForce: {} as InForce, egress, health }, others, { config, hosts });
 }
 
 test('a master key that is added while a reload is being prepared stays in use in every worker', async () => {
   let usedByOthers: MasterKeys | null = null;
-  const reloads = open({
+  const others = {
     prepareReload: async () => keyring.addKey(),
-    finishReload: async (keys) => {
+    finishReload: async (keys: MasterKeys) => {
       usedByOthers = keys;
     },
-  });
-  await reloads.reload({ config, hosts: [] });
+  };
+  await reloadWith(others, []);
   expect(keyring.sealer.keyIds).toHaveLength(2);
   expect(usedByOthers).toEqual(keyring.sealer.keys);
 });
 
 test('a reload keeps connections only to the hosts that it brings', async () => {
-  const reloads = open({ prepareReload: async () => undefined, finishReload: async () => undefined });
   const row = HOST_ROWS.find(({ baseUrl }) => baseUrl !== '')!;
   const host = { row, key: null, keySource: null, local: false, models: [] };
-  await reloads.reload({ config, hosts: [host] });
+  await reloadWith({ prepareReload: async () => undefined, finishReload: async () => undefined }, [host]);
   expect(kept).toEqual([row.name]);
 });

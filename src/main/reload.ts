@@ -1,11 +1,9 @@
 import type { MasterKeyring } from '../custody/keyring.ts';
 import type { MasterKeys } from '../custody/seal.ts';
-import { HostDirectory } from '../hosts/directory.ts';
-import type { ConfiguredHost } from '../hosts/host.ts';
 import type { HostsHealth } from '../hosts/hosts-health.ts';
 import type { Store } from '../store/store.ts';
-import type { InForce } from './call-parts.ts';
 import type { HostSenders } from './host-senders.ts';
+import { directoryOf, type InForce } from './in-force.ts';
 import { refuseLostKey } from './lost-key.ts';
 import { catalogFor, rememberPrices } from './prices.ts';
 import type { Settings } from './workers/messages.ts';
@@ -30,35 +28,18 @@ export interface OtherWorkers {
   finishReload(keys: MasterKeys): Promise<void>;
 }
 
-/** Reloads, one after the other. New settings take effect in every worker, or in none. */
-export class Reloads {
-  readonly #parts: ReloadParts;
-  readonly #others: OtherWorkers;
-  #last: Promise<void> = Promise.resolve();
-
-  constructor(parts: ReloadParts, others: OtherWorkers) {
-    this.#parts = parts;
-    this.#others = others;
-  }
-
-  reload(settings: Settings): Promise<void> {
-    const reloaded = this.#last.then(() => this.#reload(settings));
-    this.#last = reloaded.catch(() => undefined);
-    return reloaded;
-  }
-
-  async #reload(settings: Settings): Promise<void> {
-    const { keyring, store } = this.#parts;
-    const { masterKey } = settings.config;
-    if (keyring.wouldMakeKeys(masterKey)) await refuseLostKey(masterKey, store);
-    const use = await prepareReload(this.#parts, settings);
-    await this.#others.prepareReload(settings);
-    // Read once for all workers: a command could print other keys the second time. And read last: an operator may have
-    // rotated the keys meanwhile.
-    const keys = keyring.read(masterKey);
-    use(keys);
-    await this.#others.finishReload(keys);
-  }
+/** New settings take effect in every worker, or in none. The next reload may begin when this one has ended. */
+export async function reload(parts: ReloadParts, others: OtherWorkers, settings: Settings): Promise<void> {
+  const { keyring, store } = parts;
+  const { masterKey } = settings.config;
+  if (keyring.wouldMakeKeys(masterKey)) await refuseLostKey(masterKey, store);
+  const use = await prepareReload(parts, settings);
+  await others.prepareReload(settings);
+  // Read once for all workers: a command could print other keys the second time. And read last: an operator may have
+  // rotated the keys meanwhile.
+  const keys = keyring.read(masterKey);
+  use(keys);
+  await others.finishReload(keys);
 }
 
 /** Does what can fail in a worker, and changes nothing yet. */
@@ -74,12 +55,4 @@ export async function prepareReload(
     inForce.hosts = directoryOf(hosts, egress, health);
     egress.keepOnly(hosts);
   };
-}
-
-export function directoryOf(
-  hosts: readonly ConfiguredHost[],
-  egress: Pick<HostSenders, 'senderFor'>,
-  health: HostsHealth,
-): HostDirectory {
-  return new HostDirectory(hosts, (host) => egress.senderFor(host), health);
 }

@@ -1,5 +1,4 @@
 import { ensureLocalAccount } from '../accounts/accounts.ts';
-import { KeyDirectory } from '../accounts/key-directory.ts';
 import type { AlertWatch } from '../alerts/watch.ts';
 import type { Config } from '../config/config.ts';
 import type { Gateway, PricedCatalog } from '../gateway/gateway.ts';
@@ -14,22 +13,21 @@ import { refusingFaults } from '../store/sqlite/faults.ts';
 import { StoreVanished } from '../store/store.ts';
 import { keepBooks } from './bookkeeping.ts';
 import { type Books, controlSocketPath, openBooks } from './books.ts';
-import type { InForce } from './call-parts.ts';
 import { ENDPOINTS } from './call-routes.ts';
 import { buildCore, type Core } from './core.ts';
-import { forgetCallers } from './forget-callers.ts';
+import { openGate } from './gate.ts';
 import { tellHostEvent } from './host-events.ts';
 import { HostSenders } from './host-senders.ts';
+import { openInForce } from './in-force.ts';
 import { logInstanceEvent } from './instance-events.ts';
 import { type OpenJobs, openJobs } from './jobs.ts';
 import { openListeners } from './listeners.ts';
 import { logTrouble } from './log-trouble.ts';
 import { refuseLostKey } from './lost-key.ts';
-import { catalogFor, rememberPrices } from './prices.ts';
 import { addProcessCaches } from './process-caches.ts';
-import { directoryOf, Reloads } from './reload.ts';
+import { reload } from './reload.ts';
 import { inSameFolder } from './restart-settings.ts';
-import type { AuthGate, ServedParts } from './served-parts.ts';
+import type { ServedParts } from './served-parts.ts';
 import { shareRequests } from './share-requests.ts';
 import { openSigner } from './signing.ts';
 import type { StartTerms } from './start-terms.ts';
@@ -52,7 +50,7 @@ export interface Running {
   readonly bodyMemory: BodyMemory;
   readonly alerts: AlertWatch;
   readonly voidedHolds: number;
-  /** Takes the prices, models and hosts of a changed config; running calls keep theirs. */
+  /** Takes the prices, models and hosts of a changed config; running calls keep theirs. One reload at a time. */
   reload(config: Config, hosts: readonly ConfiguredHost[]): Promise<void>;
   /** Stops admitting calls, lets running ones finish within the limit, and closes the store. */
   stop(): Promise<void>;
@@ -107,11 +105,7 @@ async function serveBooks(
     (event) => tellHostEvent(event, terms.log, core.metrics.hosts),
     (news) => workers.share(news),
   );
-  const inForce: InForce = {
-    config,
-    prices: await rememberPrices(books.store, catalogFor(config, terms.hosts)),
-    hosts: directoryOf(terms.hosts, egress, health),
-  };
+  const inForce = await openInForce(terms, books.store, egress, health);
   const tracing = await openTracing(terms);
   cleanup.add(async () => tracing?.close());
   const core = buildCore({ terms, books, inForce, egress, health, tracing, ...workers.partsOfCore });
@@ -120,16 +114,11 @@ async function serveBooks(
   cleanup.add(() => core.close());
   cleanup.add(() => core.webhooks.deliverer.stop());
   cleanup.add(() => core.alerts.watch.stop());
-  const gate = await openGate(terms, books, core.caches, cleanup);
+  const localAccountId = config.hosted ? null : (await ensureLocalAccount({ ...books, clock })).id;
+  const gate = await openGate({ ...terms, books, caches: core.caches, cleanup }, localAccountId);
   cleanup.add(() => workers.end());
-  const masterKeys = keyring.sealer.keys;
-  await workers.start(terms, {
-    books,
-    health,
-    alerts: core.alerts.watch,
-    localAccountId: gate.localAccountId,
-    masterKeys,
-  });
+  const { keys: masterKeys } = keyring.sealer;
+  await workers.start(terms, { books, health, alerts: core.alerts.watch, localAccountId, masterKeys });
   const jobs = jobsOf(terms, books, core, callsPerHost);
   // After the listeners have drained: what a job writes at its end comes before the store is closed.
   cleanup.add(() => jobs.idle());
@@ -141,7 +130,7 @@ async function serveBooks(
   refuseOwnPorts(parts, Object.values(urls).flatMap(portOf));
   books.announce(urls.url, terms.config.hosted);
   startBackground(parts, cleanup);
-  const reloads = new Reloads({ store: books.store, keyring, inForce, egress, health }, workers);
+  const reloadParts = { store: books.store, keyring, inForce, egress, health };
   return {
     ...urls,
     get catalog() {
@@ -154,22 +143,9 @@ async function serveBooks(
     bodyMemory: core.bodyMemory,
     alerts: core.alerts.watch,
     voidedHolds: books.voidedHolds,
-    reload: (changed, hosts) => reloads.reload({ config: inSameFolder(config, changed), hosts }),
+    reload: (changed, hosts) => reload(reloadParts, workers, { config: inSameFolder(config, changed), hosts }),
     stop: () => cleanup.run(),
   };
-}
-
-/** Whom the callers' port lets in: the keys of the ledger, and in local mode everybody, on the local account. */
-async function openGate(terms: StartTerms, books: Books, caches: Core['caches'], cleanup: Cleanup): Promise<AuthGate> {
-  const { config, clock } = terms;
-  const directory = new KeyDirectory(books.store, clock);
-  cleanup.add(() => directory.stop());
-  await directory.start();
-  caches.addAll(() => directory.sizes());
-  const localAccountId = config.hosted ? null : (await ensureLocalAccount({ ...books, clock })).id;
-  const gate: AuthGate = { directory, localAccountId, page: null };
-  books.onReplaced(() => forgetCallers(terms, books, gate));
-  return gate;
 }
 
 /** Callers may not name the gateway itself as their deployment. */
@@ -206,7 +182,12 @@ async function raiseIds(books: Books, workers: Workers): Promise<void> {
 function jobsOf({ config, log }: StartTerms, books: Books, core: Core, callsPerHost: number): OpenJobs {
   const settings = { jobs: config.jobs, limits: { ...config.limits, callsPerHost } };
   return openJobs({
-    ...{ config: settings, log, books, gateway: core.gateway, endpoints: ENDPOINTS, webhooks: core.webhooks },
+    config: settings,
+    log,
+    books,
+    gateway: core.gateway,
+    endpoints: ENDPOINTS,
+    webhooks: core.webhooks,
     findKey: (id) => books.store.findKey(id),
     isBusy: (running) => needWholeProcess(core, running),
     onEnded: (ended) => core.metrics.jobs.ended(ended),

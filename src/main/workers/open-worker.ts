@@ -1,10 +1,7 @@
-import { authenticate, type Gate } from '../../accounts/authenticate.ts';
 import { KEY_CHOICE } from '../../accounts/authenticate-page.ts';
-import { KeyDirectory } from '../../accounts/key-directory.ts';
 import type { Config } from '../../config/config.ts';
 import { HostsHealth } from '../../hosts/hosts-health.ts';
 import { pathOf, Router } from '../../http/router.ts';
-import { buildServer } from '../../http/server.ts';
 import type { CreateHttpServer, HttpServer } from '../../http1/server.ts';
 import { Caches } from '../../kit/caches.ts';
 import { type Cleanup, openAll } from '../../kit/cleanup.ts';
@@ -14,17 +11,17 @@ import { LIMITS } from '../../limits.ts';
 import { StoreVanished } from '../../store/store.ts';
 import { type Books, joinBooks, openBooks } from '../books.ts';
 import { buildCallCore, type CallCore } from '../call-core.ts';
-import type { InForce } from '../call-parts.ts';
 import { callRoutes } from '../call-routes.ts';
+import { callersServer } from '../callers-server.ts';
 import { drain } from '../drain.ts';
-import { forgetCallers } from '../forget-callers.ts';
+import { openGate } from '../gate.ts';
 import { tellHostEvent } from '../host-events.ts';
 import { HostSenders } from '../host-senders.ts';
 import { HTTP_SERVERS } from '../http-servers.ts';
+import { openInForce } from '../in-force.ts';
 import { logInstanceEvent } from '../instance-events.ts';
 import { logTrouble } from '../log-trouble.ts';
-import { catalogFor, rememberPrices } from '../prices.ts';
-import { directoryOf, prepareReload, type ReloadParts, type UseSettings } from '../reload.ts';
+import { prepareReload, type ReloadParts, type UseSettings } from '../reload.ts';
 import { openTracing } from '../trace-exporter.ts';
 import { Forwarder } from './forward-request.ts';
 import { LineRelay } from './line-relay.ts';
@@ -84,17 +81,13 @@ async function serveCalls(parts: WorkerParts): Promise<OpenWorker> {
     (event) => tellHostEvent(event, log, core.metrics.hosts),
     (news) => report({ kind: 'news', news }),
   );
-  const inForce: InForce = {
-    config,
-    prices: await rememberPrices(books.store, catalogFor(config, parts.hosts)),
-    hosts: directoryOf(parts.hosts, egress, health),
-  };
+  const inForce = await openInForce(parts, books.store, egress, health);
   const tracing = await openTracing({ config, clock, log });
   cleanup.add(async () => tracing?.close());
   const payers = new PayerRelay(clock, (paid) => report({ kind: 'payers', payers: paid }));
   cleanup.add(() => payers.flush());
   const { masterKeys } = terms;
-  const shared = { isPart: true, state: threadState(terms.memory, terms.worker), masterKeys };
+  const shared = { isFirstWorker: false, state: threadState(terms.memory, terms.worker), masterKeys };
   const caches = new Caches();
   caches.add('changed_payers', 2 * LIMITS.alertChangesMax, () => payers.waiting);
   const call = { books, inForce, egress, health, tracing, caches, ...shared };
@@ -119,33 +112,19 @@ async function openPort(
   { terms, config, clock, log, books, cleanup }: WorkerParts,
   core: CallCore,
 ): Promise<CallersPort> {
-  const directory = new KeyDirectory(books.store, clock);
-  cleanup.add(() => directory.stop());
-  await directory.start();
-  core.caches.addAll(() => directory.sizes());
-  const gate: Gate & { localAccountId: bigint | null; directory: KeyDirectory } = {
-    directory,
-    localAccountId: terms.localAccountId,
-    page: null,
-  };
-  books.onReplaced(() => forgetCallers({ config, clock, log }, books, gate));
+  const gate = await openGate({ config, clock, log, books, caches: core.caches, cleanup }, terms.localAccountId);
   const forwarder = new Forwarder(terms.forwarding);
   let draining = false;
-  const server = buildServer({
-    createHttpServer: forwardingOthers(HTTP_SERVERS[config.transport], forwarder),
-    gateway: core.gateway,
-    routes: callRoutes(),
-    operations: new Map(),
-    authenticate: (request) => authenticate(request, gate),
-    turnAway: core.guards.turnAway,
-    guard: { local: !config.hosted, allowedHosts: config.allowedHosts, allowedOrigins: config.origins },
-    manage: null,
-    timeouts: config.limits,
-    connectionLimit: core.connectionLimit,
-    bodyMemory: core.bodyMemory,
-    log,
-    draining: () => draining,
-  });
+  const server = callersServer(
+    { config, log, core, gate },
+    {
+      createHttpServer: forwardingOthers(HTTP_SERVERS[config.transport], forwarder),
+      routes: callRoutes(),
+      operations: new Map(),
+      manage: null,
+      draining: () => draining,
+    },
+  );
   return {
     server,
     callsElsewhere: forwarder.calls,
