@@ -1,6 +1,10 @@
 import { Command } from 'commander';
 import type { ExitCode } from './exit-codes.ts';
 import type { Session } from './session.ts';
+import { StrictCommand } from './strict-command.ts';
+
+/** Its flags, like `--name <text>`, and what it means. If a list is typed several times, all its values count. */
+export type OptionSpec = readonly [flags: string, meaning: string, kind?: 'list'];
 
 export type Options = Readonly<Record<string, string | boolean | undefined>>;
 
@@ -9,7 +13,7 @@ export interface CommandSpec {
   /** With its arguments, like `credit <account> [amount]`. */
   readonly name: string;
   readonly summary: string;
-  readonly options?: readonly (readonly [flags: string, meaning: string])[];
+  readonly options?: readonly OptionSpec[];
   readonly examples: readonly string[];
   run(session: Session, args: readonly string[], options: Options): Promise<ExitCode | number>;
 }
@@ -23,24 +27,12 @@ export interface CommandGroup {
 
 export type AnyCommand = CommandSpec | CommandGroup;
 
-const COMMON_OPTIONS = [
+const COMMON_OPTIONS: readonly OptionSpec[] = [
   ['--data <dir>', 'data folder, which holds the ledger'],
   ['--store <url>', 'PostgreSQL database that holds the ledger instead'],
   ['--config <file>', 'config file, instead of ./tollgate.config.json'],
   ['--json', 'print JSON'],
-] as const;
-
-/** Flags whose value is a list. If one is typed several times, all its values count. */
-const LIST_FLAGS = new Set([
-  '--allow',
-  '--allowed-hosts',
-  '--by',
-  '--deny',
-  '--events',
-  '--models',
-  '--origins',
-  '--trusted-proxies',
-]);
+];
 
 function together(value: string, earlier: string | undefined): string {
   return earlier === undefined ? value : `${earlier},${value}`;
@@ -50,10 +42,10 @@ export type Perform = (spec: CommandSpec, command: Command, args: readonly strin
 
 export function buildCommand(spec: CommandSpec, perform: Perform): Command {
   const [name = '', ...args] = spec.name.split(' ');
-  const command = new Command(name).description(spec.summary).helpCommand(false);
+  const command = new StrictCommand(name).description(spec.summary).helpCommand(false);
   for (const arg of args) command.argument(arg);
-  for (const [flags, meaning] of [...(spec.options ?? []), ...COMMON_OPTIONS]) {
-    if (LIST_FLAGS.has(flags.split(' ', 1)[0]!)) command.option<string>(flags, meaning, together);
+  for (const [flags, meaning, kind] of [...(spec.options ?? []), ...COMMON_OPTIONS]) {
+    if (kind === 'list') command.option<string>(flags, meaning, together);
     else command.option(flags, meaning);
   }
   command.addHelpText(

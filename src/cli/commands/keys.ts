@@ -41,7 +41,7 @@ const TERMS = [
   ['--max-cost <usd>', 'most that one call with the key may cost, in dollars'],
   ['--note <text>', 'a note, shown with the key'],
   ['--expires <when>', 'a date like 2027-01-31, or a duration like 30d'],
-  ['--models <ids>', 'the only models the key may use, separated by commas'],
+  ['--models <ids>', 'the only models the key may use, separated by commas', 'list'],
   [
     '--on-unsupported <choice>',
     `what happens to fields that the model's host does not support: ${ON_UNSUPPORTED.join(' or ')}; requests may choose otherwise`,
@@ -54,8 +54,9 @@ const PERMISSION_OPTIONS = KEY_PERMISSIONS.map(permissionOption);
 const ALLOW = [
   '--allow <permissions>',
   `what the key may do besides calling models, separated by commas: ${PERMISSION_OPTIONS.join(', ')}`,
+  'list',
 ] as const;
-const DENY = ['--deny <permissions>', 'permissions to take away from the key'] as const;
+const DENY = ['--deny <permissions>', 'permissions to take away from the key', 'list'] as const;
 
 const mintCommand: CommandSpec = {
   name: 'mint',
@@ -293,10 +294,18 @@ function readTerms(session: Session, options: Options): Terms {
     ...(typeof expires === 'string' && {
       expires_at: expires === 'never' ? null : readExpiry(expires, '--expires', { ...EXPIRY, clock }),
     }),
-    ...(typeof models === 'string' && { models: models === 'all' ? null : readList(models) }),
+    ...(typeof models === 'string' && { models: readModels(models) }),
     ...(typeof onUnsupported === 'string' && { on_unsupported: readOnUnsupported(onUnsupported) }),
     ...readPermissions(options, 'allow'),
   };
+}
+
+/** Null allows all models. */
+function readModels(text: string): string[] | null {
+  const models = readList(text);
+  if (!models.includes('all')) return models;
+  if (models.every((model) => model === 'all')) return null;
+  throw usageFailure('--models must be "all" or a list of models, not both.');
 }
 
 function readPermissions<Name extends 'allow' | 'deny'>(

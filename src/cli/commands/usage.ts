@@ -13,7 +13,7 @@ export const usageCommand: CommandSpec = {
   options: [
     ['--since <when>', 'a date like 2027-01-31, or a duration like 24h (30d)'],
     ['--until <when>', 'a date or a duration (now)'],
-    ['--by <groups>', 'a list of account, key, person, model, route, host, and chain or label:<name>'],
+    ['--by <groups>', 'a list of account, key, person, model, route, host, and chain or label:<name>', 'list'],
     ['--bucket <bucket>', 'hour, day, week, month or none'],
     ['--account <account>', 'only calls of this account'],
     ['--key <key>', 'only calls of this key'],

@@ -18,7 +18,7 @@ const SAVE_SECRET = 'Save the secret now: it is not shown again. Receivers verif
 const addCommand: CommandSpec = {
   name: 'add <name> <url>',
   summary: 'add a webhook and print its secret, once, on stdout; changes URL and events if the name is known',
-  options: [ACCOUNT_OPTION, ['--events <types>', 'events to send, separated by commas (all)']],
+  options: [ACCOUNT_OPTION, ['--events <types>', 'events to send, separated by commas (all)', 'list']],
   examples: [
     'tollgate webhooks add pager https://hooks.example.com/tollgate',
     "tollgate webhooks add billing https://hooks.example.com/t --account ada --events 'alert.*'",
