@@ -1,10 +1,13 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ManualClock } from '../src/kit/clock.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 
-let template: Promise<string> | null = null;
+/** The content of each file. In memory, because a process that runs tests is killed at the end and could remove no folder. */
+type Template = ReadonlyMap<string, Buffer>;
+
+let template: Promise<Template> | null = null;
 
 /**
  * Puts the files of a ledger that nobody has used yet into a folder. Creating their tables would take three quarters of
@@ -12,13 +15,17 @@ let template: Promise<string> | null = null;
  */
 export async function copyEmptyLedger(folder: string): Promise<void> {
   template ??= createTemplate();
-  cpSync(await template, folder, { recursive: true });
+  mkdirSync(folder, { recursive: true });
+  for (const [name, content] of await template) writeFileSync(join(folder, name), content, { mode: 0o600 });
 }
 
-async function createTemplate(): Promise<string> {
+async function createTemplate(): Promise<Template> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-empty-'));
-  process.once('exit', () => rmSync(folder, { recursive: true }));
-  const store = await openSqliteStore({ folder, clock: new ManualClock(), threads: false });
-  await store.close();
-  return folder;
+  try {
+    const store = await openSqliteStore({ folder, clock: new ManualClock(), threads: false });
+    await store.close();
+    return new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))]));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
