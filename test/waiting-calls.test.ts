@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ManualClock } from '../src/kit/clock.ts';
-import { type Harness, startHarness } from './harness.ts';
+import { type Harness, type MintedKey, startHarness } from './harness.ts';
 import { StreamClient } from './stream-client.ts';
 import { TRANSPORTS } from './transports.ts';
 import { manyTurns, until } from './until.ts';
@@ -53,6 +53,31 @@ describe.each(HOSTS)('a call that waits for a host to %s, over the %s transport'
     await first.end();
     await manyTurns();
     expect(harness.sim.calls).toHaveLength(1);
+  });
+
+  test('does not wait for all the calls of another account that came before it', async () => {
+    const [many, one] = [await harness.mint(), await harness.mint()];
+    const ask = ({ secret }: MintedKey, content: string): StreamClient => {
+      const body = { ...ASK, messages: [{ role: 'user', content }] };
+      return new StreamClient(harness.url, body, { authorization: `Bearer ${secret}` });
+    };
+    harness.sim.script({ words: 1, gateHead: 'head' }, { times: 1 });
+    const clients = [ask(many, 'many 1')];
+    await harness.sim.waitForGate('head', 1);
+    for (const content of ['many 2', 'many 3', 'many 4', 'one 1']) {
+      const waiting = harness.running.egress.waiting + 1;
+      clients.push(ask(content.startsWith('many') ? many : one, content));
+      await until(() => harness.running.egress.waiting === waiting, 'the call waits for the host');
+    }
+    harness.sim.release('head', 1);
+    for (const client of clients) await client.end();
+    expect(harness.sim.calls.map(({ body }) => /(?:many|one) \d/.exec(JSON.stringify(body))?.[0])).toEqual([
+      'many 1',
+      'many 2',
+      'one 1',
+      'many 3',
+      'many 4',
+    ]);
   });
 
   test.each([ASK, { ...ASK, stream: true }])('costs the operator nothing if it waits too long', async (ask) => {

@@ -1,18 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { GuardedEgress } from '../egress/guarded-egress.ts';
+import type { GuardedEgress, GuardedRequest } from '../egress/guarded-egress.ts';
+import type { AnswerReceiver } from '../egress/sender.ts';
 import { ManualClock } from '../kit/clock.ts';
 import { IdSource } from '../kit/ids.ts';
 import { Secret } from '../kit/secret.ts';
 import { LIMITS } from '../limits.ts';
 import { MemoryStore } from '../store/memory/memory-store.ts';
 import { Custody } from './custody.ts';
+import { PROVIDER_ROWS } from './providers.ts';
 import { MasterSealer, masterKey } from './seal.ts';
 
+const NOBODY: AnswerReceiver = { head: () => {}, data: () => {}, end: () => {}, failed: () => {} };
 const BASE_URL = 'https://resource.example/openai/v1';
 
 /** A custody with a stored key; `meanwhile` runs while the provider is asked about it again. */
-async function custodyWith(meanwhile: (custody: Custody) => Promise<unknown>): Promise<Custody> {
+async function custodyWith(
+  meanwhile: (custody: Custody) => Promise<unknown>,
+  sent: GuardedRequest[] = [],
+): Promise<Custody> {
   const clock = new ManualClock();
   const store = new MemoryStore(clock);
   await store.createAccount({ id: 1n, name: 'acme', kind: 'prepaid', createdMs: 1 });
@@ -21,8 +27,8 @@ async function custodyWith(meanwhile: (custody: Custody) => Promise<unknown>): P
   const egress = {
     vet: async () => url,
     recall: () => url,
-    send: () => {
-      throw new Error('No call is made.');
+    send: (_url: unknown, request: GuardedRequest) => {
+      sent.push(request);
     },
     request: async () => {
       asked += 1;
@@ -45,6 +51,14 @@ test('a key that is removed while it is verified stays removed', async () => {
 test('a key that is replaced while the old one is verified is not put back', async () => {
   const custody = await custodyWith((one) => one.put(1n, 'cloud', new Secret('the-second-key-of-acme-new2'), BASE_URL));
   expect(await custody.verify(1n, 'cloud')).toMatchObject({ lastFour: 'new2', status: 'verified' });
+});
+
+test('a call to a resource is sent for its account, which takes turns with others that wait for the same host', async () => {
+  const sent: GuardedRequest[] = [];
+  const custody = await custodyWith(async () => {}, sent);
+  const resource = await custody.open(1n, PROVIDER_ROWS[0]!);
+  resource?.send('/chat/completions', {}, Buffer.from('{}'), NOBODY);
+  expect(sent).toMatchObject([{ path: '/openai/v1/chat/completions', onBehalfOf: 1n }]);
 });
 
 test('an account has a bounded number of keys verified at a time', async () => {

@@ -168,7 +168,12 @@ export class Custody {
         send: (path, headers, body, receiver) =>
           egress.send(
             url,
-            { path: url.path + path, headers: { ...headers, [provider.keyHeader]: key }, body },
+            {
+              path: url.path + path,
+              headers: { ...headers, [provider.keyHeader]: key },
+              body,
+              onBehalfOf: row.accountId,
+            },
             observe(receiver),
           ),
         hideKey: (text) => text.replaceAll(key, '[key]').replaceAll(JSON.stringify(key).slice(1, -1), '[key]'),

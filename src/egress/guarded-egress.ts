@@ -40,6 +40,8 @@ export interface GuardedRequest {
   readonly path?: string;
   readonly headers?: Record<string, string>;
   readonly body?: Buffer;
+  /** The account for which it is sent; absent: the gateway itself. */
+  readonly onBehalfOf?: bigint;
 }
 
 export interface AnswerBounds {
@@ -119,6 +121,7 @@ export class GuardedEgress {
       path: request.path ?? url.path,
       headers: { 'accept-encoding': 'identity', ...request.headers },
       body: request.body ?? null,
+      ...(request.onBehalfOf !== undefined && { onBehalfOf: request.onBehalfOf }),
     };
     const guarded = new UnredirectedAnswer(receiver);
     guarded.control = this.#client.send(outgoing, guarded);

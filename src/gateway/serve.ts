@@ -190,7 +190,7 @@ export function noteOverrun(gateway: Gateway, admitted: Admitted, { host }: Serv
 
 export function attemptTerms(
   { limits, clock, shutdown }: Gateway,
-  { wire, requestId }: Call,
+  { wire, requestId, caller }: Call,
   hostCall: HostCall,
   sink: ClientSink,
   lines: string,
@@ -204,7 +204,7 @@ export function attemptTerms(
     client: wire.client,
     requestId,
     heldSinceMs: null,
-    send: (receiver) => host.send(hostCall.path, headers, body, receiver),
+    send: (receiver) => host.send(hostCall.path, headers, body, receiver, caller.accountId),
     hideKey: (text) => host.hideKey(text),
     onClientGone: host.row.onClientGone,
     sink,

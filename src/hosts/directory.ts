@@ -11,7 +11,13 @@ export type { AnswerReceiver, RequestControl } from '../egress/sender.ts';
 /** A host that can be called, with its address and key. */
 export interface ReadyHost {
   readonly row: HostRow;
-  send(path: string, wireHeaders: WireHeaders, body: Buffer, receiver: AnswerReceiver): RequestControl;
+  send(
+    path: string,
+    wireHeaders: WireHeaders,
+    body: Buffer,
+    receiver: AnswerReceiver,
+    accountId: bigint,
+  ): RequestControl;
   /** Replaces the host's key in a text, because a host may quote it in an error. */
   hideKey(text: string): string;
 }
@@ -87,8 +93,11 @@ function readyHost({ row, key }: ConfiguredHost, sender: Sender): ReadyHost {
   const prefix = url.pathname.replace(/\/$/, '');
   return {
     row,
-    send: (path, wireHeaders, body, receiver) =>
-      sender.send({ origin, path: prefix + path, headers: together(wireHeaders), body }, receiver),
+    send: (path, wireHeaders, body, receiver, accountId) =>
+      sender.send(
+        { origin, path: prefix + path, headers: together(wireHeaders), body, onBehalfOf: accountId },
+        receiver,
+      ),
     hideKey: (text) => (key === null ? text : withoutKey(text, key.reveal())),
   };
 }

@@ -6,6 +6,8 @@ export interface OutgoingRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | null;
+  /** Whom it is sent for: while requests wait for a connection, these take turns. Absent: the gateway itself. */
+  readonly onBehalfOf?: bigint;
 }
 
 /**

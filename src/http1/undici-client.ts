@@ -144,6 +144,7 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, OriginRequest, Req
   readonly #terms: ExchangeTerms;
   readonly #receiver: AnswerReceiver;
   readonly #proxyName: string | null;
+  readonly onBehalfOf: bigint | null;
   /** Where undici has it; null while it waits and after it has ended. */
   #pool: OriginPool | null = null;
   #controller: Dispatcher.DispatchController | null = null;
@@ -164,6 +165,7 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, OriginRequest, Req
     this.#terms = terms;
     this.#receiver = terms.receiver;
     this.#proxyName = terms.proxyName;
+    this.onBehalfOf = terms.request.onBehalfOf ?? null;
   }
 
   dispatchOn(pool: OriginPool): void {

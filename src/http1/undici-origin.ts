@@ -1,11 +1,11 @@
 import type { Pool, ProxyAgent } from 'undici';
-import { stopping, WaitingRequests } from './waiting-requests.ts';
+import { type QueuedRequest, stopping, WaitingRequests } from './waiting-requests.ts';
 
 /** Undici's connections to one origin. */
 export type OriginPool = Pool | ProxyAgent;
 
 /** A request to the origin. It tells when it ends. */
-export interface OriginRequest {
+export interface OriginRequest extends QueuedRequest {
   dispatchOn(pool: OriginPool): void;
   fail(error: Error): void;
 }

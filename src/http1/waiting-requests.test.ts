@@ -16,8 +16,8 @@ describe.each(CLIENTS)(
       connections = open(1);
     }
 
-    function ask(notes: Notes): RequestControl {
-      return connections.send({ origin: host.origin, path: '/v1/x', headers: {}, body: Buffer.from('{}') }, notes);
+    function ask(notes: Notes, onBehalfOf = 1n, path = '/v1/x'): RequestControl {
+      return connections.send({ origin: host.origin, path, headers: {}, body: Buffer.from('{}'), onBehalfOf }, notes);
     }
 
     afterEach(async () => {
@@ -52,6 +52,38 @@ describe.each(CLIENTS)(
       socket.write(OK);
       await last.over.promise;
       expect([order, third.seen, connections.waiting, host.requests.length]).toEqual([['second', 'last'], [], 0, 3]);
+    });
+
+    it('takes turns with those that are sent for others, however many of one wait before it', async () => {
+      const { socket } = await startBusy();
+      const last = new Notes();
+      const waiting = [1n, 1n, 1n, 1n, 2n, 2n, 3n].map((whom, at) => ask(new Notes(), whom, `/of-${whom}/${at}`));
+      ask(last, 1n, '/of-1/last');
+      waiting[2]!.cancel();
+      socket.write(OK);
+      await last.over.promise;
+      expect(host.requests.slice(1).map((request) => request.split(' ')[1])).toEqual([
+        '/of-1/0',
+        '/of-2/4',
+        '/of-3/6',
+        '/of-1/1',
+        '/of-2/5',
+        '/of-1/3',
+        '/of-1/last',
+      ]);
+    });
+
+    it('lets go of whoever has given up all of theirs', async () => {
+      const { socket } = await startBusy();
+      const last = new Notes();
+      const [first, second] = [ask(new Notes(), 1n), ask(new Notes(), 1n)];
+      ask(last, 2n, '/of-2');
+      first.cancel();
+      second.cancel();
+      expect(connections.waiting).toBe(1);
+      socket.write(OK);
+      await last.over.promise;
+      expect([host.requests.length, connections.waiting]).toEqual([2, 0]);
     });
 
     it.each([

@@ -1,29 +1,53 @@
-/** Requests that wait for a connection, in their order. One that is given up leaves at once: it may be large, and the wait long. */
-export class WaitingRequests<Request> {
-  readonly #requests = new Set<Request>();
+/** A request that may have to wait. */
+export interface QueuedRequest {
+  /** Whom it is sent for; null is the gateway itself. */
+  readonly onBehalfOf: bigint | null;
+}
+
+/**
+ * Requests that wait for a connection. Those for whom they are sent take turns, so that many requests of one do not delay
+ * the others. A request that is given up leaves at once: it may be large, and the wait long.
+ */
+export class WaitingRequests<Request extends QueuedRequest> {
+  /** By whom they are sent for, in the order of turns. None is empty. */
+  readonly #queues = new Map<bigint | null, Set<Request>>();
+  #size = 0;
 
   get size(): number {
-    return this.#requests.size;
+    return this.#size;
   }
 
   add(request: Request): void {
-    this.#requests.add(request);
+    const queue = this.#queues.get(request.onBehalfOf);
+    if (queue === undefined) this.#queues.set(request.onBehalfOf, new Set([request]));
+    else queue.add(request);
+    this.#size++;
   }
 
   forget(request: Request): void {
-    this.#requests.delete(request);
+    const queue = this.#queues.get(request.onBehalfOf);
+    if (queue?.delete(request) !== true) return;
+    this.#size--;
+    if (queue.size === 0) this.#queues.delete(request.onBehalfOf);
   }
 
-  /** The one that has waited longest; it waits no more. */
+  /** The oldest request of the one whose turn it is; it waits no more. */
   next(): Request | undefined {
-    const { value } = this.#requests.values().next();
-    if (value !== undefined) this.#requests.delete(value);
-    return value;
+    // Every call that ends asks, and nearly always none waits.
+    if (this.#size === 0) return undefined;
+    const [onBehalfOf, queue] = this.#queues.entries().next().value!;
+    const request = queue.values().next().value!;
+    queue.delete(request);
+    this.#size--;
+    this.#queues.delete(onBehalfOf);
+    if (queue.size > 0) this.#queues.set(onBehalfOf, queue);
+    return request;
   }
 
   takeAll(): Request[] {
-    const all = [...this.#requests];
-    this.#requests.clear();
+    const all = [...this.#queues.values()].flatMap((queue) => [...queue]);
+    this.#queues.clear();
+    this.#size = 0;
     return all;
   }
 }

@@ -6,7 +6,7 @@ import { LoopTurns } from '../../kit/loop-turns.ts';
 import { LIMITS } from '../../limits.ts';
 import type { AnswerReceiver, RequestControl } from '../client.ts';
 import { sharedReads } from '../shared-reads.ts';
-import type { WaitingRequests } from '../waiting-requests.ts';
+import type { QueuedRequest, WaitingRequests } from '../waiting-requests.ts';
 import { Http1Answer } from './answer.ts';
 import { hasUnreadInput } from './unread-input.ts';
 
@@ -26,9 +26,10 @@ export interface ConnectionTerms {
 }
 
 /** One request, from `send` until its answer has ended. */
-export class HostExchange implements RequestControl {
+export class HostExchange implements RequestControl, QueuedRequest {
   readonly bytes: Buffer;
   readonly receiver: AnswerReceiver;
+  readonly onBehalfOf: bigint | null;
   #connection: HostConnection | null = null;
   /** Where it has waited for a connection, if it had to. */
   #queue: WaitingRequests<HostExchange> | null = null;
@@ -37,9 +38,10 @@ export class HostExchange implements RequestControl {
   arrived = false;
   sentTwice = false;
 
-  constructor(bytes: Buffer, receiver: AnswerReceiver) {
+  constructor(bytes: Buffer, receiver: AnswerReceiver, onBehalfOf: bigint | null = null) {
     this.bytes = bytes;
     this.receiver = receiver;
+    this.onBehalfOf = onBehalfOf;
   }
 
   get unreached(): boolean {

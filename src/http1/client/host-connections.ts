@@ -28,7 +28,7 @@ export class HostConnections implements Sender {
 
   send(request: OutgoingRequest, receiver: AnswerReceiver): RequestControl {
     try {
-      const exchange = new HostExchange(requestBytes(request), receiver);
+      const exchange = new HostExchange(requestBytes(request), receiver, request.onBehalfOf);
       this.#pool(request.origin).send(exchange);
       return exchange;
     } catch (error) {
