@@ -11,15 +11,13 @@ export const LIMITS = {
   ...WORKER_LIMITS,
   /** Largest request body a caller may send. */
   requestBodyBytesMax: 32 * 1024 * 1024,
-  /** Bytes of all request bodies in memory, from the first byte to the end of the call; of one account's; and of one key's. Results of jobs: the same. */
+  /** Bytes of all request bodies in memory, from the first byte to the end of the call; what one account may take of the memory that others leave; and bytes of one key. Results of jobs: the same. */
   bodiesBytesMax: 512 * 1024 * 1024,
-  bodiesBytesPerAccountMax: 384 * 1024 * 1024,
+  bodiesAccountPercent: 75,
   bodiesBytesPerKeyMax: 128 * 1024 * 1024,
-  /** Bytes of all responses in memory that are arriving or that clients have not read, and of one account's; what is not counted of each. */
+  /** Bytes of all responses in memory that are arriving or that clients have not read; what one account may take of the memory that others leave; what is not counted of each. */
   answersBytesMax: 1024 * 1024 * 1024,
-  answersBytesPerAccountMax: 256 * 1024 * 1024,
-  /** An account may exceed its share while all responses together take no more than this. */
-  answersBytesLent: 512 * 1024 * 1024,
+  answersAccountPercent: 50,
   answerBytesFree: 64 * 1024,
   /** Largest body of a request that is not a call, for example one that stores a key. */
   plainBodyBytesMax: 64 * 1024,

@@ -12,9 +12,12 @@ beforeEach(async () => {
   fixture = await GatewayFixture.open();
 });
 
+/** All that one account may take while others have nothing. */
+const ALONE = (LIMITS.answersBytesMax * LIMITS.answersAccountPercent) / 100;
+
 /** Other calls of the account take up all that it may. */
 function fillMemory(): void {
-  expect(fixture.gateway.answers.take(1n, LIMITS.answersBytesLent)).toBe(true);
+  expect(fixture.gateway.answers.take(null, ALONE, 1n)).toBe(true);
 }
 
 describe('a response for which its account has no memory left', () => {
@@ -29,7 +32,7 @@ describe('a response for which its account has no memory left', () => {
     expect(fixture.hosts.requests).toHaveLength(1);
     expect(sink.sent?.status).toBe(502);
     expect(sink.json).toMatchObject({
-      error: { code: 'host_failed', message: expect.stringContaining('256 MB') },
+      error: { code: 'host_failed', message: expect.stringContaining('50 percent') },
     });
     expect(await fixture.receipt(call)).toMatchObject({
       ended: 'failed',
@@ -91,7 +94,7 @@ test('a response that is arriving counts for its account', async () => {
   request.head(200);
   request.data(LARGE);
   expect(fixture.gateway.answers.bytes).toBe(LIMITS.answerBytesFree);
-  expect(fixture.gateway.answers.take(1n, LIMITS.answersBytesLent)).toBe(false);
+  expect(fixture.gateway.answers.take(null, ALONE, 1n)).toBe(false);
   request.data(JSON.stringify(chatAnswer()));
   request.end();
   await done;

@@ -62,9 +62,9 @@ test('limits only keys, unless it is told to limit accounts', () => {
 
 test('refuses every request of an account whose clients have left too much unread', () => {
   const { answers, refused, ask } = build(null);
-  answers.add(1n, LIMITS.answersBytesLent);
+  answers.add(null, LIMITS.answersBytesMax, 1n);
   expect([ask(1n)?.status, ask(2n)?.status, ask(3n, 2n), ask(null)]).toEqual([429, 429, null, null]);
   expect(refused).toEqual(['unread', 'unread']);
-  answers.free(1n, LIMITS.answersBytesLent);
+  answers.free(null, LIMITS.answersBytesMax, 1n);
   expect(ask(1n)).toBeNull();
 });

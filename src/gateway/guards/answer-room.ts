@@ -8,14 +8,17 @@ import { BodyMemory } from './body-memory.ts';
 export function answerMemory(bytes?: NumbersById): BodyMemory {
   return new BodyMemory(bytes, {
     bytesMax: LIMITS.answersBytesMax,
-    bytesPerKeyMax: LIMITS.answersBytesPerAccountMax,
-    bytesLent: LIMITS.answersBytesLent,
+    accountPercent: LIMITS.answersAccountPercent,
   });
 }
 
-/** Refuses a caller whose account has left too much unread; null admits it. */
+/**
+ * Refuses a caller whose account has left too much unread; null admits it. One whole response is never too much: others may
+ * have taken nearly all the memory.
+ */
 export function refuseUnread(memory: BodyMemory, caller: Limited): GatewayError | null {
-  return memory.isFull(payerOf(caller).accountId) ? tooMuchUnread() : null;
+  const { accountId } = payerOf(caller);
+  return accountId !== null && memory.isFull(accountId, LIMITS.responseBodyBytesMax) ? tooMuchUnread() : null;
 }
 
 /** What is not counted of each response, and the steps in which the rest is. */
@@ -43,7 +46,7 @@ export class AnswerRoom {
     const keptBytes = bytes <= FREE_BYTES ? 0 : Math.ceil((bytes - FREE_BYTES) / STEP_BYTES) * STEP_BYTES;
     if (keptBytes === this.#keptBytes) return true;
     const moreBytes = keptBytes + this.#unreadBytes - this.#takenBytes;
-    if (moreBytes > 0 && !this.#memory.take(this.#accountId, moreBytes)) return false;
+    if (moreBytes > 0 && !this.#memory.take(null, moreBytes, this.#accountId)) return false;
     this.#keptBytes = keptBytes;
     this.#took(moreBytes);
     return true;
@@ -66,11 +69,11 @@ export class AnswerRoom {
 
   #recount(): void {
     const moreBytes = this.#keptBytes + this.#unreadBytes - this.#takenBytes;
-    if (moreBytes <= 0 || this.#memory.add(this.#accountId, moreBytes)) this.#took(moreBytes);
+    if (moreBytes <= 0 || this.#memory.add(null, moreBytes, this.#accountId)) this.#took(moreBytes);
   }
 
   #took(moreBytes: number): void {
-    if (moreBytes < 0) this.#memory.free(this.#accountId, -moreBytes);
+    if (moreBytes < 0) this.#memory.free(null, -moreBytes, this.#accountId);
     this.#takenBytes += moreBytes;
   }
 }
@@ -78,17 +81,13 @@ export class AnswerRoom {
 /** The host has worked and may bill, so this is not one of the errors that cost nobody anything. */
 export function noRoomForAnswer(): GatewayError {
   return new GatewayError('host_failed', {
-    message: `There was no memory for this response. The responses that are arriving or unread may take ${megabytes(LIMITS.answersBytesMax)} MB, and those of one account ${megabytes(LIMITS.answersBytesPerAccountMax)} MB once all together take ${megabytes(LIMITS.answersBytesLent)} MB. Ask for less at a time, and read responses to their end.`,
+    message: `There was no memory for this response. The responses that are arriving or unread may take ${LIMITS.answersBytesMax / 1024 / 1024} MB, and those of one account ${LIMITS.answersAccountPercent} percent of what others leave. Ask for less at a time, and read responses to their end.`,
   });
 }
 
 function tooMuchUnread(): GatewayError {
   return new GatewayError('rate_limit_exceeded', {
-    message: `Responses of this account that are arriving, or that its clients have not read, take ${megabytes(LIMITS.answersBytesPerAccountMax)} MB or more. Read them, or close their connections, then try again.`,
+    message: `Responses of this account that are arriving, or that its clients have not read, take ${LIMITS.answersAccountPercent} percent or more of the memory that others leave. Read them, or close their connections, then try again.`,
     retryAfterS: 1,
   });
-}
-
-function megabytes(bytes: number): number {
-  return bytes / 1024 / 1024;
 }

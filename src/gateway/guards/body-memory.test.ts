@@ -24,13 +24,24 @@ test('limits all keys together to the memory there is, and reuses memory that wa
   expect(memory.bytes).toBe(ALL);
 });
 
-test('limits one account, however many keys it has, and leaves memory for others', () => {
+test('limits one account, however many keys it has, to its share of what others leave', () => {
   const memory = new BodyMemory();
-  const { bodiesBytesPerAccountMax: OF_ACCOUNT } = LIMITS;
-  for (let key = 0n; key < BigInt(OF_ACCOUNT / ONE); key++) expect(memory.take(key, ONE, 7n)).toBe(true);
+  const share = LIMITS.bodiesAccountPercent / 100;
+  const most = ALL * share;
+  for (let key = 0n; key < BigInt(most / ONE); key++) expect(memory.take(key, ONE, 7n)).toBe(true);
   expect([memory.fits(99n, 1, 7n), memory.take(99n, 1, 7n)]).toEqual([false, false]);
-  expect(memory.take(99n, ALL - OF_ACCOUNT, 8n)).toBe(true);
+  expect(memory.take(99n, (ALL - most) * share, 8n)).toBe(true);
   memory.free(0n, ONE, 7n);
-  expect(memory.take(100n, ONE, 7n)).toBe(true);
-  expect(memory.bytes).toBe(ALL);
+  expect([memory.take(100n, ONE, 7n), memory.take(100n, ONE / 4, 7n)]).toEqual([false, true]);
+  memory.free(99n, (ALL - most) * share, 8n);
+  expect(memory.take(101n, (ONE * 3) / 4, 7n)).toBe(true);
+  expect(memory.bytes).toBe(most);
+});
+
+test('leaves memory for another account, however much two have taken with all their keys', () => {
+  const memory = new BodyMemory();
+  for (const account of [7n, 8n]) {
+    for (let body = 0n; body < 1_000n; body++) memory.take(1_000n * account + body, 1024 * 1024, account);
+  }
+  expect(memory.take(9n, 8 * 1024 * 1024, 9n)).toBe(true);
 });

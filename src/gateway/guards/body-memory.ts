@@ -4,25 +4,24 @@ import { accountEntry } from './account-share.ts';
 
 /** No key has this id. */
 const ALL = -1n;
-const OF_REQUESTS = {
+const OF_REQUESTS: BodyMemoryLimits = {
   bytesMax: LIMITS.bodiesBytesMax,
   bytesPerKeyMax: LIMITS.bodiesBytesPerKeyMax,
-  bytesPerAccountMax: LIMITS.bodiesBytesPerAccountMax,
+  accountPercent: LIMITS.bodiesAccountPercent,
 };
 
 export interface BodyMemoryLimits {
   readonly bytesMax: number;
-  readonly bytesPerKeyMax: number;
-  /** Absent: only keys are limited. */
-  readonly bytesPerAccountMax?: number;
-  /** One key may exceed its share while all bodies together take no more than this; absent: never. */
-  readonly bytesLent?: number;
+  /** Absent: only accounts are limited. */
+  readonly bytesPerKeyMax?: number;
+  /** What one account may take of the memory that the others leave. So there is always some left for the next one. */
+  readonly accountPercent: number;
 }
 
 /**
- * Bounds the memory of request bodies: every byte counts from its arrival until its call has ended. One key may use only
- * part of the memory, or it could block all others by sending slowly. Others bound results of jobs that are read slowly, and
- * responses to calls, which are counted by account.
+ * Bounds the memory of request bodies: every byte counts from its arrival until its call has ended. One key, and one account,
+ * may use only part of the memory, or they could block all others by sending slowly. Others bound results of jobs that are
+ * read slowly, and responses to calls.
  */
 export class BodyMemory {
   /** The bytes of each key, and of each account that is named too; under `ALL`, those of all bodies. */
@@ -59,19 +58,18 @@ export class BodyMemory {
   }
 
   /** Counts bytes that are there already, even beyond the limits; false if there is no room for the number of another key. */
-  add(keyId: bigint | null, bytes: number): boolean {
+  add(keyId: bigint | null, bytes: number, accountId: bigint | null = null): boolean {
     this.#bytes.lock();
-    const isAdded = this.#add(keyId, bytes, null);
+    const isAdded = this.#add(keyId, bytes, accountId);
     this.#bytes.unlock();
     return isAdded;
   }
 
-  /** Whether the key has used up its share, and what is lent beyond it. */
-  isFull(keyId: bigint | null): boolean {
-    if (keyId === null) return false;
-    const { bytesPerKeyMax, bytesLent = 0 } = this.#limits;
+  /** Whether the account has taken all that it may, and no less than this. */
+  isFull(accountId: bigint, bytesMin: number): boolean {
     this.#bytes.lock();
-    const isFull = this.#of(keyId) >= bytesPerKeyMax && this.#of(ALL) >= bytesLent;
+    const bytes = this.#of(accountEntry(accountId));
+    const isFull = bytes >= bytesMin && bytes >= this.#mostOf(bytes);
     this.#bytes.unlock();
     return isFull;
   }
@@ -84,11 +82,19 @@ export class BodyMemory {
   }
 
   #fits(keyId: bigint | null, bytes: number, accountId: bigint | null): boolean {
-    const { bytesMax, bytesPerKeyMax, bytesPerAccountMax = bytesMax, bytesLent = 0 } = this.#limits;
-    const allBytes = this.#of(ALL) + bytes;
-    if (allBytes > bytesMax) return false;
-    if (accountId !== null && this.#of(accountEntry(accountId)) + bytes > bytesPerAccountMax) return false;
-    return keyId === null || allBytes <= bytesLent || this.#of(keyId) + bytes <= bytesPerKeyMax;
+    const { bytesMax, bytesPerKeyMax = bytesMax } = this.#limits;
+    if (this.#of(ALL) + bytes > bytesMax) return false;
+    if (keyId !== null && this.#of(keyId) + bytes > bytesPerKeyMax) return false;
+    if (accountId === null) return true;
+    const accountBytes = this.#of(accountEntry(accountId));
+    return accountBytes + bytes <= this.#mostOf(accountBytes);
+  }
+
+  /** The most that an account may have which has this much now. */
+  #mostOf(accountBytes: number): number {
+    const { bytesMax, accountPercent } = this.#limits;
+    const othersBytes = this.#of(ALL) - accountBytes;
+    return ((bytesMax - othersBytes) * accountPercent) / 100;
   }
 
   /** False, and nothing is added, if there is no room for the number of another key. */

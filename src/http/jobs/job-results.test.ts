@@ -48,6 +48,14 @@ test('results that clients have not read yet are limited by their bytes, and the
   expect(resultMemory.bytes).toBe(0);
 });
 
+test('results of one account are limited together, whichever of its keys read them', async () => {
+  const { resultMemory, result } = open();
+  for (let key = 10n; resultMemory.take(key, BYTES, CALLER.accountId); key++) expect(key).toBeLessThan(20n);
+  resultMemory.free(10n, BYTES, CALLER.accountId);
+  await result();
+  await expect(result()).rejects.toMatchObject({ status: 429 });
+});
+
 test('a stored error says that asking again gives the same, and a stored answer is sent as it is', async () => {
   const body = Buffer.from('{}');
   const stored = (status: number, lines: string) => open({ result: async () => ({ status, lines, body }) }).result();

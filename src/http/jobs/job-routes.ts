@@ -4,6 +4,7 @@ import { missingPermission } from '../../accounts/permissions.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { GROUP_PREFIX, JOB_PREFIX } from '../../canonical/id-prefixes.ts';
 import type { WholeAnswer } from '../../gateway/client-sink.ts';
+import { payerOf } from '../../gateway/guards/account-share.ts';
 import { headerLine, headerLines, readHeaderLines } from '../../http1/headers.ts';
 import type { Accepted, Job, JobReader, JobStatus, Jobs, Submission } from '../../jobs/jobs.ts';
 import { stringifyJson } from '../../json/stringify.ts';
@@ -124,10 +125,10 @@ async function result(
   readQuery(query, []);
   const reader = readerOf(caller);
   const id = jobId(param);
-  const { keyId } = caller;
+  const { keyId, accountId } = payerOf(caller);
   const bytes = (await jobs.find(reader, id)).result?.bytes ?? 0;
-  if (!resultMemory.take(keyId, bytes)) throw tooManyResults();
-  const free = (): void => resultMemory.free(keyId, bytes);
+  if (!resultMemory.take(keyId, bytes, accountId)) throw tooManyResults();
+  const free = (): void => resultMemory.free(keyId, bytes, accountId);
   try {
     const answer = await jobs.result(reader, id);
     return { ...answer, lines: finalLines(answer), hasIds: true, whenSent: free };
