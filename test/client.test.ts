@@ -5,7 +5,10 @@ import {
   createClient,
   FallbackError,
   fallback,
+  type Job,
+  type JobGroup,
   type Member,
+  type Page,
   TollgateError,
   usd,
 } from '../packages/client/src/index.ts';
@@ -126,8 +129,32 @@ describe('errors', () => {
   });
 
   test('a gateway that cannot be reached is a connection error', async () => {
-    const nowhere = createClient({ baseURL: 'http://127.0.0.1:1', wait });
-    await expect(nowhere.chat(ASK)).rejects.toMatchObject({ code: 'connection_error', status: null, retryable: true });
+    // The platform refuses port 1 by itself, so this one must be another.
+    const nowhere = createClient({ baseURL: 'http://127.0.0.1:2', wait });
+    await expect(nowhere.chat(ASK)).rejects.toMatchObject({
+      code: 'connection_error',
+      status: null,
+      retryable: true,
+      message: 'The connection to the gateway failed: connect ECONNREFUSED 127.0.0.1:2',
+    });
+  });
+
+  test.each([
+    [
+      'several addresses',
+      new TypeError('fetch failed', { cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }) }),
+      'ECONNREFUSED',
+    ],
+    ['no cause', new TypeError('Failed to fetch'), 'Failed to fetch'],
+    ['something that is not an error', 'offline', 'offline'],
+  ])('a connection error says why, with %s', async (_name, thrown, reason) => {
+    const failing = createClient({
+      baseURL: 'http://gateway.example',
+      retries: 0,
+      fetch: () => Promise.reject(thrown),
+    });
+    const message = `The connection to the gateway failed: ${reason}`;
+    await expect(failing.balance()).rejects.toMatchObject({ code: 'connection_error', message });
   });
 
   test('an answer of something else has no receipt, and the error says so', async () => {
@@ -175,6 +202,16 @@ describe("the gateway's own routes", () => {
   });
 });
 
+test('the receipts of a key add up to what it has spent', async () => {
+  await harness.settled();
+  let sum = 0n;
+  for await (const { costNanousd } of client.receipts({ limit: 3 })) sum += costNanousd!;
+  expect(sum).toBe((await client.balance()).spent_nanousd);
+});
+
+/** The members that a type names, without those that it merely allows. */
+type Named<T> = { readonly [Name in keyof T as string extends Name ? never : Name]: true };
+
 describe('jobs', () => {
   const JOB = { endpoint: '/v1/chat/completions', body: ASK };
 
@@ -187,6 +224,31 @@ describe('jobs', () => {
     expect(data.choices[0]!.message.content).toContain('simulated');
     expect(receipt.costNanousd).toBe(ended.cost_nanousd);
     expect((await client.jobs.list({ limit: 5 })).data.map(({ id }) => id)).toContain(created.id);
+  });
+
+  test('have every member that their types name', async () => {
+    const body = { model: 'sim-gpt-mini', messages };
+    const line = { custom_id: 'one', method: 'POST', url: JOB.endpoint, body };
+    const group = await client.jobs.createGroup({ requests: [line], metadata: { run: 'nightly' } });
+    const pages = [await client.jobs.list({ group: group.id, limit: 1 }), await client.jobs.groups({ limit: 1 })];
+    const page: Named<Page<Job>> = { data: true, next: true };
+    const counts: Named<JobGroup['counts']> = {
+      ...{ total: true, waiting: true, running: true },
+      ...{ succeeded: true, failed: true, cancelled: true, expired: true },
+    };
+    const ofJob: Named<Job> = {
+      ...{ id: true, endpoint: true, status: true, finished_at: true, reserved_nanousd: true, cost_nanousd: true },
+      ...{ request_id: true, custom_id: true, metadata: true, error: true, group: true },
+    };
+    const ofGroup: Named<JobGroup> = {
+      ...{ id: true, status: true, finished_at: true, counts: true },
+      ...{ reserved_nanousd: true, cost_nanousd: true, metadata: true },
+    };
+    for (const one of pages) expect(Object.keys(one)).toEqual(expect.arrayContaining(Object.keys(page)));
+    expect(Object.keys(pages[0]!.data[0]!)).toEqual(expect.arrayContaining(Object.keys(ofJob)));
+    expect(Object.keys(group)).toEqual(expect.arrayContaining(Object.keys(ofGroup)));
+    expect(Object.keys(group.counts)).toEqual(Object.keys(counts));
+    await client.jobs.get(pages[0]!.data[0]!.id, { waitSeconds: 20 });
   });
 
   test('of a group are created together, and their results are lines of JSON', async () => {

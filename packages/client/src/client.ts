@@ -2,7 +2,7 @@ import { type Jobs, jobsOf } from './jobs.ts';
 import type { JsonObject } from './json.ts';
 import { type Receipt, receiptFromLedger } from './receipt.ts';
 import { CallStream } from './stream.ts';
-import { type Answer, type CallOptions, type ClientOptions, Transport } from './transport.ts';
+import { type Answer, type CallOptions, type ClientOptions, pathWith, Transport } from './transport.ts';
 import type {
   Balance,
   ChatCompletion,
@@ -14,7 +14,9 @@ import type {
   MessagesRequest,
   Model,
   ModelRequest,
+  Page,
   Quote,
+  ReceiptQuery,
   ResponseObject,
   TextCompletion,
   TypedEvent,
@@ -40,7 +42,9 @@ export interface Client {
   quote(path: string, body: object, options?: CallOptions): Promise<Quote>;
   balance(options?: CallOptions): Promise<Balance>;
   receipt(requestId: string, options?: CallOptions): Promise<Receipt>;
-  /** The receipts of a chain, newest first, up to 100. */
+  /** The receipts of the key, the newest first, page after page as they are read: `{ since: '2027-01-01' }`. */
+  receipts(query?: ReceiptQuery, options?: CallOptions): AsyncIterable<Receipt>;
+  /** The receipts of a chain, the newest first. */
   chain(id: string, options?: CallOptions): Promise<Receipt[]>;
   models(options?: CallOptions): Promise<Model[]>;
   /** As `{ since: '2027-01-01', bucket: 'day', group_by: 'model' }`. */
@@ -50,8 +54,15 @@ export interface Client {
 
 export function createClient(options: ClientOptions): Client {
   const transport = new Transport(options);
-  const list = async <One>(path: string, call?: CallOptions) =>
-    (await transport.own<{ readonly data: readonly One[] }>(path, call)).data;
+  const receipts = async function* (query?: ReceiptQuery, call?: CallOptions) {
+    let after: string | null = null;
+    do {
+      const page: Page<JsonObject> = await transport.own(pathWith('/v1/receipts', { ...query, after }), call);
+      yield* page.data.map(receiptFromLedger);
+      after = page.next;
+      // A page may be empty although others follow.
+    } while (after !== null);
+  };
   return {
     chat: streamedCall(transport, '/v1/chat/completions'),
     messages: streamedCall(transport, '/v1/messages'),
@@ -64,12 +75,14 @@ export function createClient(options: ClientOptions): Client {
       transport.own('/v1/quote', { ...call, method: 'POST', body: JSON.stringify({ path, body }) }),
     balance: (call) => transport.own('/v1/balance', call),
     receipt: async (id, call) => receiptFromLedger(await transport.own(`/v1/receipts/${encodeURIComponent(id)}`, call)),
-    chain: async (id, call) => {
-      const found = await list<JsonObject>(`/v1/receipts?chain=${encodeURIComponent(id)}`, call);
-      return found.map(receiptFromLedger);
+    receipts,
+    chain: async (chain, call) => {
+      const found: Receipt[] = [];
+      for await (const receipt of receipts({ chain }, call)) found.push(receipt);
+      return found;
     },
-    models: async (call) => [...(await list<Model>('/v1/models', call))],
-    usage: (query = {}, call) => transport.own(`/v1/usage?${new URLSearchParams(query)}`, call),
+    models: async (call) => (await transport.own<{ readonly data: Model[] }>('/v1/models', call)).data,
+    usage: (query, call) => transport.own(pathWith('/v1/usage', query), call),
     jobs: jobsOf(transport),
   };
 }

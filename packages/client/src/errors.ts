@@ -74,9 +74,17 @@ export function errorFromEvent(error: JsonObject, receipt: Receipt | null): Toll
 }
 
 export function connectionError(cause: unknown, receipt: Receipt | null, retryable: boolean): TollgateError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  const message = `The connection to the gateway failed: ${reason}`;
-  return new TollgateError(message, { ...NO_FIELDS, code: 'connection_error', receipt, retryable }, { cause });
+  const { message, code } = causeOf(cause);
+  const reason = `The connection to the gateway failed: ${message || code || cause}`;
+  return new TollgateError(reason, { ...NO_FIELDS, code: 'connection_error', receipt, retryable }, { cause });
+}
+
+/**
+ * What made a request fail. The platform's own error says only that it failed, and has the reason as its cause; attempts at
+ * several addresses have together a code, but no message.
+ */
+export function causeOf(error: unknown): { readonly message?: unknown; readonly code?: unknown } {
+  return Object(Object(error).cause ?? error);
 }
 
 export function streamCut(receipt: Receipt | null): TollgateError {

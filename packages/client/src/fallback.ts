@@ -67,7 +67,7 @@ export class FallbackError extends Error implements Spent {
     const { attempts, spent } = made;
     const { model, error } = attempts.at(-1)!;
     const reason = error instanceof Error ? error.message : String(error);
-    const cost = `${attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`} cost ${formatUsd(spent)} USD`;
+    const cost = `${attempts.length} attempt${attempts.length === 1 ? '' : 's'} cost ${formatUsd(spent)} USD`;
     super(`The chain ended at ${model}; ${cost}. ${reason}`, { cause: error });
     const { status, code } = error instanceof TollgateError ? error : { status: null, code: null };
     Object.assign(this, made, { status, code });

@@ -10,7 +10,7 @@ export {
   type MemberSpec,
 } from './fallback.ts';
 export type { Fetch } from './fetch.ts';
-export type { JobQuery, Jobs } from './jobs.ts';
+export type { JobQuery, Jobs, PageQuery } from './jobs.ts';
 export type { Member } from './member.ts';
 export { type Meter, type MeteredFetchOptions, meteredFetch } from './metered-fetch.ts';
 export { formatUsd, usd } from './money.ts';

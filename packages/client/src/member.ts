@@ -1,4 +1,4 @@
-import { connectionError, isRetryable, isRetryableEvent, TollgateError } from './errors.ts';
+import { causeOf, connectionError, isRetryable, isRetryableEvent, TollgateError } from './errors.ts';
 import { type Fetch, globalFetch, headersOf, randomId, signalOf, throwIfAbort } from './fetch.ts';
 import { lowest } from './money.ts';
 import { isStream, type Observed, observe, readWhole, type StreamFailure, setReceipt } from './observe.ts';
@@ -146,7 +146,7 @@ export class Member {
   ): Promise<Receipt | null> {
     const { spending, chainId, place, wait = waitFor } = this.#terms;
     const key = init.headers.get(KEY)!;
-    if (NOT_CONNECTED.includes(codeOf(error))) {
+    if (NOT_CONNECTED.includes(String(causeOf(error).code))) {
       spending.free(key);
       return null;
     }
@@ -175,9 +175,4 @@ function withoutRetry(response: Response): Response {
   const final = new Response(response.body, response);
   final.headers.set('x-should-retry', 'false');
   return final;
-}
-
-function codeOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : '';
 }

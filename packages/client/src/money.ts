@@ -13,8 +13,8 @@ export function usd(amount: string): bigint {
 /** The same amount as a string in dollars, with as many decimals as it needs: `formatUsd(50_000_000n)` is `'0.05'`. */
 export function formatUsd(nanousd: bigint): string {
   const digits = String(nanousd < 0n ? -nanousd : nanousd).padStart(10, '0');
-  const fraction = digits.slice(-9).replace(/0+$/, '');
-  return `${nanousd < 0n ? '-' : ''}${digits.slice(0, -9)}${fraction === '' ? '' : `.${fraction}`}`;
+  const dollars = `${digits.slice(0, -9)}.${digits.slice(-9)}`.replace(/\.?0+$/, '');
+  return nanousd < 0n ? `-${dollars}` : dollars;
 }
 
 /** The lowest of the limits that are set. */

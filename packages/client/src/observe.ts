@@ -54,13 +54,10 @@ export async function observe(
 ): Promise<Observed> {
   const response = await fetch(input, init);
   const identity = identityOf(response.headers);
-  if (identity === null || response.body === null) return unwatched(response);
-  if (isStream(response)) {
-    const stream = new WatchedStream(response, response.body, identity, lookupFor(fetch, input, init));
-    if (options.awaitContent === true) await stream.readToContent();
-    return stream.observed();
-  }
-  return unwatched(response);
+  if (identity === null || response.body === null || !isStream(response)) return unwatched(response);
+  const stream = new WatchedStream(response, response.body, identity, lookupFor(fetch, input, init));
+  if (options.awaitContent === true) await stream.readToContent();
+  return stream.observed();
 }
 
 export function isStream({ headers }: Response): boolean {

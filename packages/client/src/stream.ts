@@ -9,23 +9,19 @@ import { errorIn, readStreamEvent } from './stream-events.ts';
 export class CallStream<Event> implements AsyncIterable<Event> {
   readonly #send: () => Promise<Response>;
   readonly #signal: AbortSignal | undefined;
-  readonly #receipt: Promise<Receipt>;
+  /** Arrives when the stream ends or is left; rejects if the call failed before it. */
+  readonly receipt: Promise<Receipt>;
   #settle: (receipt: Receipt | Promise<Receipt>) => void = () => {};
   #response: Promise<Response> | null = null;
 
   constructor(send: () => Promise<Response>, signal?: AbortSignal) {
     this.#send = send;
     this.#signal = signal;
-    this.#receipt = new Promise((resolve) => {
+    this.receipt = new Promise((resolve) => {
       this.#settle = resolve;
     });
     // Whoever reads the events gets the error there.
-    this.#receipt.catch(() => {});
-  }
-
-  /** Arrives when the stream ends or is left; rejects if the call failed before it. */
-  get receipt(): Promise<Receipt> {
-    return this.#receipt;
+    this.receipt.catch(() => {});
   }
 
   /** Sends the call; resolves when the response begins. Reading the events does it too. */

@@ -117,6 +117,12 @@ export class Transport {
   }
 }
 
+/** Members of the query that are null or undefined are left out, as the cursor of a first page is. */
+export function pathWith(path: string, query: object = {}): string {
+  const given = Object.entries(query).filter(([, value]) => value != null);
+  return `${path}?${new URLSearchParams(given)}`;
+}
+
 /** With a key of its own unless it has one, so that it can be sent again. */
 export function keyed<Options extends CallOptions>(options: Options): Options {
   return { ...options, idempotencyKey: options.idempotencyKey ?? randomId('tgc_') };

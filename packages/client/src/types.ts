@@ -105,6 +105,7 @@ export interface Balance extends Open {
   readonly unlimited: boolean;
   readonly balance_nanousd: bigint;
   readonly held_nanousd: bigint;
+  readonly reserved_nanousd: bigint;
   readonly available_nanousd: bigint;
   readonly spent_nanousd: bigint;
   readonly key:
@@ -144,24 +145,97 @@ export interface UsageReport extends Open {
   readonly data: readonly UsageRow[];
 }
 
-export interface JobRequest extends Open {
+/** Times are Unix seconds, or texts like `2027-01-31` or `2027-01-31T12:00:00Z`. */
+export interface ReceiptQuery {
+  readonly since?: string | number | undefined;
+  readonly until?: string | number | undefined;
+  /** The requested or the effective model. */
+  readonly model?: string | undefined;
+  readonly chain?: string | undefined;
+  /** Receipts per page. */
+  readonly limit?: number | undefined;
+}
+
+/** One page of a list. */
+export interface Page<One> extends Open {
+  readonly data: readonly One[];
+  /** Give it as `after` to get the next page; null if this is the last. */
+  readonly next: string | null;
+}
+
+/** What a group has in common with a single job. Times are RFC 3339. */
+export interface GroupTerms {
+  /** The earliest start; without it, as soon as possible. */
+  readonly not_before?: string | undefined;
+  /** The latest start; without it, 24 hours later. */
+  readonly expires_at?: string | undefined;
+  /** How long request and result are kept after the end; 24 hours by default. */
+  readonly result_ttl_seconds?: number | undefined;
+  /** What happens if the gateway dies while a host may be working on the job; `fail` by default. */
+  readonly on_unknown?: 'fail' | 'retry' | undefined;
+  /** The webhook that gets the event at the end; without it, all that want the event. */
+  readonly webhook?: string | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface JobRequest extends GroupTerms {
   /** The route of the call, as `/v1/chat/completions`. */
   readonly endpoint: string;
   readonly body: object;
+  readonly custom_id?: string | undefined;
 }
+
+/** A line of a vendor's batch file. */
+export interface GroupRequest {
+  /** Unique in its group. */
+  readonly custom_id: string;
+  /** `POST`. */
+  readonly method: string;
+  /** The route of the call, as `/v1/chat/completions`. */
+  readonly url: string;
+  readonly body: object;
+}
+
+export type JobStatus =
+  | 'scheduled'
+  | 'queued'
+  | 'running'
+  | 'cancelling'
+  | 'succeeded'
+  | 'failed'
+  | 'cancelled'
+  | 'expired'
+  | 'paused';
 
 export interface Job extends Open {
   readonly id: string;
-  readonly status: string;
+  readonly endpoint: string;
+  readonly status: JobStatus;
+  readonly finished_at: string | null;
   readonly reserved_nanousd: bigint;
   readonly cost_nanousd: bigint | null;
+  /** That of the last attempt, and of its receipt. */
+  readonly request_id: string | null;
+  readonly custom_id: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly group: string | null;
 }
 
 export interface JobGroup extends Open {
   readonly id: string;
-}
-
-export interface JobList extends Open {
-  readonly data: readonly Job[];
-  readonly has_more: boolean;
+  readonly status: 'running' | 'finished';
+  readonly finished_at: string | null;
+  readonly counts: {
+    readonly total: number;
+    readonly waiting: number;
+    readonly running: number;
+    readonly succeeded: number;
+    readonly failed: number;
+    readonly cancelled: number;
+    readonly expired: number;
+  };
+  readonly reserved_nanousd: bigint;
+  readonly cost_nanousd: bigint;
+  readonly metadata: Readonly<Record<string, string>>;
 }

@@ -26,6 +26,7 @@ function clientOf(answer: object, headers: Record<string, string> = {}, options:
   return { client, sent };
 }
 
+const LINE = { custom_id: 'a', method: 'POST', url: '/v1/chat/completions', body: { model: 'm', messages: [] } };
 const JOB = { endpoint: '/v1/chat/completions', body: { model: 'm', messages: [] } };
 
 test('a job is created with its ceiling and a key, so that it can be sent again', async () => {
@@ -42,8 +43,8 @@ test('a job has the ceiling of the client, or its own if that is lower; a group 
   await client.jobs.create(JOB);
   await client.jobs.create(JOB, { maxCost: 9n });
   await client.jobs.create(JOB, { maxCost: 5n });
-  await client.jobs.createGroup([JOB]);
-  await client.jobs.createGroup([JOB], { maxCost: 9n });
+  await client.jobs.createGroup([LINE]);
+  await client.jobs.createGroup([LINE], { maxCost: 9n });
   expect(sent.map(({ headers }) => headers.get('x-gateway-max-cost-nanousd'))).toEqual(['7', '7', '5', null, '9']);
 });
 
@@ -54,8 +55,9 @@ test('the other calls have their routes', async () => {
   await jobs.list({ status: 'queued', limit: 5 });
   await jobs.cancel('job_1');
   await jobs.remove('job_1');
-  await jobs.createGroup([JOB]);
+  await jobs.createGroup([LINE]);
   await jobs.group('grp_1');
+  await jobs.groups({ after: 'grp_0', limit: 5 });
   await jobs.cancelGroup('grp_1');
   await jobs.groupResults('grp_1');
   expect(sent.map(({ method, path }) => `${method} ${path}`)).toEqual([
@@ -65,10 +67,19 @@ test('the other calls have their routes', async () => {
     'DELETE /v1/jobs/job_1',
     'POST /v1/jobs/groups',
     'GET /v1/jobs/groups/grp_1',
+    'GET /v1/jobs/groups?after=grp_0&limit=5',
     'POST /v1/jobs/groups/grp_1/cancel',
     'GET /v1/jobs/groups/grp_1/results',
   ]);
   for (const { headers } of sent) expect(headers.get('authorization')).toBe('Bearer k');
+});
+
+test('a group is a list of requests, or has terms beside them', async () => {
+  const { client, sent } = clientOf({});
+  await client.jobs.createGroup([LINE]);
+  const group = { requests: [LINE], webhook: 'billing', metadata: { run: 'nightly' } };
+  await client.jobs.createGroup(group);
+  expect(sent.map(({ body }) => body)).toEqual([{ requests: [LINE] }, group]);
 });
 
 test('a result has the receipt of its call', async () => {
@@ -77,10 +88,11 @@ test('a result has the receipt of its call', async () => {
   expect(await client.jobs.result('job_1')).toMatchObject({ data: { id: 'x' }, receipt: { costNanousd: 7n } });
 });
 
-test('leaves out members of a query that are undefined, as the cursor of a first page is', async () => {
+test('leaves out members of a query that are undefined or null, as the cursor of a first page is', async () => {
   const { client, sent } = clientOf({});
   await client.jobs.list({ after: undefined, status: 'queued' });
-  expect(sent[0]).toMatchObject({ method: 'GET', path: '/v1/jobs?status=queued' });
+  await client.jobs.list({ after: null, status: 'queued' });
+  expect(sent.map(({ path }) => path)).toEqual(['/v1/jobs?status=queued', '/v1/jobs?status=queued']);
 });
 
 test('a job whose acceptance was cut off is sent again under the same key', async () => {
