@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
@@ -9,6 +9,11 @@ export type PackageName = 'client' | 'ai-sdk';
 
 export function tsc(...args: readonly string[]): void {
   execFileSync(process.execPath, [COMPILER, ...args], { cwd: ROOT, stdio: 'pipe' });
+}
+
+/** What the compiler says about a project; empty if its types hold. */
+export function typeErrorsOf(project: string): string {
+  return spawnSync(process.execPath, [COMPILER, '-p', project], { cwd: project, encoding: 'utf8' }).stdout;
 }
 
 /** Builds a package as its own script does, into `<folder>/dist`, with its package.json beside it. */

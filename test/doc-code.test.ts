@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { typeErrorsOf } from './client-build.ts';
 import { blocksToRun, PAGES_WITH_CODE } from './doc-blocks.ts';
 import { type Harness, startHarness } from './harness.ts';
 
@@ -40,6 +41,34 @@ async function receipts(): Promise<number> {
   const response = await harness.get('/v1/receipts?limit=1000', { authorization: `Bearer ${key}` });
   return ((await response.json()) as { data: unknown[] }).data.length;
 }
+
+/** As people have them who begin a project with strict checks. */
+const CHECKS = {
+  ...{ strict: true, noEmit: true, skipLibCheck: true, allowImportingTsExtensions: true, types: ['node'] },
+  ...{ module: 'nodenext', target: 'es2023', lib: ['es2023', 'dom', 'dom.iterable', 'dom.asynciterable'] },
+};
+
+test('the TypeScript of the pages compiles in a project with strict checks', () => {
+  const packages = resolve(import.meta.dirname, '..', 'packages');
+  const paths = {
+    '@tollgate/client': [join(packages, 'client/src/index.ts')],
+    '@tollgate/client/verify': [join(packages, 'client/src/verify.ts')],
+    '@tollgate/ai-sdk': [join(packages, 'ai-sdk/src/index.ts')],
+  };
+  const project = join(folder, 'strict');
+  mkdirSync(project);
+  const files = PAGES.map((page) => `${page.replaceAll(/\W/g, '-')}.ts`);
+  for (const [at, page] of PAGES.entries())
+    writeFileSync(
+      join(project, files[at]!),
+      blocksToRun(page, 'ts')
+        .map(({ text }) => text)
+        .join('\n'),
+    );
+  writeFileSync(join(project, 'package.json'), '{"type":"module"}');
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions: { ...CHECKS, paths }, files }));
+  expect(typeErrorsOf(project)).toBe('');
+});
 
 test.each(PAGES)('the code of %s runs, and makes a call', async (page) => {
   const code = blocksToRun(page, 'ts', 'js').map(({ text }) => text);
