@@ -13,11 +13,13 @@ import {
 import { isTooDeep } from './depth.ts';
 import { JsonEdit } from './edit.ts';
 import { describePlace, JsonError, tooDeep } from './error.ts';
+import { buildExact } from './exact.ts';
 import { checkStructure, type JsonLimits, type JsonStructure, type JsonWork, pathAt } from './structure.ts';
 
 export type { JsonPath, JsonSpan } from './container.ts';
 export { type JsonEdit, JsonEditError } from './edit.ts';
 export { JsonError, type JsonErrorCode } from './error.ts';
+export { isWrittenNumber } from './exact.ts';
 export type { JsonLimits, JsonWork } from './structure.ts';
 
 /** JSON as it was sent, with its value. Changes edit the bytes instead of writing them again. */
@@ -40,6 +42,14 @@ export class JsonText {
   spanBytes(path: JsonPath): number {
     const span = this.locate(path);
     return span === null ? 0 : span.end - span.start;
+  }
+
+  /** A member of the outermost object to be written again, with every digit of its numbers. */
+  exactMember(name: string): unknown {
+    const span = this.locate([name]);
+    if (span === null) return undefined;
+    const exact = buildExact(this.bytes.subarray(span.start, span.end), JSON.parse);
+    return exact === null ? (this.value as Record<string, unknown>)[name] : exact.value;
   }
 
   edit(): JsonEdit {
@@ -78,6 +88,13 @@ export function tryParseJson(text: string): unknown | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The same for a value that is written again, with every digit of its numbers. */
+export function tryParseExact(text: string): unknown | undefined {
+  const value = tryParseJson(text);
+  const exact = value === undefined ? null : buildExact(Buffer.from(text), JSON.parse);
+  return exact === null ? value : exact.value;
 }
 
 /** The string between two quotes of a JSON text; null if these bytes are not the whole inside of one. */

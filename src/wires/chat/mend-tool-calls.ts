@@ -1,4 +1,4 @@
-import { tryParseJson } from '../../json/json.ts';
+import { tryParseExact, tryParseJson } from '../../json/json.ts';
 import { LIMITS } from '../../limits.ts';
 import { isObject, type Members, objectsIn, removeMembers } from '../fields/members.ts';
 
@@ -99,6 +99,18 @@ function continueCall(call: Members, state: ToolCallState): boolean {
     changed = true;
   }
   return changed;
+}
+
+/** A parsed response or chunk of a host; with every digit of its numbers if it has arguments that are written again. */
+export function exactAnswer(answer: unknown, json: string | Buffer): unknown {
+  const choices = isObject(answer) ? objectsIn(answer.choices) : [];
+  return choices.some(hasObjectArguments) ? tryParseExact(json.toString()) : answer;
+}
+
+function hasObjectArguments({ delta, message }: Members): boolean {
+  const said = isObject(delta) ? delta : message;
+  if (!isObject(said) || !Array.isArray(said.tool_calls)) return false;
+  return objectsIn(said.tool_calls).some(({ function: called }) => isObject(called) && isObject(called.arguments));
 }
 
 /** Arguments are a JSON string on this wire; some hosts send the object. */

@@ -29,13 +29,15 @@ export function readRequest(text: JsonText, peek: Peek, adjustments = refusing()
     if (!CARRIED.has(name) && !hasNoEffect(name, body[name])) adjustments.dropUnknown(name, body[name]);
   }
   noteStreamOptions(body, adjustments);
-  const tools = objectsIn(body.tools).map((tool, index) => readTool(tool, `tools[${index}]`, adjustments));
+  const tools = objectsIn(text.exactMember('tools')).map((tool, index) =>
+    readTool(tool, `tools[${index}]`, adjustments),
+  );
   return {
     messages: readMessages(objectsIn(body.messages), adjustments),
     ...readToolChoice(body.tool_choice, tools, adjustments),
     parallelToolCalls: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : null,
     sampling: readSampling(body),
-    answerFormat: readResponseFormat(body.response_format, adjustments),
+    answerFormat: readResponseFormat(text.exactMember('response_format'), adjustments),
     reasoning: translateReasoning(body, peek, adjustments),
     verbosity: readVerbosity(body.verbosity, adjustments),
     ...readCacheRetention(body),

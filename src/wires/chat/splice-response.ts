@@ -1,4 +1,4 @@
-import { type JsonText, readJson, tryParseJson } from '../../json/json.ts';
+import { type JsonText, readJson, tryParseExact } from '../../json/json.ts';
 import { isObject, type Members } from '../fields/members.ts';
 import { writeAnswer } from '../frames/answer-memory.ts';
 import { usageRule } from '../usage/inclusive-usage.ts';
@@ -9,6 +9,7 @@ import { isFailure } from './finish-reason.ts';
 import { findKnownAnswer, type KnownAnswer, learnAnswer } from './known-answer.ts';
 import { type AnswerChoice, answersIn, brokenAnswer, mendAnswer } from './mend-answer.ts';
 import { modelBytes } from './mend-text.ts';
+import { exactAnswer } from './mend-tool-calls.ts';
 import { findUsage } from './quirks.ts';
 
 /** Reads a buffered response and writes the host's own bytes with `model` and `usage` replaced; rebuilds it if it needs repair. */
@@ -27,7 +28,7 @@ function spliceKnown(body: Buffer, { found, rawUsage, words }: KnownAnswer, { qu
 
 function spliceParsed(body: Buffer, terms: RelayTerms): BufferedAnswer {
   const text = parse(body);
-  const answer = text.value;
+  const answer = exactAnswer(text.value, body);
   const choices = isObject(answer) ? answersIn(answer.choices) : [];
   if (!isObject(answer) || choices.length === 0 || isObject(answer.error)) throw brokenAnswer(answer);
   const failed = choices.find((choice) => isFailure(choice.finish_reason));
@@ -75,7 +76,7 @@ function spliceBytes(text: JsonText, { catalogModel }: RelayTerms, isUnnamed: bo
 
 /** Some hosts cannot stream and send one JSON body: it becomes one chunk, or one error frame. */
 export function answerAsStream(body: Buffer): Buffer | null {
-  const answer = tryParseJson(body.toString('utf8'));
+  const answer = tryParseExact(body.toString('utf8'));
   if (!isObject(answer)) return null;
   if (answer.error) return Buffer.from(frameOf({ error: answer.error, usage: answer.usage }));
   if (!Array.isArray(answer.choices)) return null;

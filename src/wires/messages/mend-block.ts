@@ -1,4 +1,4 @@
-import { tryParseJson } from '../../json/json.ts';
+import { tryParseExact, tryParseJson } from '../../json/json.ts';
 import { extraBytes } from '../fields/extra-bytes.ts';
 import { isAbsent, isObject, type Members } from '../fields/members.ts';
 
@@ -33,8 +33,15 @@ function mendToolUseHead(block: Members, mintId: () => string): MendedHead {
   return { changed: true, inputJson };
 }
 
+/** The event of a block that begins. If it has the whole input of a call, it is parsed with every digit of its numbers. */
+export function exactBlockStart(event: Members, data: string): Members {
+  const { content_block: block } = event;
+  const hasInput = isObject(block) && isObject(block.input) && wholeInput(block.input) !== '';
+  return hasInput ? (tryParseExact(data) as Members) : event;
+}
+
 /** Clients read the input from deltas only, so a complete input becomes a delta. */
-function wholeInput(input: unknown): string {
+export function wholeInput(input: unknown): string {
   if (typeof input === 'string') return input;
   return isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : '';
 }

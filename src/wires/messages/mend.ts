@@ -5,7 +5,7 @@ import { isObject, type Members } from '../fields/members.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
 import { deltaShape } from './delta-shape.ts';
 import { blockStart, frameText, inputDelta, PING } from './frames.ts';
-import { blockBytes, deltaBytes, mendBlockHead } from './mend-block.ts';
+import { blockBytes, deltaBytes, exactBlockStart, mendBlockHead } from './mend-block.ts';
 import { isReceipt } from './receipt.ts';
 import { StreamState } from './stream-state.ts';
 
@@ -35,7 +35,7 @@ class MendedStream extends StreamState implements StreamRelay {
       case 'content_block_delta':
         return this.#delta(event, frame);
       case 'content_block_start':
-        return this.#blockStart(event, frame);
+        return this.#blockStart(exactBlockStart(event, data), frame);
       case 'content_block_stop':
         return this.#blockStop(event, frame);
       case 'message_start':

@@ -11,7 +11,7 @@ import type { JsonText } from '../../json/json.ts';
 import { type Adjustments, refusing } from '../adjustments.ts';
 import { readCacheMark } from '../fields/cache-mark.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
-import { isAbsent, isObject, type Members } from '../fields/members.ts';
+import { isAbsent, isObject, type Members, objectsIn } from '../fields/members.ts';
 import { noteOthers, optionalFlag, optionalText } from '../fields/other-members.ts';
 import { disablesThinking } from '../fields/read-reasoning.ts';
 import { invalidValue, mustBe } from '../fields/request-errors.ts';
@@ -30,7 +30,7 @@ export function readRequest(text: JsonText, peek: Peek, adjustments = refusing(F
   const { toolChoice, parallelToolCalls } = readToolChoice(body.tool_choice, adjustments);
   return {
     messages: readMessages(text, body, adjustments),
-    tools: Array.isArray(body.tools) ? body.tools.map((tool, index) => readTool(tool, index, adjustments)) : [],
+    tools: objectsIn(text.exactMember('tools')).map((tool, index) => readTool(tool, index, adjustments)),
     toolChoice,
     parallelToolCalls,
     sampling: {
@@ -42,7 +42,7 @@ export function readRequest(text: JsonText, peek: Peek, adjustments = refusing(F
       seed: null,
       stop: Array.isArray(body.stop_sequences) ? (body.stop_sequences as string[]) : [],
     },
-    answerFormat: readAnswerFormat(body, adjustments),
+    answerFormat: readAnswerFormat(text, adjustments),
     reasoning: readReasoning(body, peek, adjustments),
     verbosity: null,
   };
@@ -138,11 +138,12 @@ function readChosen({ type, name }: Members): ToolChoice {
 }
 
 /** Formats of this wire have no name and are always strict. The field of other wires is read too. */
-function readAnswerFormat(body: Members, adjustments: Adjustments): AnswerFormat | null {
-  const config = isObject(body.output_config) ? body.output_config : {};
-  const format = isEmpty(config.format) ? body.output_format : config.format;
-  if (isEmpty(format)) return readResponseFormat(body.response_format, adjustments);
-  if (!isEmpty(body.response_format))
+function readAnswerFormat(text: JsonText, adjustments: Adjustments): AnswerFormat | null {
+  const [config, older, others] = FORMAT_FIELDS.map((name) => text.exactMember(name));
+  const own = isObject(config) ? config.format : null;
+  const format = isEmpty(own) ? older : own;
+  if (isEmpty(format)) return readResponseFormat(others, adjustments);
+  if (!isEmpty(others))
     throw invalidValue('response_format', '`response_format` and `output_config.format` are both given; send one.');
   if (!isObject(format) || format.type !== 'json_schema' || !isObject(format.schema)) {
     throw mustBe('output_config.format', 'of type "json_schema" with a schema');
@@ -151,6 +152,7 @@ function readAnswerFormat(body: Members, adjustments: Adjustments): AnswerFormat
   return { kind: 'schema', name: 'answer', description: null, schema: format.schema, strict: true };
 }
 
+const FORMAT_FIELDS = ['output_config', 'output_format', 'response_format'];
 const FORMAT_MEMBERS: ReadonlySet<string> = new Set(['type', 'schema', 'name']);
 const THINKING_MEMBERS: ReadonlySet<string> = new Set(['type', 'budget_tokens', 'display']);
 

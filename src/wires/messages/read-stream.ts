@@ -10,6 +10,7 @@ import type { StreamReader } from '../hub.ts';
 import { laterReading } from '../usage/later-reading.ts';
 import { type DeltaShape, deltaShape } from './delta-shape.ts';
 import { readInBandError } from './errors.ts';
+import { exactBlockStart, wholeInput } from './mend-block.ts';
 import { redactedOpaque, signedOpaque } from './opaque-reasoning.ts';
 import { readStopReason } from './stop-reason.ts';
 import { mergeUsage, readUsage } from './usage.ts';
@@ -60,7 +61,7 @@ class MessageReader implements StreamReader {
         if (isObject(event.delta)) this.#delta(event.delta, event.index);
         break;
       case 'content_block_start':
-        if (isObject(event.content_block)) this.#blockStart(event.content_block, event.index);
+        this.#blockStart(exactBlockStart(event, data).content_block, event.index);
         break;
       case 'content_block_stop':
         this.#endBlock();
@@ -95,7 +96,8 @@ class MessageReader implements StreamReader {
     this.#emit({ kind: 'start', id, createdS: null });
   }
 
-  #blockStart(block: Members, index: unknown): void {
+  #blockStart(block: unknown, index: unknown): void {
+    if (!isObject(block)) return;
     this.#start(null);
     this.#endBlock();
     this.#index = index;
@@ -224,9 +226,7 @@ export function readHead(block: Members): BlockHead | null {
 
 /** Content that a host put into the head of a block instead of its deltas. */
 function wholeText({ type, text, thinking, input }: Members): unknown {
-  if (type !== 'tool_use') return text ?? thinking;
-  if (typeof input === 'string') return input;
-  return isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : '';
+  return type === 'tool_use' ? wholeInput(input) : (text ?? thinking);
 }
 
 export function readStream(_quirks: HostQuirks, emit: EventSink): StreamReader {

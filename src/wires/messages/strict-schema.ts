@@ -1,3 +1,4 @@
+import { isWrittenNumber } from '../../json/json.ts';
 import { isObject, type Members } from '../fields/members.ts';
 
 /** String formats that the vendor's hosts support. */
@@ -82,5 +83,5 @@ function isObjectSchema({ type, properties }: Members): boolean {
 }
 
 function isScalar(value: unknown): boolean {
-  return value === null || typeof value !== 'object';
+  return value === null || typeof value !== 'object' || isWrittenNumber(value);
 }

@@ -1,10 +1,18 @@
-import type { JsonEdit } from '../../json/json.ts';
+import type { JsonEdit, JsonText } from '../../json/json.ts';
 import { functionForm, wrapInput } from '../fields/custom-input.ts';
 import { isObject, isText, type Members, objectsIn } from '../fields/members.ts';
-import { addedTools, offeredTools, SEARCH_NAME, ToolNames } from './tool-names.ts';
+import { addedTools, addsTools, offeredTools, SEARCH_NAME, ToolNames } from './tool-names.ts';
+
+/** The request with every digit of the numbers in tools, which are written again; so are items that add tools or call the search. */
+export function exactTools(text: JsonText): Members {
+  const body = text.value as Members;
+  const isRewritten = objectsIn(body.input).some((item) => addsTools(item) || item.type === 'tool_search_call');
+  return { ...body, tools: text.exactMember('tools'), ...(isRewritten && { input: text.exactMember('input') }) };
+}
 
 /** Edits the caller's tools, tool choice and earlier calls for a host of this wire that knows only functions. */
-export function editTools(body: Members, edit: JsonEdit): void {
+export function editTools(text: JsonText, edit: JsonEdit): void {
+  const body = exactTools(text);
   const names = new ToolNames(offeredTools(body));
   editOffered(body, edit, names);
   if (Array.isArray(body.input)) editList(body.input, ['input'], edit, (item) => flattenItem(item, names));

@@ -41,7 +41,7 @@ function spliceRequest(text: JsonText, hostModel: string, quirks: HostQuirks): B
   const edit = text.edit();
   for (const name of Object.keys(body)) if (!COUNTED.has(name)) edit.remove([name]);
   if (body.model !== hostModel) edit.set(['model'], JSON.stringify(hostModel));
-  editPrompt(body, edit, quirks);
+  editPrompt(text, edit, quirks);
   return edit.apply();
 }
 

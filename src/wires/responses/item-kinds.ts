@@ -1,4 +1,4 @@
-import { tryParseJson } from '../../json/json.ts';
+import { tryParseExact } from '../../json/json.ts';
 import { isObject } from '../fields/members.ts';
 
 /** Where the text of a part is, and the events that carry it. */
@@ -102,7 +102,7 @@ const CALL_KINDS = [FUNCTION_CALL, CUSTOM_CALL];
 export const SEARCH_CALL: CallKind = { type: 'tool_search_call', words: 'arguments', delta: '', wordsDone: '' };
 
 export function readSearchArguments(json: unknown): unknown {
-  const value = typeof json === 'string' ? tryParseJson(json) : undefined;
+  const value = typeof json === 'string' ? tryParseExact(json) : undefined;
   return isObject(value) ? value : {};
 }
 

@@ -24,14 +24,14 @@ import { readVerbosity } from '../fields/verbosity.ts';
 import { hasNoEffect, isEmpty } from '../fields/without-effect.ts';
 import type { Peek } from '../peek.ts';
 import { isRefusedField, LOGPROBS } from './fields.ts';
-import { flattenChoice, flattenTools } from './flatten-tools.ts';
+import { exactTools, flattenChoice, flattenTools } from './flatten-tools.ts';
 import { noteItems, noteTools } from './left-out.ts';
 import { readItems } from './read-items.ts';
 import { offeredTools, ToolNames } from './tool-names.ts';
 
 /** The caller's request in the common language; its shape was checked before. */
 export function readRequest(text: JsonText, peek: Peek, adjustments = refusing(FIELD_NAMES)): CanonicalRequest {
-  const body = text.value as Members;
+  const body = exactTools(text);
   dropUntranslatable(body, adjustments);
   noteTools(body.tools, 'tools', adjustments);
   const names = new ToolNames(offeredTools(body));
@@ -52,7 +52,7 @@ export function readRequest(text: JsonText, peek: Peek, adjustments = refusing(F
       seed: null,
       stop: [],
     },
-    answerFormat: readFormat(body, adjustments),
+    answerFormat: readFormat(text, adjustments),
     reasoning: translateReasoning(body, peek, adjustments),
     verbosity: readVerbosity(isObject(body.text) ? body.text.verbosity : null, adjustments),
     ...readCacheRetention(body),
@@ -143,10 +143,11 @@ function readAllowed(choice: unknown): { choice: ToolChoice; names: ReadonlySet<
 }
 
 /** The output format in `text.format`, or in `response_format` as on other wires. */
-function readFormat({ text, response_format: other }: Members, adjustments: Adjustments): AnswerFormat | null {
+function readFormat(request: JsonText, adjustments: Adjustments): AnswerFormat | null {
+  const text = request.exactMember('text');
   if (isObject(text)) noteOthers(text, 'text', TEXT_MEMBERS, adjustments);
   const format = isObject(text) ? text.format : null;
-  if (isEmpty(format)) return readResponseFormat(other, adjustments);
+  if (isEmpty(format)) return readResponseFormat(request.exactMember('response_format'), adjustments);
   if (!isObject(format)) throw mustBe('text.format', 'an object');
   adjustments.rename('response_format', 'text.format');
   adjustments.rename(FORMAT_DESCRIPTION, 'text.format.description');

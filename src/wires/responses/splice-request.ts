@@ -24,15 +24,15 @@ export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms):
   editReasoning(body, terms.reasoningEffort, edit);
   editStreamOptions(body, edit);
   const quirks = terms.quirks ?? NO_QUIRKS;
-  editPrompt(body, edit, quirks);
+  editPrompt(text, edit, quirks);
   editHostFields(edit, quirks);
   return edit.apply();
 }
 
 /** Edits for this host what the model reads: earlier reasoning, and tools. */
-export function editPrompt(body: Members, edit: JsonEdit, quirks: HostQuirks): void {
-  restoreEncrypted(body, edit, reasoningVendor(quirks));
-  if (quirks.clientTools !== true) editTools(body, edit);
+export function editPrompt(text: JsonText, edit: JsonEdit, quirks: HostQuirks): void {
+  restoreEncrypted(text.value as Members, edit, reasoningVendor(quirks));
+  if (quirks.clientTools !== true) editTools(text, edit);
 }
 
 /** The limit must be a plain JSON integer: some hosts misread `1e3` and `100.0`. */

@@ -19,11 +19,11 @@ export function offeredTools({ tools, input }: Members): Members[] {
 /** Tools that items of the input add: those of a developer, and those that the client's tool search has found. */
 export function addedTools(input: unknown): Members[] {
   if (!Array.isArray(input)) return [];
-  return input.flatMap((item: unknown) =>
-    isObject(item) && (item.type === 'additional_tools' || item.type === 'tool_search_output')
-      ? objectsIn(item.tools)
-      : [],
-  );
+  return input.flatMap((item: unknown) => (isObject(item) && addsTools(item) ? objectsIn(item.tools) : []));
+}
+
+export function addsTools({ type }: Members): boolean {
+  return type === 'additional_tools' || type === 'tool_search_output';
 }
 
 /** What hosts accept as the name of a function. */
