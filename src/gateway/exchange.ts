@@ -125,6 +125,8 @@ async function serveUnderHold(gateway: Gateway, admitted: Admitted, sink: Client
     settlement = settlementFor(admitted, served);
     terms = settleTerms(gateway, admitted, served, settlement);
   } catch (error) {
+    // If the client had left, the hold may have ended already.
+    if (hangup.settled !== null) throw error;
     const lost = settlement === null ? null : uncharged(settlement);
     Object.assign(record, lost);
     await gateway.ledger.release(call.id, { ended: 'failed', httpStatus: 500, ...lost });

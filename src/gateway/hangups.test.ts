@@ -55,6 +55,22 @@ describe('within the allowance', () => {
     expect(fixture.records[0]).toMatchObject({ ended: 'client_gone', costNanousd: 0n });
   });
 
+  test('a defect after the settlement does not end the hold again', async () => {
+    const fixture = await open(HOLD);
+    const { sink, call, done, asked } = fixture.begin(STREAM);
+    await asked();
+    const { health } = fixture.gateway.hosts().candidates(fixture.gateway.prices().catalog.find('ferry')!)[0]!;
+    vi.spyOn(health!, 'note').mockImplementation(() => {
+      throw new Error('a defect');
+    });
+    sink.leave();
+    await done;
+    expect(fixture.records[0]).toMatchObject({ fault: 'Error: a defect' });
+    expect(await fixture.receipt(call)).toMatchObject({ state: 'settled', ended: 'client_gone', costNanousd: 0n });
+    expect(fixture.trace).toEqual(['hold', 'send alpha', 'settle']);
+    expect(fixture.ledger.openHolds).toBe(0);
+  });
+
   test('a host that finishes while the ledger decides is free too', async () => {
     const fixture = await open(HOLD);
     const { sink, call, done, asked } = fixture.begin(STREAM);
