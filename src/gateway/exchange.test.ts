@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { chatAnswer, chatFrame, FINISH_FRAME, USAGE, USAGE_FRAME } from '../../test/fake-hosts.ts';
 import { ask, GatewayFixture, PRICE } from '../../test/gateway-fixture.ts';
 import { LIMITS } from '../limits.ts';
+import { WIRES } from '../wires/registry.ts';
 import { exchange } from './exchange.ts';
 
 const COST_NANOUSD = BigInt(USAGE.prompt_tokens) * PRICE.input + BigInt(USAGE.completion_tokens) * PRICE.output;
@@ -119,6 +120,21 @@ describe('a streamed call', () => {
     const receipt = await fixture.receipt(call);
     expect(receipt).toMatchObject({ state: 'settled', ended: 'upstream_error', usageSource: 'estimated' });
     expect(receipt.costNanousd).toBeGreaterThan(0n);
+  });
+
+  test('is not charged if the host breaks off after a tool call that the caller’s wire has no place for', async () => {
+    const call = fixture.call({ model: 'raft', prompt: 'Hi', stream: true }, {}, { wire: WIRES.completions });
+    const sink = fixture.sink();
+    const done = exchange(fixture.gateway, call, sink);
+    const request = await fixture.hosts.next();
+    const called = { index: 0, id: 'c', type: 'function', function: { name: 'tide', arguments: '{"at":' } };
+    request.stream({
+      choices: [{ index: 0, delta: { role: 'assistant', tool_calls: [called] }, finish_reason: null }],
+    });
+    request.fail('ECONNRESET');
+    await done;
+    expect(sink.sent).toMatchObject({ status: 502, headers: { 'x-gateway-cost-nanousd': '0' } });
+    expect(await fixture.receipt(call)).toMatchObject({ ended: 'failed', usageSource: 'none', costNanousd: 0n });
   });
 });
 

@@ -52,7 +52,11 @@ export interface CallContext {
  * refused here with the name of the field, before any money is held. With `mayDrop`, fields are dropped instead, but only
  * if no host can carry them.
  */
-export function prepareHostCalls(context: CallContext, candidates: readonly Candidate[], mayDrop: boolean): HostCall[] {
+export function prepareHostCalls(
+  context: CallContext,
+  candidates: readonly Candidate[],
+  mayDrop: boolean,
+): HostCall[] {
   let prepared = hostCallsFor(context, candidates, false);
   if (mayDrop && prepared instanceof GatewayError) prepared = hostCallsFor(context, candidates, true);
   if (prepared instanceof GatewayError) throw prepared;
@@ -199,9 +203,7 @@ function translated(context: CallContext, candidate: Candidate, read: ReadReques
     labels: forwardedLabels(context.text.value as Members, forwards),
     adjustments,
   });
-  const relay = relayTerms(context, candidate);
-  const hideReasoning = relay.hideReasoning || client.omitsReasoning === true;
-  const terms: WriteTerms = { ...relay, hideReasoning, outputLimit };
+  const terms: WriteTerms = { ...relayTerms(context, candidate), outputLimit };
   return {
     candidate,
     path: wire.relay.path,

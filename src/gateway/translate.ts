@@ -1,6 +1,6 @@
 import type { GatewayError } from '../canonical/errors.ts';
 import { inOrder } from '../canonical/event-order.ts';
-import type { AnswerBlock, CanonicalEvent } from '../canonical/events.ts';
+import type { AnswerBlock, BlockHead, CanonicalEvent } from '../canonical/events.ts';
 import { AnswerFold } from '../canonical/fold.ts';
 import type { HostError } from '../canonical/host-error.ts';
 import type { HostQuirks } from '../canonical/host-quirks.ts';
@@ -14,7 +14,7 @@ import { type BufferedAnswer, HostAnswerBroken, type StreamRelay } from '../wire
 export class TranslatedStream implements StreamRelay {
   readonly #reader: StreamReader;
   readonly #writer: StreamWriter;
-  readonly #hideReasoning: boolean;
+  readonly #shows: (block: BlockHead) => boolean;
   #written = '';
   #hidden = false;
   #finished = false;
@@ -27,7 +27,7 @@ export class TranslatedStream implements StreamRelay {
     this.#writer = client.writeStream(terms);
     const writer = this.#writer;
     if (writer.failure !== undefined) this.failure = (error) => this.#written + writer.failure!(error);
-    this.#hideReasoning = terms.hideReasoning;
+    this.#shows = (block) => isShown(block, client, terms);
     this.#reader = upstream.readStream(
       quirks,
       inOrder((event) => this.#event(event)),
@@ -75,14 +75,18 @@ export class TranslatedStream implements StreamRelay {
     this.#written += this.#writer.event(event);
   }
 
-  /** Leaves reasoning blocks out entirely if the caller does not want them. */
   #isHidden(event: CanonicalEvent): boolean {
-    if (!this.#hideReasoning) return false;
-    if (event.kind === 'block-start') this.#hidden = event.block.kind === 'reasoning';
+    if (event.kind === 'block-start') this.#hidden = !this.#shows(event.block);
     const hidden = this.#hidden;
     if (event.kind === 'block-end') this.#hidden = false;
     return hidden;
   }
+}
+
+/** Leaves out whole blocks: reasoning that the caller does not want, and what the caller's wire has no place for. */
+function isShown(block: BlockHead, { shows }: HubClient, { hideReasoning }: WriteTerms): boolean {
+  if (hideReasoning && block.kind === 'reasoning') return false;
+  return shows === undefined || shows(block);
 }
 
 /** Counts all of the model's output: text, names of tool calls, reasoning signatures. */
@@ -111,7 +115,7 @@ export function translateAnswer(
   upstream.readResponse(body, quirks, inOrder(fold.event));
   const whole = fold.answer();
   if (whole === null) throw new HostAnswerBroken('The response of the host is incomplete.');
-  const blocks = terms.hideReasoning ? whole.blocks.filter(({ head }) => head.kind !== 'reasoning') : whole.blocks;
+  const blocks = whole.blocks.filter(({ head }) => isShown(head, client, terms));
   const relayedBytes = blocks.reduce((sum, block) => sum + blockBytes(block), 0);
   return {
     usage: whole.usage,

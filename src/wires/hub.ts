@@ -1,5 +1,5 @@
 import type { GatewayError } from '../canonical/errors.ts';
-import type { CanonicalAnswer, CanonicalEvent, EventSink } from '../canonical/events.ts';
+import type { BlockHead, CanonicalAnswer, CanonicalEvent, EventSink } from '../canonical/events.ts';
 import type { HostQuirks } from '../canonical/host-quirks.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { JsonText } from '../json/json.ts';
@@ -14,8 +14,8 @@ export interface HubClient {
   readRequest(text: JsonText, peek: Peek, adjustments?: Adjustments): CanonicalRequest;
   /** What this wire calls fields that have another name elsewhere, for errors about the host's wire. */
   readonly fieldNames?: FieldNames;
-  /** The wire has no place for reasoning text, so none of it counts as sent. */
-  readonly omitsReasoning?: true;
+  /** Whether the wire has a place for a block; absent: for all. The others are left out, and nothing of them counts as sent. */
+  shows?(block: BlockHead): boolean;
   writeStream(terms: WriteTerms): StreamWriter;
   writeResponse(answer: CanonicalAnswer, bill: Bill, terms: WriteTerms): Buffer;
 }

@@ -7,7 +7,7 @@ import { readRequest } from './read-request.ts';
 import { spliceRequest } from './splice-request.ts';
 import { answerAsStream, spliceResponse } from './splice-response.ts';
 import { writeResponse } from './write-response.ts';
-import { writeStream } from './write-stream.ts';
+import { isText, writeStream } from './write-stream.ts';
 
 /** Text completion. Few hosts speak this wire; chat models are reached by translation. */
 export const completions: Wire = {
@@ -21,5 +21,5 @@ export const completions: Wire = {
     readError: readHostError,
     stream: { mend: mendStream, answerAsStream },
   },
-  hub: { client: { readRequest, writeStream, writeResponse, omitsReasoning: true } },
+  hub: { client: { readRequest, writeStream, writeResponse, shows: isText } },
 };

@@ -17,7 +17,7 @@ const CHAT = WIRES.chat.hub!.upstream!;
 const FINISH = { kind: 'finish', raw: null, stopSequence: null } as const;
 const START: CanonicalEvent = { kind: 'start', id: null, createdS: 1_790_000_000 };
 
-function block(kind: 'text' | 'refusal' | 'reasoning', ...texts: string[]): CanonicalEvent[] {
+function block(kind: 'text' | 'refusal', ...texts: string[]): CanonicalEvent[] {
   const deltas = texts.map((text): CanonicalEvent => ({ kind: 'block-delta', text }));
   return [{ kind: 'block-start', block: { kind } }, ...deltas, { kind: 'block-end', opaque: null }];
 }
@@ -40,13 +40,8 @@ describe('events as a stream of this wire', () => {
     expect(chunksIn(text)[0]).toMatchObject({ id: 'cmpl-req_1', object: 'text_completion', created: 1_790_000_000 });
   });
 
-  test('a trace has no place, a refusal is words like others', () => {
-    const text = stream([
-      START,
-      ...block('reasoning', 'hm'),
-      ...block('refusal', 'No.'),
-      { ...FINISH, reason: 'stop' },
-    ]);
+  test('a refusal is words like others', () => {
+    const text = stream([START, ...block('refusal', 'No.'), { ...FINISH, reason: 'stop' }]);
     expect(textsOf(text)).toEqual({ 0: 'No.' });
   });
 
@@ -89,6 +84,17 @@ describe('a chat host’s answer', () => {
     expect(completionFaults(text, { model: 'bridge', wantsUsage: true })).toEqual([]);
     expect(textsOf(text)).toEqual({ 0: ' nine' });
     expect(relay).toMatchObject({ terminal: true, error: null, relayedBytes: 5, usage: { state: 'reported' } });
+  });
+
+  test('loses its trace and its tool calls, which have no place here and do not count as sent', () => {
+    const call = { index: 0, id: 'c', type: 'function', function: { name: 'tide', arguments: '{}' } };
+    const delta = { role: 'assistant', reasoning: 'hm', content: 'No.', tool_calls: [call] };
+    const relay = new TranslatedStream(CLIENT, CHAT, TERMS, {});
+    const body = sse({ choices: [{ index: 0, delta, finish_reason: 'tool_calls' }] }, { choices: [], usage }, '[DONE]');
+    const text = feed(relay, body) + relay.closing(BILL);
+    expect(completionFaults(text, { model: 'bridge', wantsUsage: true })).toEqual([]);
+    expect(textsOf(text)).toEqual({ 0: 'No.' });
+    expect(relay.relayedBytes).toBe(3);
   });
 
   test('is a whole completion, with its bill', () => {

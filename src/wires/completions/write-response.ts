@@ -3,12 +3,10 @@ import type { Bill } from '../bill.ts';
 import type { WriteTerms } from '../hub.ts';
 import { promptUsageText } from '../usage/prompt-usage.ts';
 import { writeFinishReason } from './finish-reason.ts';
-import { isVisible } from './write-stream.ts';
 
 /** Writes a response of the common language as a completion. */
 export function writeResponse(answer: CanonicalAnswer, bill: Bill, terms: WriteTerms): Buffer {
-  const visible = answer.blocks.filter(({ head }) => isVisible(head));
-  const text = visible.map((block) => block.text).join('');
+  const text = answer.blocks.map((block) => block.text).join('');
   const completion = {
     id: `cmpl-${terms.requestId}`,
     object: 'text_completion',

@@ -4,8 +4,8 @@ import type { StreamWriter, WriteTerms } from '../hub.ts';
 import { writePromptUsage } from '../usage/prompt-usage.ts';
 import { writeFinishReason } from './finish-reason.ts';
 
-/** Blocks whose text is sent; this wire has no place for reasoning. */
-export function isVisible({ kind }: BlockHead): boolean {
+/** This wire has no place for reasoning and tool calls. */
+export function isText({ kind }: BlockHead): boolean {
   return kind === 'text' || kind === 'refusal';
 }
 
@@ -14,7 +14,6 @@ class CompletionStreamWriter implements StreamWriter {
   readonly #terms: WriteTerms;
   readonly #tail: string;
   #head = '';
-  #isVisible = false;
 
   constructor(terms: WriteTerms) {
     this.#terms = terms;
@@ -26,11 +25,8 @@ class CompletionStreamWriter implements StreamWriter {
       case 'start':
         this.#head = this.#headText(event.createdS ?? this.#terms.createdS);
         return '';
-      case 'block-start':
-        this.#isVisible = isVisible(event.block);
-        return '';
       case 'block-delta':
-        return this.#isVisible ? this.#chunk(JSON.stringify(event.text), 'null') : '';
+        return this.#chunk(JSON.stringify(event.text), 'null');
       case 'finish':
         return this.#chunk('""', `"${writeFinishReason(event.reason)}"`);
       default:
