@@ -40,17 +40,17 @@ export interface CountedAdmission {
 
 /**
  * Checks the request against the model, in the documented order, and throws the first refusal. Only token counting is
- * asynchronous. With `mayClamp`, an output limit above the model's maximum is lowered instead of refused.
+ * asynchronous. With `mayAdjust`, an output limit above the model's maximum is lowered instead of refused.
  */
 export function admit(
   model: CatalogModel,
   peek: Peek,
   counter: PromptCounter,
-  mayClamp = false,
+  mayAdjust = false,
 ): Admission | Promise<Admission> {
   checkNeeds(model, peek.needs);
   checkDimensions(model, peek);
-  const clamped = mayClamp ? clampedLimit(model, peek) : null;
+  const clamped = mayAdjust ? clampedLimit(model, peek) : null;
   const outputLimit = clamped?.tokens ?? outputLimitOf(model, peek);
   const reasoningEffort = effortFor(model, peek, outputLimit);
   const byBytes = boundsFor({ model, outputLimit, clamped, reasoningEffort }, peek);

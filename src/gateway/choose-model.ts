@@ -6,7 +6,7 @@ import type { PromptCounter } from './counting/counted-prompt.ts';
 import type { Resolution } from './resolve.ts';
 
 /** Finds the calls to an admitted model's hosts; throws if no host can carry the request, without fields that may be dropped. */
-export type FindWays<Ways> = (admission: Admission, mayDrop: boolean) => Ways;
+export type FindWays<Ways> = (admission: Admission, mayAdjust: boolean) => Ways;
 
 export interface Chosen<Ways> {
   readonly admission: Admission;
@@ -57,12 +57,12 @@ async function admitted(
   peek: Peek,
   counter: PromptCounter,
   refusals: GatewayError[],
-  mayClamp: boolean,
+  mayAdjust: boolean,
 ): Promise<Admission[]> {
   const able: Admission[] = [];
   for (const model of among) {
     try {
-      const admission = await admit(model, peek, counter, mayClamp);
+      const admission = await admit(model, peek, counter, mayAdjust);
       if (fitsWindow(admission)) able.push(admission);
       else refusals.push(tooSmall(model, peek));
     } catch (error) {

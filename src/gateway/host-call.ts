@@ -49,16 +49,16 @@ export interface CallContext {
 
 /**
  * Prepares a call to each of the model's hosts, in the order to try them. If no host's wire can carry the request, it is
- * refused here with the name of the field, before any money is held. With `mayDrop`, fields are dropped instead, but only
+ * refused here with the name of the field, before any money is held. With `mayAdjust`, fields are dropped instead, but only
  * if no host can carry them.
  */
 export function prepareHostCalls(
   context: CallContext,
   candidates: readonly Candidate[],
-  mayDrop: boolean,
+  mayAdjust: boolean,
 ): HostCall[] {
   let prepared = hostCallsFor(context, candidates, false);
-  if (mayDrop && prepared instanceof GatewayError) prepared = hostCallsFor(context, candidates, true);
+  if (mayAdjust && prepared instanceof GatewayError) prepared = hostCallsFor(context, candidates, true);
   if (prepared instanceof GatewayError) throw prepared;
   return prepared;
 }
@@ -67,7 +67,7 @@ export function prepareHostCalls(
 function hostCallsFor(
   context: CallContext,
   candidates: readonly Candidate[],
-  mayDrop: boolean,
+  mayAdjust: boolean,
 ): HostCall[] | GatewayError {
   let refusal: GatewayError | null = null;
   let read: ReadRequest | null = null;
@@ -78,7 +78,7 @@ function hostCallsFor(
       if (speaksOurs(context, candidate)) hostCalls.push(sameWire(context, candidate));
       else {
         const halves = hubHalves(context, candidate);
-        read ??= readCanonical(context, halves.client, mayDrop);
+        read ??= readCanonical(context, halves.client, mayAdjust);
         hostCalls.push(translated(context, candidate, read, halves));
       }
     } catch (error) {
@@ -95,8 +95,8 @@ interface ReadRequest {
   readonly adjustments: Adjustments;
 }
 
-function readCanonical({ text, peek }: CallContext, client: HubClient, mayDrop: boolean): ReadRequest {
-  const adjustments = new Adjustments(mayDrop, client.fieldNames);
+function readCanonical({ text, peek }: CallContext, client: HubClient, mayAdjust: boolean): ReadRequest {
+  const adjustments = new Adjustments(mayAdjust, client.fieldNames);
   return { canonical: client.readRequest(text, peek, adjustments), adjustments };
 }
 

@@ -7,7 +7,7 @@ export const ON_UNSUPPORTED_HEADER = 'x-gateway-on-unsupported';
  * Whether fields that cannot be translated are dropped, and an output limit above the model's is lowered, instead of
  * refused. The header overrides the key's default.
  */
-export function mayAdjust({ headers, caller }: Call): boolean {
+export function allowsAdjusting({ headers, caller }: Call): boolean {
   const value = headers[ON_UNSUPPORTED_HEADER] ?? caller.key?.onUnsupported;
   if (value === undefined || value === 'refuse') return false;
   if (value === 'drop') return true;

@@ -14,7 +14,7 @@ import { refuseForeignHeaders } from './foreign-headers.ts';
 import type { Gateway, PricedCatalog } from './gateway.ts';
 import { type HostCall, prepareHostCalls } from './host-call.ts';
 import { readIdempotencyMark } from './idempotency.ts';
-import { mayAdjust } from './on-unsupported.ts';
+import { allowsAdjusting } from './on-unsupported.ts';
 import { checkCallBody, parseCallBody, readCeiling, readModelName } from './read-call.ts';
 import { resolve } from './resolve.ts';
 import { refuseUnknownModel } from './unknown-model.ts';
@@ -62,7 +62,7 @@ function understandBody(
 ): Admitted | Promise<Admitted> {
   record.requestedModel = readModelName(text);
   refuseForeignHeaders(call.headers);
-  const adjusts = mayAdjust(call);
+  const mayAdjust = allowsAdjusting(call);
   const chain = readChain(call.headers);
   const idempotency = readIdempotencyMark(call);
   refuseCaseVariants(text.value);
@@ -70,8 +70,8 @@ function understandBody(
   const read = { call, text, peek, idempotency, chain, record };
   const prices = gateway.prices();
   const first = chain === null ? null : readFirstModel(call, prices.catalog, gateway.custody);
-  if (first instanceof Promise) return first.then((model) => admitRead(gateway, read, prices, adjusts, model));
-  return admitRead(gateway, read, prices, adjusts, first);
+  if (first instanceof Promise) return first.then((model) => admitRead(gateway, read, prices, mayAdjust, model));
+  return admitRead(gateway, read, prices, mayAdjust, first);
 }
 
 /** A call whose headers and fields are valid. */
@@ -81,7 +81,7 @@ function admitRead(
   gateway: Gateway,
   read: ReadCall,
   prices: PricedCatalog,
-  adjusts: boolean,
+  mayAdjust: boolean,
   firstModel: string | null,
 ): Admitted | Promise<Admitted> {
   const { call, text, peek, idempotency, chain, record } = read;
@@ -95,14 +95,14 @@ function admitRead(
   const nowS = (): number => Math.floor(gateway.clock.nowMs() / 1000);
   const createdS = nowS();
   const { frameMemory } = gateway;
-  const waysTo = (admission: Admission, mayDrop: boolean): HostCall[] => {
+  const waysTo = (admission: Admission, mayAdjust: boolean): HostCall[] => {
     const context = { call, text, peek, admission, createdS, nowS, frameMemory };
-    return prepareHostCalls(context, hostsFor(gateway, context), mayDrop);
+    return prepareHostCalls(context, hostsFor(gateway, context), mayAdjust);
   };
   const choosing =
     named.kind === 'unknown'
       ? admitDeployment(gateway, { call, text, peek, createdS, nowS, frameMemory }, named.refusal, record)
-      : admitResolved(named, peek, counterFor(gateway, call, text, peek), waysTo, adjusts);
+      : admitResolved(named, peek, counterFor(gateway, call, text, peek), waysTo, mayAdjust);
   const admitted = ({ admission, ways }: Chosen<HostCall[]>): Admitted | Promise<Admitted> => {
     record.effectiveModel = admission.model.id;
     const ceilingNanousd = lower(readCeiling(call.headers), call.caller.key?.maxCostNanousd ?? null);

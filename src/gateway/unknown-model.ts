@@ -5,7 +5,7 @@ import type { ExchangeRecord } from './exchange-record.ts';
 import { refuseForeignHeaders } from './foreign-headers.ts';
 import type { Gateway } from './gateway.ts';
 import { readIdempotencyMark } from './idempotency.ts';
-import { mayAdjust } from './on-unsupported.ts';
+import { allowsAdjusting } from './on-unsupported.ts';
 import { peekModelName } from './read-call.ts';
 import { isUsable, resolve } from './resolve.ts';
 
@@ -31,6 +31,6 @@ export function refuseUnknownModel(
 /** Errors about headers come first, as for every call. */
 function refuseHeaders(call: Call): void {
   refuseForeignHeaders(call.headers);
-  mayAdjust(call);
+  allowsAdjusting(call);
   readIdempotencyMark(call);
 }

@@ -4,7 +4,7 @@ import type { Call } from '../gateway/call.ts';
 import { CHAIN_HEADER, FIRST_MODEL_HEADER } from '../gateway/chain.ts';
 import { openRecord } from '../gateway/exchange-record.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import { mayAdjust, ON_UNSUPPORTED_HEADER } from '../gateway/on-unsupported.ts';
+import { allowsAdjusting, ON_UNSUPPORTED_HEADER } from '../gateway/on-unsupported.ts';
 import { type Admitted, understand } from '../gateway/understand.ts';
 import { stringifyJson } from '../json/stringify.ts';
 import { LIMITS } from '../limits.ts';
@@ -108,7 +108,7 @@ const KEPT_HEADERS = [CHAIN_HEADER, FIRST_MODEL_HEADER];
 
 /** Headers that change what the host is sent. The key's default is written out, because it may change before the call is made. */
 function keptHeaders(call: Call): Record<string, string> {
-  const kept: Record<string, string> = { [ON_UNSUPPORTED_HEADER]: mayAdjust(call) ? 'drop' : 'refuse' };
+  const kept: Record<string, string> = { [ON_UNSUPPORTED_HEADER]: allowsAdjusting(call) ? 'drop' : 'refuse' };
   for (const name of [...KEPT_HEADERS, ...(call.wire.client.readsHeaders ?? [])]) {
     const value = call.headers[name];
     if (typeof value === 'string') kept[name] = value;
