@@ -37,9 +37,9 @@ export const FRAME_MUTANTS: readonly Mutant[] = [
     name: 'a frame memory that cannot be switched off',
     changes: [
       {
-        file: 'src/wires/chat/stream-state.ts',
-        find: 'terms.parseEveryFrame === true ? null : new RepeatedFrames(wordsOf)',
-        replace: 'new RepeatedFrames(wordsOf)',
+        file: 'src/wires/frames/choice-stream.ts',
+        find: 'terms.parseEveryFrame === true ? null : new RepeatedFrames(kind.wordsOf)',
+        replace: 'new RepeatedFrames(kind.wordsOf)',
       },
     ],
     tests: ['src/wires/chat/remembered-frames.test.ts'],

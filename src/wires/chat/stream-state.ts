@@ -1,58 +1,33 @@
-import { MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
 import type { SseFrame } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
-import type { Bill } from '../bill.ts';
-import { readErrorMember } from '../errors/read-host-error.ts';
 import { isUsableId } from '../fields/host-members.ts';
-import { isAbsent, type Members } from '../fields/members.ts';
+import type { Members } from '../fields/members.ts';
+import { ChoiceStream, type ChunkKind } from '../frames/choice-stream.ts';
 import { StreamMemory } from '../frames/frame-memory.ts';
 import { identityOf, type StreamIdentity } from '../frames/frame-pattern.ts';
 import type { PassedFrames } from '../frames/passed-frames.ts';
-import { RepeatedFrames } from '../frames/repeated-frames.ts';
-import { type UsageRule, usageRule } from '../usage/inclusive-usage.ts';
-import { laterReading } from '../usage/later-reading.ts';
-import { readPromptUsage, writePromptUsage } from '../usage/prompt-usage.ts';
-import type { HostError, RelayTerms } from '../wire.ts';
+import type { RepeatedFrames } from '../frames/repeated-frames.ts';
+import type { RelayTerms } from '../wire.ts';
 import { wordsOf } from './delta-text.ts';
 import { isLearnable } from './learnable-frame.ts';
 import { type ChoiceState, newChoice } from './mend-choice.ts';
 import { findUsage } from './quirks.ts';
 
-/** The state of one stream: identity, usage, ending; and how the stream is closed. */
-export class StreamState {
-  readonly terms: RelayTerms;
+const CHUNK: ChunkKind = { object: 'chat.completion.chunk', idPrefix: 'chatcmpl-', wordsOf };
+
+/** The state of one stream: its choices, and what it shares with earlier and later streams. */
+export class StreamState extends ChoiceStream {
   /** In the order of their first frames. */
   readonly choices: ChoiceState[] = [];
-  relayedBytes = 0;
-  terminal = false;
-  error: HostError | null = null;
-  /** Null if every frame is parsed. */
-  protected readonly known: RepeatedFrames | null;
-  readonly #usageRule: UsageRule;
-  #id: string | null = null;
-  #createdS: number | null = null;
-  #rawUsage: unknown = null;
-  #reading: UsageReading = MISSING_USAGE;
-  /** No text came after that usage. */
-  #isUsageLast = false;
-  #isUsageInError = false;
   /** Both are created on first use; null if there is no memory, or the id needs escapes. */
   #identity: StreamIdentity | null | undefined;
   #streamMemory: StreamMemory | null | undefined;
 
   constructor(terms: RelayTerms) {
-    this.terms = terms;
-    this.known = terms.parseEveryFrame === true ? null : new RepeatedFrames(wordsOf);
-    this.#usageRule = usageRule(terms.quirks);
+    super(terms, CHUNK);
   }
 
-  get usage(): UsageReading {
-    const reading = this.#reading;
-    return reading.state !== 'reported' || this.#isUsageFinal() ? reading : { state: 'partial', usage: reading.usage };
-  }
-
-  /** True if every choice has finished, even if no terminator came. */
-  get mayEndHere(): boolean {
+  override get mayEndHere(): boolean {
     return this.choices.length > 0 && this.choices.every((choice) => choice.finished);
   }
 
@@ -62,15 +37,6 @@ export class StreamState {
     if (run === null) return this.terms.memory === undefined ? null : this.#remembered(this.known, bytes, from);
     this.noteWords(run.wordBytes);
     return run;
-  }
-
-  closing({ usage }: Bill): string {
-    let text = '';
-    for (const choice of this.choices) if (!choice.finished) text += this.#finishText(choice);
-    if (this.terms.wantsUsageFrame) {
-      text += this.#chunkText('[]', `,"usage":${JSON.stringify(writePromptUsage(usage, this.#rawUsage))}`);
-    }
-    return `${text}data: [DONE]\n\n`;
   }
 
   /** There is one choice, without tool calls and not finished. In this state equal frames mean the same in every stream. */
@@ -119,50 +85,6 @@ export class StreamState {
     return choice;
   }
 
-  /** Gives all chunks the first usable id and creation time; some hosts change them or leave them out. */
-  protected mendIdentity(chunk: Members): boolean {
-    this.#id ??= isUsableId(chunk.id) ? chunk.id : this.#ownId();
-    this.#createdS ??= isUsableTime(chunk.created) ? chunk.created : this.terms.createdS;
-    const isRight =
-      chunk.id === this.#id && chunk.created === this.#createdS && chunk.object === 'chat.completion.chunk';
-    if (isRight) return false;
-    chunk.id = this.#id;
-    chunk.created = this.#createdS;
-    chunk.object = 'chat.completion.chunk';
-    return true;
-  }
-
-  /** Records the usage in a chunk. The last one counts: hosts that repeat usage send running totals. */
-  protected noteUsage(chunk: Members): boolean {
-    const raw = findUsage(chunk, this.choices.length === 1);
-    if (isAbsent(raw)) return false;
-    this.#rawUsage = raw;
-    this.#reading = laterReading(this.#reading, readPromptUsage(raw, this.#usageRule));
-    this.#isUsageLast = true;
-    return true;
-  }
-
-  /** Records text that was sent to the client; usage that came before does not include it. */
-  protected noteWords(bytes: number): void {
-    this.relayedBytes += bytes;
-    this.#isUsageLast = false;
-  }
-
-  /** The terminator came. Without any choice before it, the stream has failed. */
-  protected noteEnd(): null {
-    this.terminal = true;
-    if (this.choices.length === 0) this.fail('the host ended its stream without a response');
-    return null;
-  }
-
-  /** The host sent an error, or the stream is broken. */
-  protected fail(error: unknown, chunk: Members = {}): null {
-    this.#isUsageInError = this.noteUsage(chunk);
-    this.error = readErrorMember(error);
-    this.terminal = true;
-    return null;
-  }
-
   #hasOnlyTextChoice(): boolean {
     const { choices } = this;
     return choices.length === 1 && choices[0]!.index === 0 && choices[0]!.calls.length === 0;
@@ -170,15 +92,15 @@ export class StreamState {
 
   #remembered(known: RepeatedFrames, bytes: Buffer, from: number): PassedFrames | null {
     if (this.isOpen) return this.#recallWords(known, bytes, from);
-    return this.#id === null ? this.#beginRemembered(bytes, from) : null;
+    return this.id === null ? this.#beginRemembered(bytes, from) : null;
   }
 
   #beginRemembered(bytes: Buffer, from: number): PassedFrames | null {
     const opening = this.terms.memory!.opening(bytes, from);
     if (opening === null || !isUsableId(opening.identity.id)) return null;
     this.#identity = opening.identity;
-    this.#id = opening.identity.id;
-    this.#createdS = Number(opening.identity.created);
+    this.id = opening.identity.id;
+    this.createdS = Number(opening.identity.created);
     this.choices.push({ ...newChoice(0), roleSent: true });
     return opening.passed;
   }
@@ -209,38 +131,29 @@ export class StreamState {
 
   /** Called only after a choice has begun, so both values are set. */
   #streamIdentity(): StreamIdentity | null {
-    if (this.#identity === undefined) this.#identity = identityOf(this.#id!, this.#createdS!);
+    if (this.#identity === undefined) this.#identity = identityOf(this.id!, this.createdS!);
     return this.#identity;
   }
 
-  #isUsageFinal(): boolean {
-    if (this.error !== null) return this.#isUsageInError;
-    return this.#isUsageLast && (this.terminal || this.mayEndHere);
+  protected override get hasBegun(): boolean {
+    return this.choices.length > 0;
   }
 
-  #chunkText(choices: string, extra: string): string {
-    const { catalogModel, createdS } = this.terms;
-    const id = JSON.stringify(this.#id ?? this.#ownId());
-    const model = JSON.stringify(catalogModel);
-    const created = this.#createdS ?? createdS;
-    return `data: {"id":${id},"object":"chat.completion.chunk","created":${created},"model":${model},"choices":${choices}${extra}}\n\n`;
+  protected override usageIn(chunk: Members): unknown {
+    return findUsage(chunk, this.choices.length === 1);
   }
 
-  #ownId(): string {
-    return `chatcmpl-${this.terms.requestId}`;
-  }
-
-  /** SDKs need a finish reason for every choice, so a missing one is added. */
-  #finishText({ index, calls }: ChoiceState): string {
-    const reason = calls.length > 0 ? 'tool_calls' : 'stop';
-    return this.#chunkText(`[{"index":${index},"delta":{},"logprobs":null,"finish_reason":"${reason}"}]`, '');
+  protected override finishTexts(): string {
+    let text = '';
+    for (const { finished, index, calls } of this.choices) {
+      const reason = calls.length > 0 ? 'tool_calls' : 'stop';
+      const choice = `[{"index":${index},"delta":{},"logprobs":null,"finish_reason":"${reason}"}]`;
+      if (!finished) text += this.chunkText(choice, '');
+    }
+    return text;
   }
 }
 
 function isChoiceIndex(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < LIMITS.answersPerCallMax;
-}
-
-function isUsableTime(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) > 0;
 }

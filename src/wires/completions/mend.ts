@@ -40,7 +40,7 @@ class MendedStream extends StreamState implements StreamRelay {
       changed = this.#mendFinish(choice, index) || changed;
       bytes += Buffer.byteLength(choice.text as string);
     }
-    this.noteWords(bytes);
+    if (bytes > 0) this.noteWords(bytes);
     const hasUsage = this.noteUsage(chunk);
     changed = this.#mendChunk(chunk, choices) || changed;
     const extra = extraContent(chunk, choices);

@@ -1,51 +1,25 @@
-import { MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
 import { LIMITS } from '../../limits.ts';
-import type { Bill } from '../bill.ts';
-import { readErrorMember } from '../errors/read-host-error.ts';
-import { isUsableId } from '../fields/host-members.ts';
-import { isAbsent, isCount, isObject, type Members } from '../fields/members.ts';
+import { isCount, isObject, type Members } from '../fields/members.ts';
 import { countTextInputs } from '../fields/text-inputs.ts';
+import { ChoiceStream, type ChunkKind } from '../frames/choice-stream.ts';
 import type { PassedFrames } from '../frames/passed-frames.ts';
-import { RepeatedFrames } from '../frames/repeated-frames.ts';
-import { type UsageRule, usageRule } from '../usage/inclusive-usage.ts';
-import { laterReading } from '../usage/later-reading.ts';
-import { readPromptUsage, writePromptUsage } from '../usage/prompt-usage.ts';
-import type { HostError, RelayTerms } from '../wire.ts';
+import type { RelayTerms } from '../wire.ts';
 import { wordsOf } from './mend-choice.ts';
 
-/** The state of one stream: identity, usage, ending; and how the stream is closed. */
-export class StreamState {
-  protected readonly terms: RelayTerms;
-  relayedBytes = 0;
-  terminal = false;
-  error: HostError | null = null;
-  /** Null if every frame is parsed. */
-  protected readonly known: RepeatedFrames | null;
-  readonly #usageRule: UsageRule;
+const CHUNK: ChunkKind = { object: 'text_completion', idPrefix: 'cmpl-', wordsOf };
+
+/** The state of one stream: which choices have begun and finished. */
+export class StreamState extends ChoiceStream {
   /** Indexes of choices, in the order of their first frames. */
   readonly #begun = new Set<number>();
   readonly #finished = new Set<number>();
-  #id: string | null = null;
-  #createdS: number | null = null;
-  #rawUsage: unknown = null;
-  #reading: UsageReading = MISSING_USAGE;
-  /** No text came after that usage. */
-  #isUsageLast = false;
-  #isUsageInError = false;
 
   constructor(terms: RelayTerms) {
-    this.terms = terms;
-    this.known = terms.parseEveryFrame === true ? null : new RepeatedFrames(wordsOf);
-    this.#usageRule = usageRule(terms.quirks);
+    super(terms, CHUNK);
   }
 
-  get usage(): UsageReading {
-    const reading = this.#reading;
-    return reading.state !== 'reported' || this.#isUsageFinal() ? reading : { state: 'partial', usage: reading.usage };
-  }
-
-  /** True if every requested choice has finished, even if no terminator came. */
-  get mayEndHere(): boolean {
+  /** Choices that were asked for and have not begun are still missing. */
+  override get mayEndHere(): boolean {
     return this.#finished.size === this.#begun.size && this.#finished.size >= answersIn(this.terms.request);
   }
 
@@ -53,15 +27,6 @@ export class StreamState {
     const run = this.terminal ? null : (this.known?.find(bytes, from) ?? null);
     if (run !== null) this.noteWords(run.wordBytes);
     return run;
-  }
-
-  closing({ usage }: Bill): string {
-    let text = '';
-    for (const index of this.#begun) if (!this.#finished.has(index)) text += this.#finishText(index);
-    if (this.terms.wantsUsageFrame) {
-      text += this.#chunkText('[]', `,"usage":${JSON.stringify(writePromptUsage(usage, this.#rawUsage))}`);
-    }
-    return `${text}data: [DONE]\n\n`;
   }
 
   /** Records that a choice has begun; an unusable index counts as 0. */
@@ -79,70 +44,22 @@ export class StreamState {
     return true;
   }
 
-  /** Gives all chunks the first usable id and creation time. */
-  protected mendIdentity(chunk: Members): boolean {
-    this.#id ??= isUsableId(chunk.id) ? chunk.id : this.#ownId();
-    this.#createdS ??= isTime(chunk.created) ? chunk.created : this.terms.createdS;
-    const isRight = chunk.id === this.#id && chunk.created === this.#createdS && chunk.object === 'text_completion';
-    if (isRight) return false;
-    chunk.id = this.#id;
-    chunk.created = this.#createdS;
-    chunk.object = 'text_completion';
-    return true;
+  protected override get hasBegun(): boolean {
+    return this.#begun.size > 0;
   }
 
-  /** Records the usage in a chunk. The last one counts: hosts that repeat usage send running totals. */
-  protected noteUsage(chunk: Members): boolean {
-    const raw = chunk.usage;
-    if (isAbsent(raw)) return false;
-    this.#rawUsage = raw;
-    this.#reading = laterReading(this.#reading, readPromptUsage(raw, this.#usageRule));
-    this.#isUsageLast = true;
-    return true;
+  protected override usageIn({ usage }: Members): unknown {
+    return usage;
   }
 
-  /** Records text that was sent to the client; usage that came before does not include it. */
-  protected noteWords(bytes: number): void {
-    if (bytes === 0) return;
-    this.relayedBytes += bytes;
-    this.#isUsageLast = false;
-  }
-
-  /** The terminator came. Without any choice before it, the stream has failed. */
-  protected noteEnd(): null {
-    this.terminal = true;
-    if (this.#begun.size === 0) this.fail('the host ended its stream without a response');
-    return null;
-  }
-
-  /** The host sent an error, or the stream is broken. */
-  protected fail(error: unknown, chunk: Members = {}): null {
-    this.#isUsageInError = this.noteUsage(chunk);
-    this.error = readErrorMember(error);
-    this.terminal = true;
-    return null;
-  }
-
-  #isUsageFinal(): boolean {
-    if (this.error !== null) return this.#isUsageInError;
-    return this.#isUsageLast && (this.terminal || this.mayEndHere);
-  }
-
-  #chunkText(choices: string, extra: string): string {
-    const { catalogModel, createdS } = this.terms;
-    const id = JSON.stringify(this.#id ?? this.#ownId());
-    const created = this.#createdS ?? createdS;
-    return `data: {"id":${id},"object":"text_completion","created":${created},"model":${JSON.stringify(catalogModel)},"choices":${choices}${extra}}\n\n`;
-  }
-
-  #ownId(): string {
-    return `cmpl-${this.terms.requestId}`;
-  }
-
-  /** Clients need a finish reason for every choice, so a missing one is added. */
-  #finishText(index: number): string {
+  protected override finishTexts(): string {
     const usage = this.terms.wantsUsageFrame ? ',"usage":null' : '';
-    return this.#chunkText(`[{"text":"","index":${index},"logprobs":null,"finish_reason":"stop"}]`, usage);
+    let text = '';
+    for (const index of this.#begun) {
+      const choice = `[{"text":"","index":${index},"logprobs":null,"finish_reason":"stop"}]`;
+      if (!this.#finished.has(index)) text += this.chunkText(choice, usage);
+    }
+    return text;
   }
 }
 
@@ -154,8 +71,4 @@ function answersIn(request: unknown): number {
 
 function isAnswerIndex(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < LIMITS.completionAnswersMax;
-}
-
-function isTime(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) > 0;
 }

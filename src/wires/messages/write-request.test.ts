@@ -1,44 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { refusalOf } from '../../../test/messages-request.ts';
-import type { Block, CanonicalMessage, CanonicalRequest, Sampling } from '../../canonical/request.ts';
+import { REQUEST, SAMPLING, TERMS, write } from '../../../test/messages-write.ts';
+import type { Block, CanonicalMessage, CanonicalRequest } from '../../canonical/request.ts';
 import { Adjustments } from '../adjustments.ts';
-import type { HubRequestTerms } from '../hub.ts';
 import { VENDOR } from './vendor-headers.ts';
 import { writeRequest } from './write-request.ts';
 
-const SAMPLING: Sampling = {
-  temperature: null,
-  topP: null,
-  topK: null,
-  frequencyPenalty: null,
-  presencePenalty: null,
-  seed: null,
-  stop: [],
-};
 const text = (words: string): Block => ({ kind: 'text', text: words });
 const ASK: CanonicalMessage = { role: 'user', blocks: [text('When?')] };
-const REQUEST: CanonicalRequest = {
-  messages: [ASK],
-  tools: [],
-  toolChoice: null,
-  parallelToolCalls: null,
-  sampling: SAMPLING,
-  answerFormat: null,
-  reasoning: null,
-  verbosity: null,
-};
-const TERMS: HubRequestTerms = {
-  hostModel: 'vendor-claude',
-  stream: false,
-  outputLimit: 4096,
-  outputLimitField: 'max_completion_tokens',
-  reasoningEffort: null,
-  thinking: null,
-};
-
-function write(request: Partial<CanonicalRequest>, terms: Partial<HubRequestTerms> = {}) {
-  return JSON.parse(writeRequest({ ...REQUEST, ...request }, { ...TERMS, ...terms }).toString());
-}
 
 function conversation(...messages: CanonicalMessage[]) {
   const { system, messages: written } = write({ messages });

@@ -1,40 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { refusalOf } from '../../../test/messages-request.ts';
-import type { CanonicalRequest, Sampling } from '../../canonical/request.ts';
+import { SAMPLING, write } from '../../../test/messages-write.ts';
+import type { Sampling } from '../../canonical/request.ts';
 import type { HubRequestTerms } from '../hub.ts';
-import { writeRequest } from './write-request.ts';
-
-const SAMPLING: Sampling = {
-  temperature: null,
-  topP: null,
-  topK: null,
-  frequencyPenalty: null,
-  presencePenalty: null,
-  seed: null,
-  stop: [],
-};
-const REQUEST: CanonicalRequest = {
-  messages: [{ role: 'user', blocks: [{ kind: 'text', text: 'When?' }] }],
-  tools: [],
-  toolChoice: null,
-  parallelToolCalls: null,
-  sampling: SAMPLING,
-  answerFormat: null,
-  reasoning: null,
-  verbosity: null,
-};
-const TERMS: HubRequestTerms = {
-  hostModel: 'vendor-claude',
-  stream: false,
-  outputLimit: 4096,
-  outputLimitField: 'max_completion_tokens',
-  reasoningEffort: null,
-  thinking: null,
-};
-
-function write(request: Partial<CanonicalRequest>, terms: Partial<HubRequestTerms> = {}) {
-  return JSON.parse(writeRequest({ ...REQUEST, ...request }, { ...TERMS, ...terms }).toString());
-}
 
 describe('sampling', () => {
   const sampled = (sampling: Partial<Sampling>, terms: Partial<HubRequestTerms> = {}) => {
