@@ -281,7 +281,9 @@ export const LIMITS = {
   /** How often connections are checked for requests that take too long, and how long an idle one is kept. */
   connectionsCheckMs: 5_000,
   clientKeepAliveMs: 72_000,
-  /** Keys whose request rate is tracked, and how often the load of the process is measured. */
+  /** Ids with a number for a limit, like the request rate of a key, of all workers together; a power of two. */
+  limitedIdsMax: 131_072,
+  /** Keys whose requests are shared with other processes, and how often the load of the process is measured. */
   rateLimitedKeysMax: 50_000,
   loadSampleMs: 250,
   /** Larger responses are written in pieces of this size, to notice a client that does not read. */

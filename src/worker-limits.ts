@@ -2,8 +2,6 @@
 export const WORKER_LIMITS = {
   /** Workers of one process. */
   workersMax: 8,
-  /** Ids for which workers share a number, like the request rate of a key; a power of two. */
-  workerSharedIdsMax: 131_072,
   /** Bytes of one request or response that may be on their way between two workers. */
   workerWindowBytes: 256 * 1024,
   /** How often a worker hands over its log lines, and who paid for its calls. */

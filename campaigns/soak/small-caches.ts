@@ -8,7 +8,7 @@ const SMALL = {
   cachedKeysMax: 200,
   cachedKeyMissesMax: 200,
   rateLimitedKeysMax: 200,
-  workerSharedIdsMax: 1_024,
+  limitedIdsMax: 1_024,
   idempotencyKeptAccountsMax: 20,
   storeCachedRowsMax: 200,
   tokenCountsKept: 1_000,

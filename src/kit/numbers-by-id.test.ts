@@ -1,16 +1,17 @@
 import { once } from 'node:events';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { LocalNumbers, type NumbersById, SharedNumbers } from './numbers-by-id.ts';
+import { LocalNumbers, type NumbersById, NumberTable } from './numbers-by-id.ts';
 import { startThread } from './start-thread.ts';
 
-function shared(ids: number, forgets = true): SharedNumbers {
-  return new SharedNumbers({ memory: SharedNumbers.memoryFor(ids), forgets });
+function shared(ids: number, forgets = true): NumberTable {
+  return new NumberTable({ memory: NumberTable.sharedMemory(ids), forgets });
 }
 
 describe.each<[string, () => NumbersById]>([
-  ['of one thread', () => new LocalNumbers()],
-  ['in shared memory', () => shared(1024, false)],
+  ['in a map', () => new LocalNumbers()],
+  ['in a table of one thread', () => NumberTable.ofThread(1024, false)],
+  ['in a table that threads share', () => shared(1024, false)],
 ])('numbers %s', (_name, open) => {
   test('are what was last set, until they are deleted', () => {
     const id = fc.bigInt({ min: -3n, max: 12n }).filter((chosen) => chosen !== 0n);
@@ -43,13 +44,13 @@ describe.each<[string, () => NumbersById]>([
   });
 });
 
-test('numbers of one thread forget the id that was added first', () => {
+test('numbers in a map forget the id that was added first', () => {
   const numbers = new LocalNumbers(2);
   for (const id of [1n, 2n, 1n, 3n]) numbers.set(id, 5);
   expect([1n, 2n, 3n].map((id) => numbers.get(id))).toEqual([undefined, 5, 5]);
 });
 
-test('shared numbers forget the smallest number near an id if there is no room, or refuse the id', () => {
+test('numbers in a table forget the smallest number near an id if there is no room, or refuse the id', () => {
   const [forgetful, faithful] = [shared(32), shared(32, false)];
   for (let id = 1n; id <= 32n; id++) for (const numbers of [forgetful, faithful]) numbers.set(id, Number(id));
   expect([forgetful.set(99n, 7), faithful.set(99n, 7)]).toEqual([true, false]);
@@ -57,16 +58,33 @@ test('shared numbers forget the smallest number near an id if there is no room, 
   expect([faithful.get(1n), faithful.get(99n), faithful.set(5n, 6)]).toEqual([1, undefined, true]);
 });
 
+test('a table that is nearly full keeps every number that was not deleted', () => {
+  const id = fc.bigInt({ min: 1n, max: 60n }).map((chosen) => chosen ** 9n);
+  const step = fc.record({ id, value: fc.option(fc.nat(), { freq: 2 }) });
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 100, maxLength: 300 }), (steps) => {
+      const [table, expected] = [NumberTable.ofThread(64, false), new Map<bigint, number>()];
+      for (const { id, value } of steps) {
+        if (value === null) expected.delete(id);
+        else if (table.set(id, value)) expected.set(id, value);
+        if (value === null) table.delete(id);
+        for (const [kept, number] of expected) expect(table.get(kept)).toBe(number);
+      }
+      expect(table.size).toBe(expected.size);
+    }),
+  );
+});
+
 test('two threads that add to the same number under the lock lose nothing', async () => {
-  const memory = SharedNumbers.memoryFor(64);
+  const memory = NumberTable.sharedMemory(64);
   const threads = [1, 2].map(() =>
     startThread(import.meta.url, '../../test/adding-thread', { workerData: { memory, times: 20_000 } }),
   );
   await Promise.all(threads.map((thread) => once(thread, 'exit')));
-  expect(new SharedNumbers({ memory, forgets: false }).get(1n)).toBe(40_000);
+  expect(new NumberTable({ memory, forgets: false }).get(1n)).toBe(40_000);
 });
 
-test('numbers of one thread that must not be forgotten take no further id when they are full', () => {
+test('numbers in a map that must not be forgotten take no further id when they are full', () => {
   const numbers = new LocalNumbers(2, false);
   expect([numbers.set(1n, 1), numbers.set(2n, 2), numbers.set(3n, 3), numbers.set(1n, 4)]).toEqual([
     true,

@@ -15,7 +15,7 @@ export interface NumbersById {
   readonly idsMax: number;
 }
 
-/** The numbers of one thread. If there are too many, the id that was added first is forgotten, or none is added. */
+/** Few numbers of one thread. If there are too many, the id that was added first is forgotten, or none is added. */
 export class LocalNumbers implements NumbersById {
   readonly idsMax: number;
   readonly #forgets: boolean;
@@ -65,47 +65,54 @@ export class LocalNumbers implements NumbersById {
 
 /** An id may be in any of this many places, beginning with the one that its hash names. */
 const PLACES = 32;
-const LOCK_BYTES = 8;
-const ID_BYTES = 8;
-const NUMBER_BYTES = 8;
+/** The lock has a cache line of its own, so that an entry never spans two. */
+const LOCK_BYTES = 64;
+/** The two halves of an id, which are 32-bit integers, and a number of 64 bits. */
+const ENTRY_BYTES = 16;
 
-export interface SharedNumbersTerms {
-  /** From `SharedNumbers.memoryFor`. */
-  readonly memory: SharedArrayBuffer;
+export interface NumberTableTerms {
+  /** From `NumberTable.sharedMemory`, if several threads use it. */
+  readonly memory: ArrayBuffer | SharedArrayBuffer;
   /** Whether the smallest number near an id's place may be forgotten if there is no room. */
   readonly forgets: boolean;
 }
 
 /**
- * Numbers that the threads of a process share: a hash table in shared memory, changed under one lock. No id is 0. Ids are
- * our own, so nobody can choose them to meet in one place.
+ * A hash table in one piece of memory, which the threads of a process may share; then it has a lock. No id is 0. Ids are our
+ * own, so nobody can choose them to meet in one place. Not a Map: V8 hashes and compares bigints in slow calls, and a call
+ * needs dozens of these numbers.
  */
-export class SharedNumbers implements NumbersById {
-  readonly #lock: SharedLock;
+export class NumberTable implements NumbersById {
+  readonly #lock: SharedLock | null;
   readonly #forgets: boolean;
+  /** The number of the entry at a place is at twice the place plus one. */
   readonly #numbers: Float64Array;
-  /** Each id as two halves, because reading it as one would allocate a bigint. */
+  /** Each id as two halves, at four times its place, because reading it as one would allocate a bigint. */
   readonly #halves: Int32Array;
   readonly #mask: number;
   readonly #scratch = new BigInt64Array(1);
   readonly #scratchHalves = new Int32Array(this.#scratch.buffer);
 
-  constructor({ memory, forgets }: SharedNumbersTerms) {
-    const ids = (memory.byteLength - LOCK_BYTES) / (ID_BYTES + NUMBER_BYTES);
-    this.#lock = new SharedLock(new Int32Array(memory, 0, 1));
+  constructor({ memory, forgets }: NumberTableTerms) {
+    this.#lock = memory instanceof SharedArrayBuffer ? new SharedLock(new Int32Array(memory, 0, 1)) : null;
     this.#forgets = forgets;
-    this.#numbers = new Float64Array(memory, LOCK_BYTES, ids);
-    this.#halves = new Int32Array(memory, LOCK_BYTES + ids * NUMBER_BYTES, 2 * ids);
-    this.#mask = ids - 1;
+    this.#numbers = new Float64Array(memory, LOCK_BYTES);
+    this.#halves = new Int32Array(memory, LOCK_BYTES);
+    this.#mask = (memory.byteLength - LOCK_BYTES) / ENTRY_BYTES - 1;
+  }
+
+  /** A table for this thread alone. `ids` is a power of two. */
+  static ofThread(ids: number, forgets: boolean): NumberTable {
+    return new NumberTable({ memory: new ArrayBuffer(bytesFor(ids)), forgets });
+  }
+
+  /** `ids` is a power of two. Memory that is never written to takes no room. */
+  static sharedMemory(ids: number): SharedArrayBuffer {
+    return new SharedArrayBuffer(bytesFor(ids));
   }
 
   get idsMax(): number {
     return this.#mask + 1;
-  }
-
-  /** `ids` is a power of two. Memory that is never written to takes no room. */
-  static memoryFor(ids: number): SharedArrayBuffer {
-    return new SharedArrayBuffer(LOCK_BYTES + ids * (ID_BYTES + NUMBER_BYTES));
   }
 
   get size(): number {
@@ -115,40 +122,40 @@ export class SharedNumbers implements NumbersById {
   }
 
   lock(): void {
-    this.#lock.lock();
+    this.#lock?.lock();
   }
 
   unlock(): void {
-    this.#lock.unlock();
+    this.#lock?.unlock();
   }
 
   get(id: bigint): number | undefined {
     const at = this.#find(id);
-    return at === -1 ? undefined : this.#numbers[at];
+    return at === -1 ? undefined : this.#numbers[2 * at + 1];
   }
 
   set(id: bigint, value: number): boolean {
     const found = this.#find(id);
     const at = found === -1 ? this.#room() : found;
     if (at === -1) return false;
-    this.#halves[2 * at] = this.#scratchHalves[0]!;
-    this.#halves[2 * at + 1] = this.#scratchHalves[1]!;
-    this.#numbers[at] = value;
+    this.#halves[4 * at] = this.#scratchHalves[0]!;
+    this.#halves[4 * at + 1] = this.#scratchHalves[1]!;
+    this.#numbers[2 * at + 1] = value;
     return true;
   }
 
   delete(id: bigint): void {
     const at = this.#find(id);
-    if (at !== -1) this.#clear(at);
+    if (at !== -1) this.#remove(at);
   }
 
   takeAll(): Map<bigint, number> {
     const taken = new Map<bigint, number>();
     for (let at = 0; at <= this.#mask; at++) {
       if (this.#isFree(at)) continue;
-      this.#scratchHalves[0] = this.#halves[2 * at]!;
-      this.#scratchHalves[1] = this.#halves[2 * at + 1]!;
-      taken.set(this.#scratch[0]!, this.#numbers[at]!);
+      this.#scratchHalves[0] = this.#halves[4 * at]!;
+      this.#scratchHalves[1] = this.#halves[4 * at + 1]!;
+      taken.set(this.#scratch[0]!, this.#numbers[2 * at + 1]!);
       this.#clear(at);
     }
     return taken;
@@ -157,38 +164,59 @@ export class SharedNumbers implements NumbersById {
   /** Leaves the id's halves in the scratch space. */
   #find(id: bigint): number {
     this.#scratch[0] = id;
-    const [low, high] = [this.#scratchHalves[0]!, this.#scratchHalves[1]!];
-    const first = this.#firstPlace(low, high);
+    const low = this.#scratchHalves[0]!;
+    const high = this.#scratchHalves[1]!;
+    const first = placeOf(low, high);
     for (let step = 0; step < PLACES; step++) {
       const at = (first + step) & this.#mask;
-      if (this.#halves[2 * at] === low && this.#halves[2 * at + 1] === high) return at;
+      if (this.#halves[4 * at] === low && this.#halves[4 * at + 1] === high) return at;
+      if (this.#isFree(at)) return -1;
     }
     return -1;
   }
 
   /** Where the id in the scratch space may be written; -1 if nowhere. */
   #room(): number {
-    const first = this.#firstPlace(this.#scratchHalves[0]!, this.#scratchHalves[1]!);
+    const first = placeOf(this.#scratchHalves[0]!, this.#scratchHalves[1]!);
     let smallest = first & this.#mask;
     for (let step = 0; step < PLACES; step++) {
       const at = (first + step) & this.#mask;
       if (this.#isFree(at)) return at;
-      if (this.#numbers[at]! < this.#numbers[smallest]!) smallest = at;
+      if (this.#numbers[2 * at + 1]! < this.#numbers[2 * smallest + 1]!) smallest = at;
     }
     return this.#forgets ? smallest : -1;
   }
 
-  #firstPlace(low: number, high: number): number {
-    const mixed = Math.imul(low ^ Math.imul(high, 0x9e3779b1), 0x85ebca6b);
-    return mixed ^ (mixed >>> 15);
+  #isFree(at: number): boolean {
+    return this.#halves[4 * at] === 0 && this.#halves[4 * at + 1] === 0;
   }
 
-  #isFree(at: number): boolean {
-    return this.#halves[2 * at] === 0 && this.#halves[2 * at + 1] === 0;
+  /** Moves later entries forward that are not in their first place: between that and an entry no place may be free. */
+  #remove(at: number): void {
+    let hole = at;
+    for (let step = 1; step < PLACES; step++) {
+      const next = (hole + step) & this.#mask;
+      if (this.#isFree(next)) break;
+      const first = placeOf(this.#halves[4 * next]!, this.#halves[4 * next + 1]!) & this.#mask;
+      if (((next - first) & this.#mask) < step) continue;
+      this.#halves.copyWithin(4 * hole, 4 * next, 4 * next + 4);
+      hole = next;
+      step = 0;
+    }
+    this.#clear(hole);
   }
 
   #clear(at: number): void {
-    this.#halves[2 * at] = 0;
-    this.#halves[2 * at + 1] = 0;
+    this.#halves[4 * at] = 0;
+    this.#halves[4 * at + 1] = 0;
   }
+}
+
+function bytesFor(ids: number): number {
+  return LOCK_BYTES + ids * ENTRY_BYTES;
+}
+
+function placeOf(low: number, high: number): number {
+  const mixed = Math.imul(low ^ Math.imul(high, 0x9e3779b1), 0x85ebca6b);
+  return mixed ^ (mixed >>> 15);
 }

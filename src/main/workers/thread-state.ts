@@ -2,22 +2,19 @@ import type { BodySpending } from '../../gateway/guards/body-budgets.ts';
 import type { Buckets } from '../../gateway/guards/rate-limiter.ts';
 import type { CacheSize } from '../../kit/caches.ts';
 import { type Count, LocalCount, SharedCount } from '../../kit/counts.ts';
-import { LocalNumbers, type NumbersById, SharedNumbers } from '../../kit/numbers-by-id.ts';
+import { type NumbersById, NumberTable } from '../../kit/numbers-by-id.ts';
 import { LIMITS } from '../../limits.ts';
 
-/**
- * Numbers by key or account that limits are about. `forgets`: old numbers may be dropped if there are too many ids.
- * `ownIdsMax` is the limit of a gateway with one worker.
- */
+/** Numbers by key or account that limits are about, and whether the smallest may be forgotten if there are too many ids. */
 const TABLES = {
-  rates: { forgets: true, ownIdsMax: 'rateLimitedKeysMax' },
-  taken: { forgets: true, ownIdsMax: 'rateLimitedKeysMax' },
-  bodyBytes: { forgets: true, ownIdsMax: 'rateLimitedKeysMax' },
-  jsonMembers: { forgets: true, ownIdsMax: 'rateLimitedKeysMax' },
-  kept: { forgets: true, ownIdsMax: 'idempotencyKeptAccountsMax' },
-  slots: { forgets: false, ownIdsMax: 'rateLimitedKeysMax' },
-  bodies: { forgets: false, ownIdsMax: 'rateLimitedKeysMax' },
-  answers: { forgets: false, ownIdsMax: 'rateLimitedKeysMax' },
+  rates: { forgets: true },
+  taken: { forgets: true },
+  bodyBytes: { forgets: true },
+  jsonMembers: { forgets: true },
+  kept: { forgets: true },
+  slots: { forgets: false },
+  bodies: { forgets: false },
+  answers: { forgets: false },
 } as const;
 type Table = keyof typeof TABLES;
 
@@ -37,7 +34,7 @@ export interface SharedMemory {
 }
 
 export function sharedMemoryFor(workers: number): SharedMemory {
-  const memory = () => SharedNumbers.memoryFor(LIMITS.workerSharedIdsMax);
+  const memory = () => NumberTable.sharedMemory(LIMITS.limitedIdsMax);
   const tables = Object.fromEntries(Object.keys(TABLES).map((name) => [name, memory()]));
   return {
     tables: tables as Record<Table, SharedArrayBuffer>,
@@ -62,12 +59,12 @@ export interface ThreadState {
 /** The state of a gateway with one worker. */
 export function ownState(): ThreadState {
   const figures = new Figures(new Int32Array(FIGURES.length), 0);
-  const table = (name: Table) => new LocalNumbers(LIMITS[TABLES[name].ownIdsMax], TABLES[name].forgets);
+  const table = (name: Table) => NumberTable.ofThread(LIMITS.limitedIdsMax, TABLES[name].forgets);
   return { ...tablesBy(table), connections: new LocalCount(), calls: new LocalCount(), figures };
 }
 
 export function threadState({ tables, counts, figures }: SharedMemory, worker: number): ThreadState {
-  const table = (name: Table) => new SharedNumbers({ memory: tables[name], forgets: TABLES[name].forgets });
+  const table = (name: Table) => new NumberTable({ memory: tables[name], forgets: TABLES[name].forgets });
   const count = (at: number) => new SharedCount(new Int32Array(counts, at * Int32Array.BYTES_PER_ELEMENT, 1));
   return {
     ...tablesBy(table),
