@@ -31,15 +31,23 @@ export const systemClock: Clock = {
 
 /** Monotonic time on a scale that all threads of the process share. */
 export function sharedMs(): number {
-  return Number(process.hrtime.bigint()) / 1e6;
+  baseMs ??= clockBaseMs();
+  return baseMs + performance.now();
 }
+
+/** That of this thread, once it is known. */
+let baseMs: number | null = null;
 
 /** When the monotonic time of this thread began, on that scale. */
 export function clockBaseMs(): number {
   // The first calls of both load code, for milliseconds that would be part of the difference.
-  sharedMs();
+  machineMs();
   performance.now();
-  return sharedMs() - performance.now();
+  return machineMs() - performance.now();
+}
+
+function machineMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
 }
 
 /** The system clock of another thread, whose monotonic time begins with that of the thread with this base. */

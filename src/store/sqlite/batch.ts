@@ -39,7 +39,7 @@ export class BatchRunner {
   readonly #commit: StatementSync;
   readonly #dataVersion: StatementSync;
   readonly #guard: CommitGuard;
-  #seenDataVersion: unknown;
+  #seenDataVersion: bigint | null = null;
   #committedTip = 0n;
 
   constructor(database: DatabaseSync, cache: RowCache, operations: Operations, guard: CommitGuard) {
@@ -50,6 +50,7 @@ export class BatchRunner {
     this.#begin = database.prepare('BEGIN IMMEDIATE');
     this.#commit = database.prepare('COMMIT');
     this.#dataVersion = database.prepare('PRAGMA data_version');
+    this.#dataVersion.setReturnArrays(true);
   }
 
   run(buffer: BatchBuffer, nowMs: number): LedgerOutcome[] {
@@ -126,7 +127,7 @@ export class BatchRunner {
   #beginAt(nowMs: number): void {
     this.#guard.beginning();
     this.#begin.run();
-    const version = this.#dataVersion.get()?.data_version;
+    const [version] = this.#dataVersion.get() as unknown as [bigint];
     if (version !== this.#seenDataVersion) this.#cache.forget();
     this.#seenDataVersion = version;
     this.#cache.trim();

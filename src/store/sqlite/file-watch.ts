@@ -4,6 +4,8 @@ import { StoreBroken } from './batch.ts';
 /** A file of the database was deleted or replaced while it was open, so that a restart would not find later commits. */
 export class DatabaseVanished extends StoreBroken {}
 
+const QUIETLY = { throwIfNoEntry: false } as const;
+
 /** Notices that a path no longer leads to the file that was opened by it. */
 export class FileWatch {
   readonly #path: string;
@@ -25,7 +27,7 @@ export class FileWatch {
   #whyGone(): string | null {
     let found: Stats | undefined;
     try {
-      found = statSync(this.#path, { throwIfNoEntry: false });
+      found = statSync(this.#path, QUIETLY);
     } catch (error) {
       return `became unreadable (${(error as NodeJS.ErrnoException).code})`;
     }

@@ -40,7 +40,9 @@ export function readMark(folder: string): Progress | 'missing' | 'unreadable' {
 /** Writes a whole new mark file, durably; a mark that is there is replaced in one step. */
 export function createMark(folder: string, progress: Progress): void {
   const bytes = Buffer.alloc(SLOTS * SLOT_BYTES);
-  encode(progress, bytes);
+  const record = new MarkRecord();
+  record.set(progress);
+  record.bytes.copy(bytes);
   const draft = `${markPath(folder)}.new`;
   writeFileSync(draft, bytes, { mode: 0o600 });
   syncPath(draft);
@@ -54,7 +56,7 @@ export function createMark(folder: string, progress: Progress): void {
  */
 export class MarkFile {
   readonly #folder: string;
-  readonly #record = Buffer.alloc(RECORD_BYTES);
+  readonly #record = new MarkRecord();
   #descriptor: number;
   #inode: number;
   #slot: number;
@@ -73,8 +75,8 @@ export class MarkFile {
   }
 
   write(progress: Progress): void {
-    encode(progress, this.#record);
-    writeSync(this.#descriptor, this.#record, 0, RECORD_BYTES, this.#slot * SLOT_BYTES);
+    this.#record.set(progress);
+    writeSync(this.#descriptor, this.#record.bytes, 0, RECORD_BYTES, this.#slot * SLOT_BYTES);
     this.#slot = 1 - this.#slot;
     this.#isSynced = false;
   }
@@ -112,11 +114,25 @@ export class MarkFile {
   }
 }
 
-function encode({ booksId, generation, tip, receipts, spentNanousd }: Progress, into: Buffer): void {
-  MAGIC.copy(into);
-  let at = MAGIC.length;
-  for (const value of [booksId, generation, tip, receipts, spentNanousd]) at = into.writeBigInt64LE(value, at);
-  into.writeUInt32LE(crc32(into.subarray(0, CRC_AT)), CRC_AT);
+/** One record, which is written again and again. */
+class MarkRecord {
+  readonly bytes = Buffer.alloc(RECORD_BYTES);
+  readonly #checked = this.bytes.subarray(0, CRC_AT);
+  readonly #numbers = new DataView(this.bytes.buffer, this.bytes.byteOffset + MAGIC.length);
+
+  constructor() {
+    MAGIC.copy(this.bytes);
+  }
+
+  set({ booksId, generation, tip, receipts, spentNanousd }: Progress): void {
+    const numbers = this.#numbers;
+    numbers.setBigInt64(0, booksId, true);
+    numbers.setBigInt64(8, generation, true);
+    numbers.setBigInt64(16, tip, true);
+    numbers.setBigInt64(24, receipts, true);
+    numbers.setBigInt64(32, spentNanousd, true);
+    numbers.setUint32(40, crc32(this.#checked), true);
+  }
 }
 
 function newestOf(bytes: Buffer): { progress: Progress; slot: number } | null {

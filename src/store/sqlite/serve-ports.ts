@@ -68,7 +68,7 @@ class PortServer {
     let requests = 0;
     for (;;) {
       const { rings } = bell;
-      const received = this.#ports.flatMap(takeFrom);
+      const received = this.#takeAll();
       this.#answerAll(received);
       requests += received.length;
       if (this.#isEnded) return;
@@ -87,6 +87,16 @@ class PortServer {
     } catch (error) {
       this.#tellAll(faultOf(error));
     }
+  }
+
+  /** One request of each client that has sent any. */
+  #takeAll(): Received[] {
+    const received: Received[] = [];
+    for (const port of this.#ports) {
+      const next = receiveMessageOnPort(port);
+      if (next !== undefined) received.push({ port, request: next.message as Request });
+    }
+    return received;
   }
 
   /** Batches of several clients share a commit. */
@@ -141,9 +151,4 @@ class PortServer {
     this.#served.end();
     for (const port of this.#ports) port.close();
   }
-}
-
-function takeFrom(port: MessagePort): Received[] {
-  const next = receiveMessageOnPort(port);
-  return next === undefined ? [] : [{ port, request: next.message as Request }];
 }

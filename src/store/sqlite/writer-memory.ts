@@ -3,6 +3,7 @@ import { Bell } from '../../kit/bell.ts';
 const WORDS = { rings: 0, unsynced: 1 } as const;
 const TIMES_AT = 8;
 const TIMES = ['begunMs', 'writtenMs', 'syncedMs', 'endedMs'] as const;
+const TIME_AT = { begunMs: 0, writtenMs: 1, syncedMs: 2, endedMs: 3 } as const;
 const BYTES = TIMES_AT + TIMES.length * Float64Array.BYTES_PER_ELEMENT;
 
 /** When the last commit began, was in the log, was on disk and was marked, on the time scale that all threads share. */
@@ -32,7 +33,7 @@ export class WriterMemory {
   }
 
   noteTime(step: keyof CommitTimes, ms: number): void {
-    this.#times[TIMES.indexOf(step)] = ms;
+    this.#times[TIME_AT[step]] = ms;
   }
 
   /** For benchmarks. */
