@@ -13,6 +13,8 @@ export interface AttemptTerms {
   readonly job: Job;
   nowMs(): number;
   random(): number;
+  /** When a job that was accepted by a count may start; null if it may now. */
+  mayStartMs(): Promise<number | null>;
   /** The response of an error, as the call's wire writes it. */
   writeError(error: GatewayError): WholeAnswer;
   /** Stores the response of this attempt. */
@@ -35,6 +37,8 @@ export class AttemptLedger implements CallLedger {
   #hasStarted = false;
   /** Why the job was not started. */
   refusal: StartRefusal | null = null;
+  /** If it is too early to start it because of the losses of its account: when it may. */
+  tooEarlyUntilMs: number | null = null;
   /** Null until the attempt is settled. */
   end: AttemptEnd | null = null;
 
@@ -48,6 +52,8 @@ export class AttemptLedger implements CallLedger {
 
   async hold(request: HoldRequest): Promise<HoldResult> {
     const { ledger, job } = this.#terms;
+    // The request is bounded by its bytes here, so that more than the reservation means that it was counted.
+    if (request.amountNanousd > job.reservedNanousd) await this.#refuseIfTooEarly();
     const result = await ledger.start({
       ...request,
       amountNanousd: job.reservedNanousd,
@@ -62,6 +68,12 @@ export class AttemptLedger implements CallLedger {
     }
     if (result.kind === 'held') this.#hasStarted = true;
     return result;
+  }
+
+  async #refuseIfTooEarly(): Promise<void> {
+    this.tooEarlyUntilMs = await this.#terms.mayStartMs();
+    if (this.tooEarlyUntilMs === null) return;
+    throw new GatewayError('overloaded', { message: 'The job was not started: the loss allowance is used up.' });
   }
 
   async settle(id: bigint, settlement: Settlement, terms: CallSettleTerms): Promise<SettleResult> {

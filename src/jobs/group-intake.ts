@@ -13,6 +13,7 @@ import { admitJob, newJob, withoutHeaders } from './admit-job.ts';
 import type { JobServices } from './job.ts';
 import { unlimitedBodies } from './job-call.ts';
 import type { Accepted, GroupIntake, GroupRequest, JobTerms, Submission } from './jobs.ts';
+import { isAllowanceUsedUp } from './loss-allowance.ts';
 import { asHoldRefused, atLine, forgottenRepeat } from './refusals.ts';
 import { NO_HASH, readMark, readRepeat } from './repeats.ts';
 import { stageSlice } from './stage-slice.ts';
@@ -56,6 +57,8 @@ class StagedGroup implements GroupIntake {
   #requestBytes = 0;
   /** The slice that is being stored. */
   #staging: Promise<void> = Promise.resolve();
+  /** Whether lines go by bytes: asked once for each slice. */
+  #isAllowanceUsedUp: Promise<boolean> | null = null;
   #sumNanousd = 0n;
   #keepUntilMs = 0;
 
@@ -87,6 +90,7 @@ class StagedGroup implements GroupIntake {
     await this.#staging;
     const [jobs, chunks] = [this.#jobs.splice(0), this.#chunks.splice(0)];
     this.#bytes = 0;
+    this.#isAllowanceUsedUp = null;
     if (jobs.length === 0) return;
     this.#staging = stageSlice(this.#intake.services, jobs, chunks);
     // If it fails, the caller that stores the next slice or accepts the group gets the error.
@@ -98,7 +102,7 @@ class StagedGroup implements GroupIntake {
     const { contents, endpoints } = services;
     let admitted: Admitted;
     try {
-      admitted = await admitJob(this.#gateway, endpoints, this.#lineSubmission, request);
+      admitted = await this.#withinAllowance(await admitJob(this.#gateway, endpoints, this.#lineSubmission, request));
       checkLineCeiling(admitted);
     } catch (error) {
       throw atLine(request.line, error);
@@ -113,6 +117,13 @@ class StagedGroup implements GroupIntake {
     this.#sumNanousd += job.reservedNanousd;
     this.#keepUntilMs = Math.max(this.#keepUntilMs, job.expiresMs + job.resultTtlMs);
     return { job, chunks };
+  }
+
+  async #withinAllowance(admitted: Admitted): Promise<Admitted> {
+    const { counted } = admitted.admission;
+    if (counted === null) return admitted;
+    this.#isAllowanceUsedUp ??= isAllowanceUsedUp(this.#gateway, this.#group.accountId);
+    return (await this.#isAllowanceUsedUp) ? { ...admitted, admission: counted.byBytes, countRefused: true } : admitted;
   }
 
   async accept(bodySha256: Uint8Array): Promise<Accepted<JobGroup>> {
@@ -214,9 +225,9 @@ export async function activate(
 }
 
 /** The key's limit for one call applies to each line. */
-function checkLineCeiling({ admission, ceilingNanousd, call, peek }: Admitted): void {
+function checkLineCeiling({ admission, ceilingNanousd, call, peek, countRefused }: Admitted): void {
   if (ceilingNanousd === null || admission.worstNanousd <= ceilingNanousd) return;
   const keyCeilingNanousd = call.caller.key?.maxCostNanousd ?? null;
   const refused = { reason: 'cost_ceiling', availableNanousd: ceilingNanousd, keyCeilingNanousd } as const;
-  throw refusalOfHold(refused, admission, peek);
+  throw refusalOfHold(refused, admission, peek, countRefused);
 }

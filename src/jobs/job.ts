@@ -4,7 +4,6 @@ import type { Call } from '../gateway/call.ts';
 import { exchange } from '../gateway/exchange.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { AnswerRoom } from '../gateway/guards/answer-room.ts';
-import { hangupFacts } from '../gateway/hangup-facts.ts';
 import { type HoldRefused, takeWorstCase } from '../gateway/take-money.ts';
 import { type HoldRequest, type Ledger, type ReserveResult, StoreUnavailable } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
@@ -26,6 +25,7 @@ import type { JobContents } from './contents.ts';
 import { callOf, errorAnswer, gatewayFor } from './job-call.ts';
 import type { JobSink } from './job-sink.ts';
 import type { Accepted, JobRequest, JobTerms, SingleSubmission } from './jobs.ts';
+import { isAllowanceUsedUp, mayStartMs } from './loss-allowance.ts';
 import type { PinnedPrices } from './pinned-prices.ts';
 import { asHoldRefused, forgottenRepeat } from './refusals.ts';
 import { readMark, readRepeat } from './repeats.ts';
@@ -99,7 +99,7 @@ async function reserve(
   hold: HoldRequest,
   idempotency: IdempotencyMark | null,
 ): Promise<Taken | HoldRefused> {
-  if (await isCountRefused(gateway, hold)) return COUNT_REFUSED;
+  if (hold.lossLimitNanousd != null && (await isAllowanceUsedUp(gateway, hold.accountId))) return COUNT_REFUSED;
   const { id, accountId, keyId, personId, expiresMs, resultTtlMs } = job;
   const { amountNanousd, ceilingNanousd } = hold;
   const request = { id, isGroup: false, accountId, keyId, personId, amountNanousd, ceilingNanousd, idempotency };
@@ -115,14 +115,6 @@ async function reserve(
   if (taken.kind === 'reserved') return taken;
   await store.dropStaged(id);
   return taken.kind === 'reserve_refused' ? asHoldRefused(taken) : taken;
-}
-
-/** A count may fall short at the operator's expense, so an account without loss allowance goes by bytes. */
-async function isCountRefused(gateway: Gateway, { accountId, lossLimitNanousd }: HoldRequest): Promise<boolean> {
-  if (lossLimitNanousd == null) return false;
-  const account = (await gateway.ledger.balance(accountId, null))?.account;
-  const facts = account === undefined ? null : hangupFacts(gateway, account);
-  return facts !== null && facts.lostNanousd >= facts.allowanceNanousd;
 }
 
 const COUNT_REFUSED: HoldRefused = { kind: 'hold_refused', reason: 'loss_allowance', availableNanousd: null };
@@ -171,6 +163,7 @@ async function attempt(services: JobServices, job: Job, sink: JobSink): Promise<
   }
   if (ledger.hasStarted) return ledger.end ?? { kind: 'left' };
   if (sink.gone) return cancel(services, job);
+  if (ledger.tooEarlyUntilMs !== null) return putBack(services, job, ledger.tooEarlyUntilMs - gateway.clock.nowMs());
   return ledger.refusal !== null ? afterRefusal(services, job, ledger.refusal) : afterError(services, job, refused);
 }
 
@@ -196,6 +189,7 @@ function attemptLedger({ gateway, contents, ledger, random }: JobServices, job: 
     writeError: (error) => errorAnswer(call, job, error),
     random,
     nowMs: () => gateway.clock.nowMs(),
+    mayStartMs: () => mayStartMs(gateway, job.accountId),
     storeAnswer: (answer) => whenReachable(gateway, call, () => contents.storeAnswer(job.id, job.attempts + 1, answer)),
   });
 }

@@ -1,0 +1,24 @@
+import type { HangupFacts } from '../canonical/balance-view.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import { hangupFacts } from '../gateway/hangup-facts.ts';
+
+/** Whether the account has used up its loss allowance: a count may fall short at the operator's expense, so it goes by bytes. */
+export async function isAllowanceUsedUp(gateway: Gateway, accountId: bigint): Promise<boolean> {
+  const facts = await factsOf(gateway, accountId);
+  return facts !== null && facts.lostNanousd >= facts.allowanceNanousd;
+}
+
+/**
+ * For a job that was accepted by a count: when the losses of its account allow it to start; null if they do now. Without this,
+ * the jobs that wait could all fall short. An account that has lost nothing may always start one.
+ */
+export async function mayStartMs(gateway: Gateway, accountId: bigint): Promise<number | null> {
+  const facts = await factsOf(gateway, accountId);
+  if (facts === null || facts.lostNanousd === 0n || facts.lostNanousd < facts.allowanceNanousd) return null;
+  return facts.resetsMs;
+}
+
+async function factsOf(gateway: Gateway, accountId: bigint): Promise<HangupFacts | null> {
+  const account = (await gateway.ledger.balance(accountId, null))?.account;
+  return account === undefined ? null : hangupFacts(gateway, account);
+}
