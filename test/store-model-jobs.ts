@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { INT64_MAX } from '../src/store/int64.ts';
 import { type JobEnd, ON_UNKNOWN, type ReleaseOperation } from '../src/store/jobs.ts';
 import type { LedgerOperation, Store } from '../src/store/store.ts';
 import { ALL_JOBS, aFinish, aGroup, aJob, aRelease, aReserve, aStart, LEASE_MS } from './job-fixtures.ts';
@@ -7,8 +8,14 @@ import { ALL_JOBS, aFinish, aGroup, aJob, aRelease, aReserve, aStart, LEASE_MS }
 export type JobOperation = { readonly pick: number } & (
   | { readonly kind: 'reserveJob'; readonly ceilingNanousd: bigint | null; readonly key: string | null }
   | { readonly kind: 'startJob'; readonly callId: bigint; readonly isOutdated: boolean }
-  | { readonly kind: 'finishJob'; readonly end: JobEnd['end']; readonly cost: bigint }
-  | { readonly kind: 'releaseJob'; readonly end: ReleaseOperation['end'] }
+  | {
+      readonly kind: 'finishJob';
+      readonly end: JobEnd['end'];
+      readonly cost: bigint;
+      readonly resultBytes: number | null;
+    }
+  | { readonly kind: 'releaseJob'; readonly end: ReleaseOperation['end']; readonly sinceClaim: number | null }
+  | { readonly kind: 'voidAttempt' }
 );
 
 export type JobStep =
@@ -23,9 +30,17 @@ export type JobStep =
     }
   | { readonly step: 'activate' }
   | { readonly step: 'claim'; readonly accountId: bigint }
-  | { readonly step: 'cancelJob'; readonly pick: number };
+  | { readonly step: 'cancelJob'; readonly pick: number }
+  | { readonly step: 'postpone'; readonly pick: number; readonly hours: number; readonly isOutdated: boolean }
+  | { readonly step: 'dropStaged'; readonly pick: number }
+  | { readonly step: 'dropContent'; readonly pick: number; readonly accountId: bigint | null };
 
 const pick = fc.nat(30);
+/** Three of them still fit one column. */
+const anyReserved = fc.oneof(
+  { weight: 40, arbitrary: fc.bigInt(0n, 60n) },
+  { weight: 1, arbitrary: fc.constant(INT64_MAX / 3n) },
+);
 const seldom = fc.nat(9).map((n) => n === 0);
 
 export const anyJobOperation: fc.Arbitrary<JobOperation> = fc.oneof(
@@ -54,6 +69,7 @@ export const anyJobOperation: fc.Arbitrary<JobOperation> = fc.oneof(
       pick,
       end: fc.constantFrom('succeeded' as const, 'failed' as const, 'cancelled' as const, 'queued' as const),
       cost: fc.oneof(fc.constant(0n), fc.bigInt(0n, 60n)),
+      resultBytes: fc.option(fc.nat(100)),
     }),
   },
   {
@@ -62,8 +78,10 @@ export const anyJobOperation: fc.Arbitrary<JobOperation> = fc.oneof(
       kind: fc.constant('releaseJob' as const),
       pick,
       end: fc.constantFrom('cancelled' as const, 'expired' as const, 'failed' as const),
+      sinceClaim: fc.option(fc.constantFrom(0, 0, 1)),
     }),
   },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('voidAttempt' as const), pick }) },
 );
 
 export const anyJobStep: fc.Arbitrary<JobStep> = fc.oneof(
@@ -73,7 +91,7 @@ export const anyJobStep: fc.Arbitrary<JobStep> = fc.oneof(
       step: fc.constant('stage' as const),
       accountId: fc.bigInt(1n, 3n),
       keyId: fc.option(fc.bigInt(1n, 3n)),
-      amounts: fc.array(fc.bigInt(0n, 60n), { minLength: 1, maxLength: 3 }),
+      amounts: fc.array(anyReserved, { minLength: 1, maxLength: 3 }),
       isGroup: fc.boolean(),
       hours: fc.integer({ min: -20, max: 40 }),
       onUnknown: fc.constantFrom(...ON_UNKNOWN),
@@ -82,6 +100,20 @@ export const anyJobStep: fc.Arbitrary<JobStep> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ step: fc.constant('activate' as const) }) },
   { weight: 4, arbitrary: fc.record({ step: fc.constant('claim' as const), accountId: fc.bigInt(1n, 3n) }) },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('cancelJob' as const), pick }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      step: fc.constant('postpone' as const),
+      pick,
+      hours: fc.integer({ min: -5, max: 30 }),
+      isOutdated: seldom,
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ step: fc.constant('dropStaged' as const), pick }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ step: fc.constant('dropContent' as const), pick, accountId: fc.option(fc.bigInt(1n, 3n)) }),
+  },
 );
 
 /** What was staged, in order, and what it takes to accept it. */
@@ -104,6 +136,13 @@ export class WalkerJobs {
     if (step.step === 'stage') return this.#stage(store, step, nowMs);
     if (step.step === 'claim') return store.jobs.claim(step.accountId, nowMs, LEASE_MS, 2);
     if (step.step === 'cancelJob') return store.jobs.requestCancel(this.#jobOf(step.pick), null);
+    if (step.step === 'dropStaged') return store.jobs.dropStaged(this.#stagedOf(step.pick)?.id ?? 200n);
+    if (step.step === 'dropContent') return store.jobs.dropContent(this.#jobOf(step.pick), step.accountId, nowMs);
+    if (step.step === 'postpone') {
+      const job = await store.jobs.find(this.#jobOf(step.pick), null);
+      const claim = (job?.claim ?? 0) - (step.isOutdated ? 1 : 0);
+      return store.jobs.postpone(job?.id ?? 200n, claim, nowMs + step.hours * 3_600_000);
+    }
     for (const id of await store.jobs.groupsToActivate(10)) while ((await store.jobs.activate(id)) > 0);
     return null;
   }
@@ -126,7 +165,11 @@ export class WalkerJobs {
         owner,
         amounts.reduce((sum, amount) => sum + amount),
       );
-    return store.jobs.stage(rows, []);
+    return store.jobs.stage(rows, []).catch(() => 'rejected');
+  }
+
+  #stagedOf(at: number): Staged | undefined {
+    return this.#staged[at % Math.max(1, this.#staged.length)];
   }
 
   #add(id: bigint, isGroup: boolean, owner: Pick<Staged, 'accountId' | 'keyId' | 'personId'>, amount: bigint): void {
@@ -140,7 +183,7 @@ export class WalkerJobs {
   /** The operation as it fits the job's present state, or nearly. */
   async operationOf(store: Store, operation: JobOperation, epoch: bigint, nowMs: number): Promise<LedgerOperation> {
     if (operation.kind === 'reserveJob') {
-      const staged = this.#staged[operation.pick % Math.max(1, this.#staged.length)];
+      const staged = this.#stagedOf(operation.pick);
       const { id, amountNanousd, ...rest } = staged ?? { id: 200n, amountNanousd: 1n };
       const { ceilingNanousd, key } = operation;
       const idempotency = key === null ? null : { key, bodySha256: Buffer.from('a') };
@@ -154,9 +197,15 @@ export class WalkerJobs {
       const call = { epoch, accountId, keyId, personId, createdMs: nowMs };
       return aStart(operation.callId, id, reservedNanousd, call, claim);
     }
-    if (operation.kind === 'releaseJob') return aRelease(id, { accountId, end: operation.end });
-    const cost = operation.end === 'queued' ? 0n : operation.cost;
-    return aFinish(job?.callId ?? 1n, id, cost, operation.end, { dueMs: nowMs, errorCode: operation.end });
+    if (operation.kind === 'voidAttempt') return { kind: 'void', id: job?.callId ?? 1n, reason: 'gone' };
+    if (operation.kind === 'releaseJob') {
+      const claim = operation.sinceClaim === null ? null : (job?.claim ?? 0) - operation.sinceClaim;
+      return aRelease(id, { accountId, end: operation.end, claim });
+    }
+    const { end, resultBytes: bytes } = operation;
+    const result = bytes === null ? {} : { resultDigest: 'answer', resultChunks: 1, resultBytes: bytes };
+    const cost = end === 'queued' ? 0n : operation.cost;
+    return aFinish(job?.callId ?? 1n, id, cost, end, { dueMs: nowMs, errorCode: end, ...result });
   }
 }
 
@@ -169,5 +218,7 @@ export async function jobsOf(store: Store, nowMs: number): Promise<unknown> {
     sums: await store.jobs.sums(nowMs),
     expired: (await store.jobs.expired(nowMs, 100)).map(({ id }) => id).sort(),
     due: await store.jobs.accountsWithDueJobs(nowMs, null, 10),
+    nextDueMs: await store.jobs.nextDueMs(),
+    waiting: (await store.jobs.waitingOf({ accountId: 1n }, 100)).map(({ id }) => id).sort(),
   };
 }

@@ -40,6 +40,7 @@ const anyHold = fc
     idempotency: fc.option(
       fc.record({ key: fc.constantFrom('k1', 'k2'), bodySha256: fc.constantFrom(Buffer.from('a'), Buffer.from('b')) }),
     ),
+    lossLimitNanousd: fc.option(fc.bigInt(0n, 150n), { freq: 1 }),
     isStale: fc.nat(20).map((n) => n === 0),
     isOthers: fc.nat(20).map((n) => n === 0),
   })
@@ -68,6 +69,9 @@ const anyCost = fc.oneof(
 const anySettle = fc
   .record({
     lossLimitNanousd: fc.option(fc.oneof(fc.bigInt(0n, 150n), fc.constant(2n ** 64n))),
+    accountLossNanousd: fc.option(fc.oneof(fc.bigInt(0n, 100n), fc.constantFrom(INT64_MAX - 1n, INT64_MAX)), {
+      freq: 2,
+    }),
     hangupCharged: fc.constantFrom(true, null),
     adjusted: fc.option(anyText),
     firstByteMs: fc.option(fc.nat()),
@@ -83,9 +87,9 @@ const anySettle = fc
     lossReason: fc.option(anyText),
     kept: fc.option(fc.uint8Array({ maxLength: 3 })),
   })
-  .map(({ id, cost, kept, lossLimitNanousd, ...rest }) => {
+  .map(({ id, cost, kept, lossLimitNanousd, accountLossNanousd, ...rest }) => {
     const settle = aSettle(id, cost.cost, { ...rest, components: cost.components }, kept);
-    return lossLimitNanousd === null ? settle : { ...settle, lossLimitNanousd };
+    return { ...settle, lossLimitNanousd, accountLossNanousd };
   });
 
 const anyProvider = fc.constantFrom('p1', 'p2');
