@@ -177,8 +177,8 @@ describe('the unit', () => {
     expect(setting(UNIT, 'Restart')).toBe('on-failure');
   });
 
-  test('is not started again on a folder whose books have moved away', () => {
-    expect(setting(UNIT, 'RestartPreventExitStatus')).toBe(String(EXIT.moved));
+  test('is not started again with settings that are wrong, or on a folder whose books have moved away', () => {
+    expect(setting(UNIT, 'RestartPreventExitStatus')).toBe(`${EXIT.usage} ${EXIT.moved}`);
   });
 
   const analyze = spawnSync('systemd-analyze', ['--version']).status === 0;

@@ -26,7 +26,12 @@ export type MasterKeySource =
 
 /** Why there is no usable master key. The message says what to do, and never contains a key. */
 export class MasterKeyError extends Error {
-  override readonly name = 'MasterKeyError';
+  override readonly name: string = 'MasterKeyError';
+}
+
+/** The service that it asks may be away, so that a later start can succeed with the same settings. */
+class MasterKeyCommandFailed extends MasterKeyError {
+  override readonly name = 'MasterKeyCommandFailed';
 }
 
 const MAKE_ONE = 'make one with "openssl rand -base64 32"';
@@ -217,6 +222,6 @@ function runCommand(command: string, source: string): string {
   } catch (error) {
     const { status, code } = error as { status?: number | null; code?: string };
     const how = typeof status === 'number' ? `ended with ${status}` : `failed (${code ?? 'cut off'})`;
-    throw new MasterKeyError(`The command of ${source} ${how}.`);
+    throw new MasterKeyCommandFailed(`The command of ${source} ${how}.`);
   }
 }

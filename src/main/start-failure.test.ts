@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type ListenOptions, type Server } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { MasterKeyError } from '../custody/master-keys.ts';
+import { MasterKeyError, readMasterKeys } from '../custody/master-keys.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import { FolderMoved } from './books.ts';
 import { describeStartFailure } from './start-failure.ts';
@@ -85,4 +85,10 @@ test('errors that explain themselves have their exit codes, and others stay bugs
   const opening = systemError({ code: 'EACCES', syscall: 'open' });
   for (const bug of [new TypeError('x'), opening, new WorkerFailed('Worker 2 ended.'), 'text'])
     expect(describeStartFailure(bug, CONFIG)).toBeNull();
+});
+
+test('a command for the master key that fails can be tried again with the same settings', async () => {
+  const read = async () => readMasterKeys({ kind: 'command', command: 'exit 7', source: 'the vault' });
+  const failure = describeStartFailure(await read().catch((error: unknown) => error), CONFIG);
+  expect(failure).toEqual({ message: 'The command of the vault ended with 7.', exitCode: 3 });
 });

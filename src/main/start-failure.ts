@@ -15,6 +15,7 @@ const EXPLAINED: Readonly<Record<string, number>> = {
   StoreUnavailable: EXIT.unreachable,
   FolderMoved: EXIT.moved,
   MasterKeyError: EXIT.usage,
+  MasterKeyCommandFailed: EXIT.unreachable,
   WorkersRefused: EXIT.usage,
 };
 
