@@ -148,6 +148,29 @@ test.skipIf(!hasNamespaces)(
 );
 
 test.skipIf(isWindows)(
+  'a gateway stops although its trace collector takes the last spans and never answers',
+  async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    start([process.execPath, BIN, 'serve'], folder, {
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+      OTEL_EXPORTER_OTLP_TIMEOUT: '600000',
+    });
+    const stream = await startStream(await readyUrl());
+    const asked = once(silent, 'connection');
+    const ended = everyProcessEnds();
+    child.kill('SIGTERM');
+    expect(await stream.rest()).toContain('data: [DONE]');
+    const [socket] = await asked;
+    expect(await ended).toEqual([0, null]);
+    socket.destroy();
+    silent.close();
+  },
+  60_000,
+);
+
+test.skipIf(isWindows)(
   'Ctrl-C that arrives twice, from the terminal and from npm, lets calls finish too',
   async () => {
     start([process.execPath, BIN, 'serve'], folder);

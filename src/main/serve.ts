@@ -106,7 +106,8 @@ export async function serve(terms: ServeTerms): Promise<number> {
   await running.stop();
   simulator?.stop();
   await log.flush();
-  return 0;
+  // A library may still wait for something that nobody needs any more, like its next attempt to send spans.
+  process.exit(EXIT.ok);
 }
 
 function withAddresses(hosts: readonly ConfiguredHost[], simulator: Simulator | null): ConfiguredHost[] {

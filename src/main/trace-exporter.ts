@@ -8,6 +8,7 @@ import type { ExchangeRecord } from '../gateway/exchange-record.ts';
 import { type CallSpan, type SpanKind, spansOf } from '../http/spans.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { Log } from '../kit/log.ts';
+import { LIMITS } from '../limits.ts';
 
 export interface TracingTerms {
   readonly config: ConfigTracing;
@@ -75,9 +76,17 @@ export class Tracing implements CallTracing {
     for (const span of spansOf(record, trace)) this.#send(span, trace, startMs);
   }
 
-  /** Sends what is waiting, within the time that one batch may take. */
+  /** Sends what is waiting, unless the collector takes too long: a stop does not wait for it. */
   async close(): Promise<void> {
-    await this.#processor.shutdown().catch(() => undefined);
+    const { clock, log } = this.#terms;
+    const sent = this.#processor.shutdown().catch(() => undefined);
+    const late = Promise.withResolvers<void>();
+    const timer = clock.after(LIMITS.traceLastSendMs, () => {
+      log.warn({ spans: this.waiting }, 'The last spans are dropped: the trace collector does not answer.');
+      late.resolve();
+    });
+    await Promise.race([sent, late.promise]);
+    timer.cancel();
   }
 
   #send(span: CallSpan, trace: CallTrace, startMs: number): void {
