@@ -5,13 +5,20 @@ import { StoreRefused, type VerifyProgress } from '../store.ts';
 import { asked, asUnavailable, sqlState } from './faults.ts';
 import { checkUrl, clientConfig } from './pipeline.ts';
 
-/** PostgreSQL only warns of a table that the role may not vacuum. Other warnings do not name the table. */
-function isSkipped(table: string, warning: string | null): warning is string {
-  return warning?.includes(`"${table}"`) ?? false;
-}
+/** What PostgreSQL itself checks: the owner of the table or of the database, or from version 17 on the right to maintain it. */
+const REFUSED_TABLES = `
+  SELECT name FROM unnest($1::text[]) AS name
+  JOIN pg_class AS place ON place.oid = to_regclass(name)
+  WHERE NOT pg_has_role(place.relowner, 'USAGE')
+    AND NOT (SELECT pg_has_role(datdba, 'USAGE') FROM pg_database WHERE datname = current_database())
+    AND NOT CASE WHEN current_setting('server_version_num')::int4 >= 170000
+      THEN has_table_privilege(place.oid, 'MAINTAIN') ELSE false END`;
 
-function mayNotVacuum(warning: string): StoreRefused {
-  return new StoreRefused(`PostgreSQL: ${warning}. Run "tollgate store compact" with the role that owns the tables.`);
+/** PostgreSQL only warns of a table that the role may not vacuum, in the language of the server. */
+function mayNotVacuum(tables: readonly string[]): StoreRefused {
+  return new StoreRefused(
+    `This role may not vacuum the tables ${tables.join(', ')}. Run "tollgate store compact" with the role that owns the tables.`,
+  );
 }
 
 /**
@@ -23,24 +30,21 @@ export async function vacuumLedger(url: string, progress: (done: VerifyProgress)
   const client = new pg.Client(clientConfig(url));
   // The pending query reports the loss.
   client.on('error', () => undefined);
+  const names = LEDGER_TABLES.map(({ name }) => name);
   const bytes = async (): Promise<number> => {
-    const names = LEDGER_TABLES.map(({ name }) => name);
     const sum = 'SELECT sum(pg_total_relation_size(to_regclass(name))) AS bytes FROM unnest($1::text[]) AS name';
     const { rows } = await asked(client.query<{ bytes: string }>(sum, [names]));
     return Number(rows[0]!.bytes);
   };
-  let warning: string | null = null;
-  client.on('notice', ({ message }) => {
-    warning = message ?? null;
-  });
   try {
     await asked(client.connect());
     await asked(client.query('SET statement_timeout = 0'));
+    const refused = await asked(client.query<{ name: string }>(REFUSED_TABLES, [names]));
+    if (refused.rows.length > 0) throw mayNotVacuum(refused.rows.map(({ name }) => name));
     const bytesBefore = await bytes();
-    for (const [at, { name }] of LEDGER_TABLES.entries()) {
+    for (const [at, name] of names.entries()) {
       await asked(client.query(`VACUUM (ANALYZE) ${name}`));
-      if (isSkipped(name, warning)) throw mayNotVacuum(warning);
-      progress({ rowsRead: at + 1, rowsTotal: LEDGER_TABLES.length });
+      progress({ rowsRead: at + 1, rowsTotal: names.length });
     }
     return { bytesBefore, bytesAfter: await bytes() };
   } catch (error) {
