@@ -43,6 +43,8 @@ export const LIMITS = {
   traceBatchSpans: 512,
   traceQueueSpans: 2_048,
   traceSendMs: 10_000,
+  /** How long a gateway that stops waits for its last spans to be sent. */
+  traceLastSendMs: 2_000,
   /** Longest `tracestate` that is passed on, as the W3C recommendation says. */
   traceStateCharsMax: 512,
   /** Largest single server-sent event a host may send. */
@@ -106,6 +108,9 @@ export const LIMITS = {
   hostNameCharsMax: 64,
   /** Fields that a host's entry may omit or add. */
   hostFieldsMax: 50,
+  /** Ids of tool calls that a host takes: with fewer characters, different ids could become the same. */
+  callIdCharsMin: 8,
+  callIdCharsMax: 64,
   /** Probe of a local server for its models: time, size of the answer, number of models. */
   localHostMs: 250,
   localHostBytesMax: 1024 * 1024,

@@ -123,6 +123,7 @@ const INSIDE_BY_NAME = [
     'responsePieceBytes',
   ],
   ...['hostRefusalsInARow', 'hostRefusalAccounts', 'hostRefusalPauseMs', 'hostRefusalsToReport'],
+  ...['callIdCharsMin', 'callIdCharsMax'],
   ...['lastWordMs', 'filePathCharsMax', 'rateDebtBursts', 'requestShareMs', 'requestCountMs', 'requestSweepExchanges'],
 ];
 

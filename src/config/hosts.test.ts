@@ -131,6 +131,7 @@ test('an entry may say how its host differs from its wire, but not change fields
       adds: { safe: true },
       developer_as_system: true,
       traces: 'none',
+      call_id_chars: 9,
     },
   ];
   expect(hostOf(load({ hosts }), 'own')?.row.quirks).toEqual({
@@ -138,7 +139,10 @@ test('an entry may say how its host differs from its wire, but not change fields
     adds: { safe: true },
     developerAsSystem: true,
     traces: 'none',
+    callIdChars: 9,
   });
+  for (const chars of [7, 65, 8.5])
+    expect(problems({ hosts: [{ ...hosts[0], call_id_chars: chars }] })).toContain('hosts[0].call_id_chars');
   const mistral = load({ hosts: [{ name: 'mistral', key: 'k', traces: 'reasoning' }] });
   expect(hostOf(mistral, 'mistral')?.row.quirks).toMatchObject({ omits: ['stream_options'], traces: 'reasoning' });
   for (const field of ['model', 'max_tokens', 'stream'])

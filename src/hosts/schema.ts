@@ -112,6 +112,14 @@ export const hostEntrySchema = z
       .describe(
         'Whether this host of the responses wire knows namespaces, custom tools and tool search; by default it gets functions instead.',
       ),
+    call_id_chars: z
+      .int()
+      .min(LIMITS.callIdCharsMin)
+      .max(LIMITS.callIdCharsMax)
+      .optional()
+      .describe(
+        'How many letters and digits the ids of tool calls have, if the host refuses all others; by default ids are sent unchanged.',
+      ),
     allow_loss: z.boolean().optional().describe('Allow every model of this host to cost more than callers pay.'),
   })
   .refine((entry) => entry.key === undefined || entry.key_env === undefined, {
@@ -165,6 +173,7 @@ function readQuirks(entry: HostEntry): HostQuirks {
     ...(entry.traces !== undefined && { traces: entry.traces }),
     ...(entry.seals !== undefined && { seals: entry.seals }),
     ...(entry.client_tools !== undefined && { clientTools: entry.client_tools }),
+    ...(entry.call_id_chars !== undefined && { callIdChars: entry.call_id_chars }),
   };
 }
 
