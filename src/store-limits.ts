@@ -41,6 +41,9 @@ export const STORE_LIMITS = {
   postgresLockMs: 6_000,
   postgresStatementMs: 8_000,
   postgresSilenceMs: 3_000,
+  /** A change of the tables waits this long for the lock of a table, and is tried this often: meanwhile every other query of the table waits behind it. */
+  postgresSchemaLockMs: 5_000,
+  postgresSchemaTries: 12,
   /** First and longest pause between attempts to reach an unavailable database; doubles in between. The longest is no more than a heartbeat, or others declare this process dead. */
   postgresRetryFirstMs: 100,
   postgresRetryLastMs: 1_000,

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import pg from 'pg';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../src/kit/clock.ts';
 import { LIMITS } from '../src/limits.ts';
 import { MIGRATIONS } from '../src/store/migrations/index.ts';
@@ -11,7 +12,7 @@ import { inspectPostgres, migratePostgres } from '../src/store/postgres/inspecti
 import { takeLock } from '../src/store/postgres/locks.ts';
 import { migrate, schemaOf } from '../src/store/postgres/migrate.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
-import { type Store, StoreMisnamed } from '../src/store/store.ts';
+import { type Store, StoreMisnamed, StoreRefused } from '../src/store/store.ts';
 import { freshSchema, runSql } from './postgres.ts';
 import { startPostgres } from './postgres-server.ts';
 
@@ -134,6 +135,45 @@ describe('migrations on PostgreSQL', () => {
       Object.assign(LIMITS, { postgresReadMs });
     }
     expect(await tables(url)).toEqual(['a', 'meta']);
+  });
+
+  describe('of a table that another session has locked', () => {
+    const { postgresSchemaLockMs, postgresSchemaTries } = LIMITS;
+    afterEach(() => void Object.assign(LIMITS, { postgresSchemaLockMs, postgresSchemaTries }));
+    const steps = [step(1, 'CREATE TABLE a (x int4)'), step(2, 'ALTER TABLE a ADD COLUMN y int4')];
+
+    /** Reads a table as pg_dump does, and keeps it from being changed until it ends. */
+    async function dump(url: string): Promise<pg.Client> {
+      await migrate(url, steps.slice(0, 1));
+      const session = new pg.Client({ connectionString: url, application_name: 'pg_dump' });
+      await session.connect();
+      await session.query('BEGIN; LOCK TABLE a IN ACCESS SHARE MODE');
+      return session;
+    }
+
+    it('give up after some attempts, change nothing, and name the session', async () => {
+      const url = await freshSchema();
+      const session = await dump(url);
+      Object.assign(LIMITS, { postgresSchemaLockMs: 20, postgresSchemaTries: 3 });
+      const error = await migrate(url, steps).catch((reason) => reason);
+      expect(error).toBeInstanceOf(StoreRefused);
+      const { rows } = await session.query('SELECT pg_backend_pid() AS pid, current_user AS role');
+      expect(error.message).toContain(`another session (pg_dump of role ${rows[0].role}, process ${rows[0].pid})`);
+      expect(await withConnections(url, schemaOf)).toBe(1);
+      await session.end();
+    });
+
+    it('are made once the session has ended', async () => {
+      const url = await freshSchema();
+      const session = await dump(url);
+      Object.assign(LIMITS, { postgresSchemaLockMs: 20, postgresSchemaTries: 1_000_000 });
+      const migrating = migrate(url, steps);
+      const waiting = 'SELECT 1 FROM pg_locks WHERE NOT granted AND relation = $1::regclass';
+      for (let look = 0, found = 0; found === 0 && look < 10_000; look++)
+        found = (await session.query(waiting, ['a'])).rows.length;
+      await session.end();
+      expect(await migrating).toEqual(steps.slice(1));
+    });
   });
 
   it('let keys of earlier versions go on changing provider keys', async () => {

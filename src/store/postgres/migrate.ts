@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { LIMITS } from '../../limits.ts';
 import { MIGRATIONS } from '../migrations/index.ts';
 import type { Migration } from '../migrations/migration.ts';
 import { StoreRefused } from '../store.ts';
@@ -13,20 +14,37 @@ export async function migrateIfBehind(connections: Connections, url: string): Pr
 }
 
 /** Applies the missing migrations in one transaction, and returns their names. */
-export function migrate(url: string, migrations: readonly Migration[] = MIGRATIONS): Promise<readonly Migration[]> {
-  return inPatience(url, async (sql) => {
-    await takeLock(sql, 'schema');
-    const steps = pendingSteps((await schemaIn(sql)) ?? (await createMeta(sql)), migrations);
-    for (const { number, postgres } of steps) {
-      for (const statement of postgres.split(';\n')) if (statement.trim() !== '') await sql(statement);
-      await sql("UPDATE meta SET value = $1 WHERE name = 'schema'", [number]);
-    }
-    return steps;
-  });
+export async function migrate(
+  url: string,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<readonly Migration[]> {
+  for (let tries = 1; ; tries += 1) {
+    const applied = await inPatience(url, (sql) => applyMissing(sql, migrations), tries < LIMITS.postgresSchemaTries);
+    if (applied !== null) return applied;
+  }
 }
 
-/** Runs one transaction on its own connection, without a time limit: a migration may rewrite whole tables. */
-async function inPatience<Result>(url: string, run: (sql: RunSql) => Promise<Result>): Promise<Result> {
+async function applyMissing(sql: RunSql, migrations: readonly Migration[]): Promise<readonly Migration[]> {
+  // Another process that migrates may need hours.
+  await takeLock(sql, 'schema');
+  await sql(`SET LOCAL lock_timeout = ${LIMITS.postgresSchemaLockMs}`);
+  const steps = pendingSteps((await schemaIn(sql)) ?? (await createMeta(sql)), migrations);
+  for (const { number, postgres } of steps) {
+    for (const statement of postgres.split(';\n')) if (statement.trim() !== '') await sql(statement);
+    await sql("UPDATE meta SET value = $1 WHERE name = 'schema'", [number]);
+  }
+  return steps;
+}
+
+/**
+ * Runs one transaction on its own connection, without a time limit: a migration may rewrite whole tables. Null if a table
+ * was locked for too long and the transaction may be tried again.
+ */
+async function inPatience<Result>(
+  url: string,
+  run: (sql: RunSql) => Promise<Result>,
+  mayTryAgain: boolean,
+): Promise<Result | null> {
   const client = new pg.Client(clientConfig(url));
   // The pending query reports the loss.
   client.on('error', () => undefined);
@@ -42,13 +60,45 @@ async function inPatience<Result>(url: string, run: (sql: RunSql) => Promise<Res
     return result;
   } catch (error) {
     if (sqlState(error) === INSUFFICIENT_PRIVILEGE) throw mayNotMigrate(error as Error);
-    throw sqlState(error) === null ? error : asUnavailable(error);
+    if (sqlState(error) !== LOCK_NOT_AVAILABLE) throw sqlState(error) === null ? error : asUnavailable(error);
+    if (mayTryAgain) return null;
+    await sql('ROLLBACK');
+    throw tablesInUse(await sql<Session>(LOCKING_SESSIONS, [LIMITS.postgresSchemaLockMs]), error as Error);
   } finally {
     // Closing the connection rolls back an open transaction.
     await client.end().catch(() => undefined);
   }
 }
 
+const SESSIONS_NAMED_MAX = 3;
+
+/** Sessions that have held locks on the tables at least as long as we have waited. Who may not see others' times sees all of them. */
+const LOCKING_SESSIONS = `
+  SELECT DISTINCT session.pid, session.usename AS role, session.application_name AS program
+  FROM pg_locks AS lock
+  JOIN pg_class AS place ON place.oid = lock.relation
+  JOIN pg_stat_activity AS session ON session.pid = lock.pid
+  WHERE lock.granted AND place.relnamespace = current_schema()::regnamespace
+    AND lock.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND session.pid <> pg_backend_pid()
+    AND coalesce(session.xact_start, '-infinity') < clock_timestamp() - make_interval(secs => $1::float8 / 1000)
+  ORDER BY session.pid LIMIT ${SESSIONS_NAMED_MAX}`;
+
+interface Session {
+  readonly pid: number;
+  readonly role: string | null;
+  readonly program: string;
+}
+
+function tablesInUse(sessions: readonly Session[], cause: Error): StoreRefused {
+  const named = sessions.map(({ pid, role, program }) => `${program || 'a program'} of role ${role}, process ${pid}`);
+  const who = named.length === 0 ? 'another session' : `another session (${named.join('; ')})`;
+  const waited = (LIMITS.postgresSchemaLockMs * LIMITS.postgresSchemaTries) / 1000;
+  const message = `The tables in PostgreSQL cannot be brought up to date: for ${waited} seconds ${who} has held locks on them. Wait until it has ended, like a backup, or end it with pg_terminate_backend; then try again. Nothing was changed.`;
+  return new StoreRefused(message, { cause });
+}
+
+const LOCK_NOT_AVAILABLE = '55P03';
 const INSUFFICIENT_PRIVILEGE = '42501';
 
 function mayNotMigrate(cause: Error): StoreRefused {
