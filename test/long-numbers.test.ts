@@ -52,6 +52,21 @@ test.each(pairs)('schemas of a %s request reach a host of the %s wire with every
   expect(written).toContain(LONG[0]);
 });
 
+test.each([
+  ['tools[0].function.parameters', '{"type":"function","function":{"name":"tide","parameters":NUMBER}}'],
+  [
+    'tools[0].custom.format.grammar.syntax',
+    '{"type":"custom","custom":{"name":"tide","format":{"type":"grammar","grammar":{"syntax":NUMBER,"definition":"x"}}}}',
+  ],
+])('a long number as %s is refused like any other number', (param, tool) => {
+  for (const number of ['5', LONG[0]!]) {
+    const tools = tool.replace('NUMBER', number);
+    const text = scan(`{"model":"m","messages":[{"role":"user","content":"Hi"}],"tools":[${tools}]}`);
+    const read = () => WIRES.chat.hub!.client!.readRequest(text, WIRES.chat.client.peek(text, {}));
+    expect(read).toThrow(expect.objectContaining({ kind: 'invalid_value', param }));
+  }
+});
+
 test('tools of a namespace reach a host of the same wire with every digit', () => {
   const { client, relay } = WIRES.responses;
   const text = scan(REQUESTS.responses);

@@ -38,6 +38,7 @@ function readGrammar(format: unknown, path: string): Members | null {
   if (!isObject(format) || format.type !== 'grammar') return null;
   if (!isObject(format.grammar)) throw mustBe(path, 'an object');
   const { syntax, definition } = format.grammar;
+  if (!isText(syntax)) throw mustBe(`${path}.syntax`, 'a string');
   if (!isText(definition)) throw mustBe(`${path}.definition`, 'a string');
   return { type: 'grammar', syntax, definition };
 }

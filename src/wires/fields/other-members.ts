@@ -1,3 +1,4 @@
+import { isWrittenNumber } from '../../json/json.ts';
 import type { Adjustments } from '../adjustments.ts';
 import { isObject, type Members } from './members.ts';
 import { mustBe } from './request-errors.ts';
@@ -37,9 +38,14 @@ export function optionalFlag(value: unknown, path: string): boolean | null {
   throw mustBe(path, 'true or false');
 }
 
+/** An object, and not a number that was kept as it was written. */
+export function isSchema(value: unknown): value is Members {
+  return isObject(value) && !isWrittenNumber(value);
+}
+
 /** Some languages write an empty object as an empty list. */
 export function optionalSchema(value: unknown, path: string): Members | null {
-  if (isObject(value)) return value;
+  if (isSchema(value)) return value;
   if (isEmpty(value)) return null;
   throw mustBe(path, 'a JSON schema');
 }

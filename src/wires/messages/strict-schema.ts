@@ -1,5 +1,6 @@
 import { isWrittenNumber } from '../../json/json.ts';
-import { isObject, type Members } from '../fields/members.ts';
+import type { Members } from '../fields/members.ts';
+import { isSchema } from '../fields/other-members.ts';
 
 /** String formats that the vendor's hosts support. */
 const FORMATS: readonly unknown[] = [
@@ -50,7 +51,7 @@ function isDropped(name: string, value: unknown): boolean {
 }
 
 function isOpen(additional: unknown): boolean {
-  return additional === true || isObject(additional);
+  return additional === true || isSchema(additional);
 }
 
 function before(description: unknown): string {
@@ -60,26 +61,26 @@ function before(description: unknown): string {
 /** The supported form of a keyword; undefined if hosts do not support it. */
 function keep(name: string, value: unknown, onClosed: () => void): unknown {
   if (PLAIN.includes(name)) return value;
-  if (name === 'items') return isObject(value) ? strictPart(value, onClosed) : undefined;
+  if (name === 'items') return isSchema(value) ? strictPart(value, onClosed) : undefined;
   if (name === 'enum') return Array.isArray(value) && value.every(isScalar) ? value : undefined;
   if (name === 'const') return isScalar(value) ? value : undefined;
   if (name === 'format') return FORMATS.includes(value) ? value : undefined;
   if (name === 'minItems') return value === 0 || value === 1 ? value : undefined;
-  if (MAPS.includes(name) && isObject(value)) return mapValues(value, onClosed);
+  if (MAPS.includes(name) && isSchema(value)) return mapValues(value, onClosed);
   if ((LISTS.includes(name) || name === 'oneOf') && Array.isArray(value)) {
-    return value.map((one) => (isObject(one) ? strictPart(one, onClosed) : one));
+    return value.map((one) => (isSchema(one) ? strictPart(one, onClosed) : one));
   }
   return undefined;
 }
 
 function mapValues(schemas: Members, onClosed: () => void): Members {
   return Object.fromEntries(
-    Object.entries(schemas).map(([name, schema]) => [name, isObject(schema) ? strictPart(schema, onClosed) : schema]),
+    Object.entries(schemas).map(([name, schema]) => [name, isSchema(schema) ? strictPart(schema, onClosed) : schema]),
   );
 }
 
 function isObjectSchema({ type, properties }: Members): boolean {
-  return type === 'object' || (Array.isArray(type) && type.includes('object')) || isObject(properties);
+  return type === 'object' || (Array.isArray(type) && type.includes('object')) || isSchema(properties);
 }
 
 function isScalar(value: unknown): boolean {

@@ -11,7 +11,7 @@ import { readCacheRetention } from '../fields/cache-mark.ts';
 import { IMAGE_DETAIL } from '../fields/image-url.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
 import { isObject, type Members, objectsIn } from '../fields/members.ts';
-import { noteOthers, noteStreamOptions } from '../fields/other-members.ts';
+import { isSchema, noteOthers, noteStreamOptions } from '../fields/other-members.ts';
 import { translateReasoning } from '../fields/read-reasoning.ts';
 import { mustBe } from '../fields/request-errors.ts';
 import {
@@ -119,7 +119,7 @@ function readTool(tool: Members): CanonicalTool {
   return {
     name: tool.name as string,
     description: typeof tool.description === 'string' ? tool.description : null,
-    schema: isObject(tool.parameters) ? tool.parameters : { type: 'object', properties: {} },
+    schema: isSchema(tool.parameters) ? tool.parameters : { type: 'object', properties: {} },
     // Other wires are strict only on request and then refuse some schemas, so a missing `strict` stays missing.
     strict: typeof tool.strict === 'boolean' ? tool.strict : null,
   };
