@@ -73,12 +73,26 @@ describe('receipts', () => {
   });
 });
 
+test('no response of the API is taken for another type than its own', async () => {
+  const answers = await Promise.all([
+    read('/me', 'viewer'),
+    read('/nothing', 'viewer'),
+    read('/keys', 'viewer', { authorization: 'x' }),
+  ]);
+  expect(answers.map(({ status, headers }) => [status, headers.get('x-content-type-options')])).toEqual([
+    [200, 'nosniff'],
+    [404, 'nosniff'],
+    [401, 'nosniff'],
+  ]);
+});
+
 describe('an export', () => {
   test('has every row as CSV, with dollars beside nanodollars', async () => {
     const response = await read(`/receipts?account=${account}&format=csv`, 'viewer');
     expect(response.headers.get('content-type')).toContain('text/csv');
     const [head, ...rows] = (await response.text()).trimEnd().split('\r\n');
     expect(head).toContain('cost_nanousd,cost_usd');
+    expect(head).toContain('created,created_utc');
     expect(head).not.toContain('host');
     expect(rows).toHaveLength(2);
   });

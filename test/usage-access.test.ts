@@ -103,6 +103,7 @@ describe('a usage report', () => {
     ).text();
     const printed = await command('usage', '--bucket', 'hour', '--by', 'key,model', '--csv');
     expect(printed).toBe(csv);
+    expect(csv).toMatch(/^start,start_utc,.*\r\n\d+,\d{4}-\d\d-\d\dT\d\d:00:00Z,/);
     expect(columnSum(csv, 'cost_nanousd')).toBe(Number(spent));
     expect(Math.round(columnSum(csv, 'cost_usd') * 1e9)).toBe(Number(spent));
     const lines = jsonl

@@ -5,6 +5,10 @@ import type { ListView } from '../operator/view.ts';
 /** An amount. JSON has it as an integer with all its digits. */
 export const nanousd = z.bigint().describe('Nanodollars: 1,000,000,000 are one US dollar.');
 export const seconds = z.int().describe('Seconds since 1970.');
+
+/** Schemas whose values are moments. Those made from them by `describe` are found as well. */
+export const MOMENTS = z.registry<{ unit: 'seconds' }>().add(seconds, { unit: 'seconds' });
+
 export const count = z.int().nonnegative();
 export const capWindow = z.enum(CAP_WINDOWS).describe('When the spend cap resets.');
 

@@ -9,6 +9,12 @@ export function csvText(text: string): string {
   return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
 }
 
+/** ISO 8601 in UTC, because spreadsheets cannot read seconds since 1970. Empty after the end of the calendar, where a key may expire. */
+export function csvUtc(seconds: number): string {
+  const at = new Date(seconds * 1000);
+  return Number.isNaN(at.getTime()) ? '' : at.toISOString().replace('.000Z', 'Z');
+}
+
 /** Exact dollars with nine decimals. */
 export function csvUsd(nanousd: bigint): string {
   const digits = String(nanousd < 0n ? -nanousd : nanousd).padStart(10, '0');

@@ -1,4 +1,4 @@
-import { csvLine, csvText, csvUsd } from '../../operator/csv.ts';
+import { csvLine, csvText, csvUsd, csvUtc } from '../../operator/csv.ts';
 import type { UsageFigures, UsageRowView, UsageView } from '../../operator/usage-view.ts';
 import type { CommandSpec, Options } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -121,16 +121,22 @@ function times(p50: number | null, p95: number | null): string {
   return p50 === null || p95 === null ? '-' : `${p50} / ${p95} ms`;
 }
 
-/** The same columns as those of the management API: each amount as an integer and in dollars. */
+/** The same columns as those of the management API: amounts also in dollars, and when a bucket begins also in UTC. */
 function csvOf({ data, totals }: UsageView): string {
   const names = Object.keys(data[0] ?? { ...NO_MEMBERS, ...totals }) as (keyof UsageRowView)[];
-  const titles = names.flatMap((name) => (isAmount(name) ? [name, name.replace(/_nanousd$/, '_usd')] : [name]));
+  const titles = names.flatMap(titlesOf);
   const lines = data.map((row) => csvLine(names.flatMap((name) => cellsOf(name, row[name]))));
   return [csvLine(titles), ...lines].join('');
 }
 
+function titlesOf(name: string): string[] {
+  if (name === 'start') return [name, 'start_utc'];
+  return isAmount(name) ? [name, name.replace(/_nanousd$/, '_usd')] : [name];
+}
+
 function cellsOf(name: string, value: string | number | bigint | null): string[] {
-  if (value === null) return isAmount(name) ? ['', ''] : [''];
+  if (value === null) return titlesOf(name).map(() => '');
+  if (name === 'start') return [String(value), csvUtc(Number(value))];
   if (isAmount(name)) return [String(value), csvUsd(BigInt(value))];
   return [typeof value === 'string' ? csvText(value) : String(value)];
 }

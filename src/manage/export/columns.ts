@@ -1,20 +1,29 @@
 import { z } from 'zod';
 import { stringifyJson } from '../../json/stringify.ts';
-import { csvLine, csvText, csvUsd } from '../../operator/csv.ts';
+import { csvLine, csvText, csvUsd, csvUtc } from '../../operator/csv.ts';
+import { MOMENTS } from '../schema-fields.ts';
 
-/** One column of a CSV file: a member of the row, or an amount in dollars beside its integer. */
+/** One column of a CSV file: a member of the row, or the same amount in dollars or moment in UTC beside its integer. */
 export interface Column {
   readonly title: string;
   /** From the row down to the value. */
   readonly path: readonly string[];
-  readonly kind: 'text' | 'plain' | 'usd' | 'json';
+  readonly kind: 'text' | 'plain' | 'usd' | 'utc' | 'json';
 }
 
 /** The columns of a row's schema, in its order. Objects are taken apart; lists and maps are JSON in one column. */
 export function columnsOf(row: z.ZodType, hidden: readonly string[] = []): Column[] {
   return membersOf(row, [])
     .filter(({ path }) => !hidden.includes(path[0]!))
-    .flatMap((column) => (column.kind === 'usd' ? [{ ...column, kind: 'plain' as const }, inUsd(column)] : [column]));
+    .flatMap((column) => {
+      const title = readableTitle(column);
+      return title === null
+        ? [column]
+        : [
+            { ...column, kind: 'plain' as const },
+            { ...column, title },
+          ];
+    });
 }
 
 function membersOf(schema: z.ZodType, path: readonly string[]): Column[] {
@@ -28,6 +37,7 @@ function membersOf(schema: z.ZodType, path: readonly string[]): Column[] {
 
 function kindOf(schema: z.ZodType): Column['kind'] {
   if (schema instanceof z.ZodBigInt) return 'usd';
+  if (MOMENTS.get(schema) !== undefined) return 'utc';
   if (schema instanceof z.ZodNumber || schema instanceof z.ZodBoolean) return 'plain';
   const isText = schema instanceof z.ZodString || schema instanceof z.ZodEnum || schema instanceof z.ZodLiteral;
   return isText ? 'text' : 'json';
@@ -42,8 +52,10 @@ function unwrapped(schema: z.ZodType): z.ZodType {
   return wraps ? unwrapped(schema.unwrap() as z.ZodType) : schema;
 }
 
-function inUsd(column: Column): Column {
-  return { ...column, title: `${column.title.replace(/_nanousd$/, '')}_usd` };
+/** The title of the column that people and spreadsheets read; null where the only one is readable. */
+function readableTitle({ title, kind }: Column): string | null {
+  if (kind === 'usd') return `${title.replace(/_nanousd$/, '')}_usd`;
+  return kind === 'utc' ? `${title}_utc` : null;
 }
 
 export function headLine(columns: readonly Column[]): string {
@@ -61,6 +73,7 @@ function valueAt(row: object, path: readonly string[]): unknown {
 function cell(kind: Column['kind'], value: unknown): string {
   if (value === null || value === undefined) return '';
   if (kind === 'usd') return csvUsd(value as bigint);
+  if (kind === 'utc') return csvUtc(value as number);
   if (kind === 'json') return stringifyJson(value);
   return kind === 'text' ? csvText(String(value)) : String(value);
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { OutboundResponse } from '../../http1/server.ts';
 import { LIMITS } from '../../limits.ts';
 import { CallerSlots } from '../caller-slots.ts';
-import { listOf, nanousd } from '../schema-fields.ts';
+import { listOf, nanousd, seconds } from '../schema-fields.ts';
 import { columnsOf, headLine, rowLine } from './columns.ts';
 import { rowSchemaOf } from './format.ts';
 import { type ListExport, type RowPage, sendList } from './send-list.ts';
@@ -24,6 +24,16 @@ describe('a CSV file', () => {
   test('has a column for each member, and dollars beside nanodollars', () => {
     expect(headLine(columns)).toBe('id,name,cost_nanousd,cost_usd,parts.output,parts.output_usd,labels,host\r\n');
     expect(rowLine(columns, row)).toBe('a,x,5,0.000000005,-1500000000,-1.500000000,{},h\r\n');
+  });
+
+  test('has moments in UTC beside seconds, whatever the schema adds to them', () => {
+    const times = columnsOf(
+      z.object({ at: seconds, ended: seconds.describe('When it ended.').nullable(), in: z.int() }),
+    );
+    expect(headLine(times)).toBe('at,at_utc,ended,ended_utc,in\r\n');
+    const row = { at: 1_790_000_000, ended: null, in: 1_790_000_000 };
+    expect(rowLine(times, row)).toBe('1790000000,2026-09-21T14:13:20Z,,,1790000000\r\n');
+    expect(rowLine(times, { ...row, at: Number.MAX_SAFE_INTEGER })).toMatch(/^9007199254740991,,,,/);
   });
 
   test('leaves cells empty for what is null, also inside of an object that is', () => {
