@@ -102,6 +102,7 @@ export class ManageHandler {
     const common = {
       'content-type': 'application/json; charset=utf-8',
       'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
       'x-gateway-request-id': requestId,
     };
     const cookieLines = cookies.map((cookie) => headerLine('set-cookie', cookie)).join('');

@@ -35,7 +35,7 @@ const ALERT: AlertView = {
   kind: 'balance',
   account: EXAMPLE_IDS.account,
   subject: EXAMPLE_IDS.account,
-  message: 'The account "acme" has a balance of $0.42, below $1.',
+  message: 'The account "acme" has a balance of $0.42, below $1.00.',
   data: { balance_nanousd: 420_000_000, below_nanousd: 1_000_000_000 },
   created: EXAMPLE_TIME,
   resolved_at: null,
