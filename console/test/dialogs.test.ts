@@ -79,6 +79,30 @@ test('a failure is read out over a dialog, and dismissing it leaves the dialog o
   await page.context().close();
 });
 
+test('a failure over a dialog is reached and dismissed by keyboard, which then goes on in the dialog', async () => {
+  const page = await openAs('owner', '/keys?dialog=mint');
+  await page.getByLabel('Name').fill('by-keyboard');
+  await page.getByRole('button', { name: 'Mint key' }).click();
+  await page.locator('[data-secret]').waitFor();
+  await page.evaluate(`Object.defineProperty(navigator, 'clipboard', { value: undefined })`);
+  await page.getByRole('button', { name: 'Copy secret' }).press('Enter');
+  await page.getByText('The browser did not allow copying.').waitFor();
+  const name = () => page.evaluate('document.activeElement.ariaLabel ?? document.activeElement.textContent');
+  await page.getByRole('button', { name: 'I have copied it' }).focus();
+  await page.keyboard.press('Tab');
+  expect(await name()).toBe('Dismiss');
+  await page.keyboard.press('Tab');
+  expect(await name(), 'the first element of the dialog').toBe('Copy secret');
+  await page.keyboard.press('Shift+Tab');
+  expect(await name()).toBe('Dismiss');
+  await page.keyboard.press('Enter');
+  await page.getByText('The browser did not allow copying.').waitFor({ state: 'detached' });
+  expect(await name(), 'where it came from').toBe('Copy secret');
+  await page.keyboard.press('Shift+Tab');
+  expect(await name(), 'the dialog keeps the focus again').toBe('I have copied it');
+  await page.context().close();
+});
+
 test('a page that is gone to is read out, and the keyboard stays where it is', async () => {
   const page = await openAs('owner', '/models');
   await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor();

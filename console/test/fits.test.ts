@@ -57,6 +57,18 @@ test.each([375, 1280])(
   },
 );
 
+test('the button beside a snippet covers none of its lines on a phone, wherever they are scrolled to', async () => {
+  const page = await openAs('owner', '/models?open=sim-gpt-mini');
+  await page.setViewportSize({ width: 390, height: 844 });
+  const copy = page.getByRole('button', { name: 'Copy the snippet' });
+  await copy.scrollIntoViewIfNeeded();
+  const lines = (await page.locator('pre').first().boundingBox())!;
+  const button = (await copy.boundingBox())!;
+  expect(lines.x + lines.width).toBeLessThanOrEqual(button.x);
+  expect(button.x + button.width).toBeLessThanOrEqual(390);
+  await page.context().close();
+});
+
 test('the chosen page is seen in the navigation of a low window', async () => {
   const page = await openAs('operator', '/models');
   await page.setViewportSize({ width: 1280, height: 640 });

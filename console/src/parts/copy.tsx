@@ -47,14 +47,18 @@ export function CopyIcon({ text, label }: { readonly text: string; readonly labe
 export function CodeBlock({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }): ReactNode {
   const { isCopied, copy } = useCopy(text);
   return (
-    <div className="group relative min-w-0 rounded-control border border-line bg-bg">
+    <div className="flex min-w-0 items-start rounded-control border border-line bg-bg">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard. */}
-      <pre tabIndex={0} className="overflow-x-auto py-2.5 pr-11 pl-3 font-mono text-small leading-5">
+      <pre tabIndex={0} className="min-w-0 flex-1 overflow-x-auto px-3 py-2.5 font-mono text-small leading-5">
         {text}
       </pre>
-      <span className="absolute top-1.5 right-1.5 rounded-control bg-bg">
-        <IconButton icon={isCopied ? 'check' : 'copy'} label={isCopied ? 'Copied' : label} onClick={copy} />
-      </span>
+      {/* Beside the lines and not over them, which would hide the end of the first one where they are scrolled. */}
+      <IconButton
+        icon={isCopied ? 'check' : 'copy'}
+        label={isCopied ? 'Copied' : label}
+        onClick={copy}
+        className="m-1.5 ml-0"
+      />
     </div>
   );
 }

@@ -5,7 +5,8 @@ import { Button } from './button.tsx';
 import { FormError } from './error-panel.tsx';
 import { Field, TextInput } from './field.tsx';
 import { IconButton } from './icon-button.tsx';
-import { isInNotice } from './notices.tsx';
+import { tabThroughNotices } from './notice-focus.ts';
+import { isInNotice, NoticesInReach } from './notices.tsx';
 import { useReturnFocus } from './return-focus.ts';
 
 interface DialogProps {
@@ -34,11 +35,14 @@ export function Dialog({ title, children, onClose, onAttempt, width = 'normal' }
         <Radix.Overlay className="fixed inset-0 z-40 bg-scrim" />
         <Radix.Content
           aria-describedby={undefined}
+          data-modal
           {...focus}
+          onKeyDown={tabThroughNotices}
           onInteractOutside={(event) => (isInNotice(event) ? event.preventDefault() : guard(event))}
           onEscapeKeyDown={guard}
           className={`fixed top-1/2 left-1/2 z-50 flex max-h-[calc(100dvh-32px)] w-[calc(100vw-32px)] -translate-x-1/2 -translate-y-1/2 flex-col rounded-panel border border-line bg-panel outline-none ${width === 'large' ? 'max-w-[640px]' : 'max-w-[460px]'}`}
         >
+          <NoticesInReach />
           <header className="flex min-h-13 items-center justify-between gap-3 py-3 pr-3 pl-5">
             <Radix.Title className="min-w-0 text-title font-semibold break-words">{title}</Radix.Title>
             {onAttempt === undefined ? (

@@ -1,5 +1,7 @@
-import { createContext, type ReactNode, use, useCallback, useMemo, useState } from 'react';
+import { useFocusScopeBranch } from '@radix-ui/react-focus-scope';
+import { createContext, type ReactNode, use, useCallback, useMemo, useRef, useState } from 'react';
 import { IconButton } from './icon-button.tsx';
+import { focusAfterNotice, tabThroughNotices } from './notice-focus.ts';
 
 const SHOWN_MS = 5_000;
 
@@ -16,6 +18,15 @@ export function useNotices(): Notices {
   return use(NoticesContext);
 }
 
+/** Where notices are, so that a dialog can let the focus go there. */
+const PlaceContext = createContext<HTMLElement | null>(null);
+
+/** Stands in a dialog, which takes back the focus from everything else. */
+export function NoticesInReach(): ReactNode {
+  useFocusScopeBranch(use(PlaceContext));
+  return null;
+}
+
 interface Notice {
   readonly id: number;
   readonly text: string;
@@ -26,6 +37,7 @@ let lastId = 0;
 export function NoticesProvider({ children }: { readonly children: ReactNode }): ReactNode {
   const done = useNoticeList();
   const failed = useNoticeList();
+  const [place, setPlace] = useState<HTMLElement | null>(null);
   const value = useMemo(
     () => ({
       tell: (text: string) => {
@@ -38,8 +50,11 @@ export function NoticesProvider({ children }: { readonly children: ReactNode }):
   );
   return (
     <NoticesContext value={value}>
-      {children}
-      <div className="pointer-events-none fixed inset-x-0 bottom-4 z-50 flex flex-col items-center gap-2 px-4">
+      <PlaceContext value={place}>{children}</PlaceContext>
+      <div
+        ref={setPlace}
+        className="pointer-events-none fixed inset-x-0 bottom-4 z-50 flex flex-col items-center gap-2 px-4"
+      >
         {/* What has aria-live is read out even while a dialog hides the rest of the page. */}
         <div aria-live="assertive" className="flex max-w-full flex-col items-center gap-2">
           {failed.notices.map(({ id, text }) => (
@@ -59,13 +74,24 @@ export function NoticesProvider({ children }: { readonly children: ReactNode }):
 }
 
 function Failure({ text, onDismiss }: { readonly text: string; onDismiss(): void }): ReactNode {
+  const before = useRef<Element>(null);
+  const dismiss = (): void => {
+    focusAfterNotice(before.current);
+    onDismiss();
+  };
   return (
     <div
       data-notice
       className="pointer-events-auto flex max-w-xl items-start gap-2 rounded-control border border-line-strong bg-panel py-1 pr-1 pl-3 text-error shadow-drawer"
     >
       <p className="min-w-0 py-1 wrap-anywhere">{text}</p>
-      <IconButton icon="close" label="Dismiss" onClick={onDismiss} />
+      <IconButton
+        icon="close"
+        label="Dismiss"
+        onFocus={({ relatedTarget }) => (before.current = relatedTarget)}
+        onKeyDown={tabThroughNotices}
+        onClick={dismiss}
+      />
     </div>
   );
 }
