@@ -48,8 +48,15 @@ test('credits an account once if the answer is lost and the same form is sent ag
   const send = page.getByRole('dialog').getByRole('button', { name: 'Add credit' });
   await send.click();
   await page.getByText('It is not known whether the change was made').waitFor();
+  await page.getByLabel('Amount', { exact: true }).fill('8.25');
   await send.click();
-  await page.getByText('credited before').waitFor();
+  await page
+    .getByRole('alert')
+    .getByText('An earlier attempt in this form was recorded with a different amount')
+    .waitFor();
+  await page.getByLabel('Amount', { exact: true }).fill('7.25');
+  await send.click();
+  await page.getByText('The first attempt had been recorded, so nothing was added again.').waitFor();
   const { data } = await suite.demo.manage.get(`/accounts/${suite.demo.account}/entries`);
   const credited = data.filter(({ amount_nanousd }: { amount_nanousd: number }) => amount_nanousd === 7_250_000_000);
   expect(credited).toHaveLength(1);

@@ -33,8 +33,9 @@ export function AddCreditDialog({ account, onClose }: { readonly account: Accoun
       { input },
       {
         onSuccess: ({ repeated, balance_nanousd }) => {
-          const balance = `The balance is ${formatMoney(balance_nanousd)}.`;
-          tell(repeated ? `This reference was credited before; nothing was added. ${balance}` : `Credited. ${balance}`);
+          tell(
+            `${outcomeOf({ repeated, takesAway, reference: reference.trim() })} The balance is ${formatMoney(balance_nanousd)}.`,
+          );
           onClose();
         },
       },
@@ -45,7 +46,7 @@ export function AddCreditDialog({ account, onClose }: { readonly account: Accoun
       title={`Add credit to “${account.name}”`}
       action={takesAway ? 'Take credit away' : 'Add credit'}
       busy={credit.isPending}
-      error={credit.error}
+      error={inOwnTerms(credit.error, ownReference)}
       onSubmit={submit}
       onClose={onClose}
     >
@@ -74,6 +75,26 @@ export function AddCreditDialog({ account, onClose }: { readonly account: Accoun
       </Field>
     </FormDialog>
   );
+}
+
+/** A repeated credit without a reference is one whose first answer was lost: nobody has typed what it is known by. */
+function outcomeOf({ repeated, takesAway, reference }: SentCredit): string {
+  if (!repeated) return takesAway ? 'Taken away.' : 'Credited.';
+  if (reference !== '') return `“${reference}” was recorded before; nothing was changed.`;
+  return `The first attempt had been recorded, so nothing was ${takesAway ? 'taken away' : 'added'} again.`;
+}
+
+interface SentCredit {
+  readonly repeated: boolean;
+  readonly takesAway: boolean;
+  /** Empty if somebody typed none. */
+  readonly reference: string;
+}
+
+/** Names no reference that nobody has typed. The same one with another amount means that the first attempt was recorded. */
+function inOwnTerms(error: Error | null, ownReference: string): Error | string | null {
+  if (error === null || !error.message.includes(ownReference)) return error;
+  return 'An earlier attempt in this form was recorded with a different amount. Nothing was changed now. Close the form and look at the entries before you add more.';
 }
 
 /** For a credit that was given none: if its answer is lost, the same dialog sends the same credit again. */
