@@ -3,6 +3,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { setNonce } from 'get-nonce';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { takeInvitationFromAddress } from './api/invitation-secret.ts';
 import { followPersonOfOtherTabs } from './api/me.ts';
 import { createQueryClient } from './api/queries.ts';
 import { returnToAddress } from './api/return-address.ts';
@@ -13,9 +14,12 @@ import './styles.css';
 
 applyTheme();
 takeTokenFromAddress();
+takeInvitationFromAddress();
 returnToAddress();
-// The link opened in a tab that shows the console already changes only the fragment, which loads nothing.
-window.addEventListener('hashchange', () => takeTokenFromAddress() && location.reload());
+// A link opened in a tab that shows the console already changes only the fragment, which loads nothing.
+window.addEventListener('hashchange', () => {
+  if (takeTokenFromAddress() || takeInvitationFromAddress()) location.reload();
+});
 answerOtherTabs();
 const client = createQueryClient();
 // Radix adds a style element while a dialog is open, which the content security policy allows only with the page's nonce.

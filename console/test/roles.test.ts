@@ -202,8 +202,8 @@ test('says so if signing out did not work', async () => {
 
 const PASSWORD = 'correct horse battery';
 
-/** The page of somebody who has accepted an invitation with a password. */
-async function joinAs(email: string): Promise<Page> {
+/** A link that an operator made for somebody. */
+async function linkFor(email: string): Promise<string> {
   const operator = await openAs('operator', '/');
   const invitation = JSON.stringify({ email, account: await accountName(), role: 'member' });
   const invited = (await operator.evaluate(
@@ -214,9 +214,14 @@ async function joinAs(email: string): Promise<Page> {
   }).then((response) => response.json())`,
   )) as { link: string };
   await operator.context().close();
+  return invited.link;
+}
+
+/** The page of somebody who has accepted an invitation with a password. */
+async function joinAs(email: string): Promise<Page> {
   const context = await publicContext(suite.browser, suite.world.harness);
   const page = await context.newPage();
-  await page.goto(invited.link);
+  await page.goto(await linkFor(email));
   await page.getByLabel('Your name').fill('Newcomer');
   await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Continue' }).click();
@@ -242,6 +247,21 @@ test('an invitation leads into the console, and its person signs in again with t
   await signInWithPassword(page, 'new@example.com');
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   await page.context().close();
+});
+
+test('the secret of an invitation leaves the address at once, and is still there after a reload, until it is used', async () => {
+  const context = await publicContext(suite.browser, suite.world.harness);
+  const page = await context.newPage();
+  await page.goto(await linkFor('reloads@example.com'));
+  await page.getByLabel('Your name').waitFor();
+  expect(page.url()).toBe(`${CONSOLE_URL}/join`);
+  await page.reload();
+  await page.getByLabel('Your name').fill('Newcomer');
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  expect(await page.evaluate('JSON.stringify(sessionStorage)')).not.toContain('invitation');
+  await context.close();
 });
 
 test('a form that was open when the session ended is there again after the password, in the same tab', async () => {

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, type ReactNode, useState } from 'react';
+import { forgetInvitation, invitationSecret } from '../../api/invitation-secret.ts';
 import { useChange } from '../../api/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { FormError } from '../../parts/error-panel.tsx';
@@ -9,20 +10,11 @@ import { SignInFrame } from './sign-in-frame.tsx';
 
 const PASSWORD_CHARS_MIN = 12;
 
-/** Empty if a part of the link is missing. Programs for mail may have escaped its characters. */
-function secretOfLink(): string {
-  try {
-    return decodeURIComponent(location.hash.slice(1));
-  } catch {
-    return '';
-  }
-}
-
-/** Where the link of an invitation or of a new password leads. Its secret is in the fragment, which no server logs. */
+/** Where the link of an invitation or of a new password leads. */
 export default function JoinPage(): ReactNode {
   const client = useQueryClient();
   const navigate = useNavigate();
-  const [secret] = useState(secretOfLink);
+  const [secret] = useState(invitationSecret);
   const [name, setName] = useState('');
   const [password, setPassword] = useState('');
   const accept = useChange('POST /invitations/accept');
@@ -33,6 +25,7 @@ export default function JoinPage(): ReactNode {
     accept.mutate({ input: given }, { onSuccess: () => void enter() });
   };
   const enter = async (): Promise<void> => {
+    forgetInvitation();
     await client.invalidateQueries();
     // Back does not lead to an invitation that is used up.
     await navigate({ to: '/', hash: '', replace: true });
