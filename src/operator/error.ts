@@ -1,5 +1,6 @@
 const STATUSES = {
   invalid_input: 400,
+  permission_denied: 403,
   not_found: 404,
   refused: 409,
   moved: 409,
@@ -39,6 +40,12 @@ export function invalidMember(member: string, rest: string): OperatorError {
 export function versionConflict(what: 'account' | 'key' | 'person'): OperatorError {
   const remedy = `Read the ${what} again, and repeat the change with the new version.`;
   return new OperatorError('version_conflict', `Somebody else changed this ${what} in the meantime. ${remedy}`);
+}
+
+/** Between the request and the change, somebody else has ended the right to make it. */
+export function noLongerAllowed(): OperatorError {
+  const message = 'Your role was changed meanwhile and no longer allows this. Nothing was changed.';
+  return new OperatorError('permission_denied', message);
 }
 
 export interface OperatorErrorView {

@@ -6,7 +6,7 @@ import { parseId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
 import { type ActingServices, auditRow } from './actor.ts';
 import { MANAGEMENT_KEY_ROLES } from './choices.ts';
-import { invalidMember, OperatorError } from './error.ts';
+import { invalidMember, noLongerAllowed, OperatorError } from './error.ts';
 import { idOrName, name, page, seconds } from './input.ts';
 import { accountNamed, afterId } from './lookup.ts';
 import { type ManagementKeyView, managementKeyView } from './people-view.ts';
@@ -61,7 +61,7 @@ export async function mintManagementKey(
     accountId: key.accountId,
     after: view,
   });
-  await store.directory.createManagementKey(key, audit);
+  if ((await store.directory.createManagementKey(key, audit)) === 'not_allowed') throw noLongerAllowed();
   return { ...view, secret: secret.reveal() };
 }
 

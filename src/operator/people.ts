@@ -7,7 +7,7 @@ import { shellWord } from '../kit/shell-words.ts';
 import { ACCOUNT_ROLES, type Person, type PersonCap } from '../store/people.ts';
 import { CAP_WINDOWS } from '../store/store.ts';
 import { type ActingServices, auditRow } from './actor.ts';
-import { invalidMember, OperatorError, versionConflict } from './error.ts';
+import { invalidMember, noLongerAllowed, OperatorError, versionConflict } from './error.ts';
 import { cap, idOrName, name, page } from './input.ts';
 import { accountNamed, afterId, personIn, personNamed, unknownPerson } from './lookup.ts';
 import {
@@ -85,6 +85,7 @@ export async function updatePerson(
   const changed = await services.store.directory.changePerson(person.id, change, version, audit);
   if (changed === 'version_conflict') throw versionConflict('person');
   if (changed === 'unconfirmed') throw unconfirmed(person);
+  if (changed === 'not_allowed') throw noLongerAllowed();
   if (typeof changed === 'string') throw unknownPerson(input.person);
   return personView(changed);
 }
@@ -98,6 +99,7 @@ export async function disablePerson(
   const subject = formatId(PERSON_PREFIX, person.id);
   const audit = auditRow(services, { action: 'person.disable', subject, after: { status: 'disabled' } });
   const disabled = await services.store.directory.disablePerson(person.id, services.clock.nowMs(), audit);
+  if (disabled === 'not_allowed') throw noLongerAllowed();
   if (disabled === 'not_found') throw unknownPerson(input.person);
   return personView(disabled);
 }
@@ -110,6 +112,7 @@ export async function enablePerson(
   const subject = formatId(PERSON_PREFIX, person.id);
   const audit = auditRow(services, { action: 'person.enable', subject, after: { status: 'active' } });
   const enabled = await services.store.directory.enablePerson(person.id, audit);
+  if (enabled === 'not_allowed') throw noLongerAllowed();
   if (enabled === 'not_found') throw unknownPerson(input.person);
   return personView(enabled);
 }
@@ -203,6 +206,7 @@ async function changeMember(
   });
   const outcome = await directory.putMembership(membership, audit, { role: before?.role ?? null, cap: known });
   if (outcome === 'unconfirmed') throw unconfirmed(person);
+  if (outcome === 'not_allowed') throw noLongerAllowed();
   return outcome === 'changed' ? 'changed' : view;
 }
 
@@ -233,7 +237,8 @@ export async function removeMember(
   const person = await personIn(services, input.person, account);
   const subject = formatId(PERSON_PREFIX, person.id);
   const audit = auditRow(services, { action: 'member.remove', subject, accountId: account.id });
-  if (!(await services.store.directory.removeMembership(account.id, person.id, audit)))
-    throw new OperatorError('not_found', `${person.email} has no role in the account "${account.name}".`);
+  const removed = await services.store.directory.removeMembership(account.id, person.id, audit);
+  if (removed === 'not_allowed') throw noLongerAllowed();
+  if (!removed) throw new OperatorError('not_found', `${person.email} has no role in the account "${account.name}".`);
   return { object: 'member', account: input.account, person: subject, status: 'removed' };
 }

@@ -113,6 +113,42 @@ test('an update brings back nobody who was removed before or at the same time, a
   expect(await rolesOfGrace()).toEqual([]);
 });
 
+/** What grace does herself, with the role that she had when her request arrived. */
+async function runAsGrace<Name extends VerbName>(name: Name, input: VerbInput<Name>): Promise<unknown> {
+  const { id, email } = (await store.directory.findPersonByEmail(GRACE.person))!;
+  return runVerb({ ...services, actor: { kind: 'person', id, name: email, address: null } }, name, input);
+}
+
+const NO_LONGER = { code: 'permission_denied', status: 403 };
+
+test('an owner who loses the role while they change a member, or mint a management key, changes nothing', async () => {
+  await run('members.put', { ...GRACE, role: 'owner' });
+  meanwhile('membershipsOf', () => run('members.put', { ...GRACE, role: 'viewer' }));
+  await expect(runAsGrace('members.put', { ...GRACE, role: 'owner', spend_cap_nanousd: 5 })).rejects.toMatchObject(
+    NO_LONGER,
+  );
+  expect(await rolesOfGrace()).toMatchObject([{ role: 'viewer', spend_cap_nanousd: null }]);
+  await expect(runAsGrace('members.remove', GRACE)).rejects.toMatchObject(NO_LONGER);
+  const expires_at = Date.UTC(2026, 5, 2) / 1000;
+  const key = { account: 'ada', role: 'owner', expires_at } as const;
+  await expect(runAsGrace('managementkeys.mint', key)).rejects.toMatchObject(NO_LONGER);
+  expect((await run('managementkeys.list', {})).data).toEqual([]);
+});
+
+test('an operator who is one no longer gives nobody that right, and disables and enables nobody', async () => {
+  await enrol(services, 'alan@example.com');
+  await run('people.update', { person: GRACE.person, operator: true });
+  expect(await runAsGrace('people.update', { person: 'alan@example.com', name: 'Alan' })).toMatchObject({
+    name: 'Alan',
+  });
+  await run('people.update', { person: GRACE.person, operator: false });
+  const person = 'alan@example.com';
+  await expect(runAsGrace('people.update', { person, operator: true })).rejects.toMatchObject(NO_LONGER);
+  await expect(runAsGrace('people.disable', { person })).rejects.toMatchObject(NO_LONGER);
+  await expect(runAsGrace('people.enable', { person })).rejects.toMatchObject(NO_LONGER);
+  expect(await run('people.show', { person })).toMatchObject({ operator: false, status: 'active' });
+});
+
 test('a change of one alert setting keeps the other one, which somebody else changes at the same time', async () => {
   meanwhile('alertSettings', () => run('alerts.configure', { account: 'ada', cap_percent: 50 }));
   await run('alerts.configure', { account: 'ada', balance_below_nanousd: 7 });

@@ -59,14 +59,14 @@ export interface Directory extends WebhookRows, AlertRows, SigningRows {
   listPeople(page: IdPage): Promise<Person[]>;
   /**
    * `version_conflict`: somebody changed the person since the expected version was read. `unconfirmed`: nobody becomes an
-   * operator whose address is not confirmed.
+   * operator whose address is not confirmed. `not_allowed`, here and below: whoever makes the change may no longer make it.
    */
   changePerson(
     id: bigint,
     change: PersonChange,
     expectedVersion: bigint | null,
     audit: AuditRow,
-  ): Promise<Person | 'not_found' | 'version_conflict' | 'identity_taken' | 'unconfirmed'>;
+  ): Promise<Person | 'not_found' | 'version_conflict' | 'identity_taken' | 'unconfirmed' | 'not_allowed'>;
   /** Ends the person's other sessions. Confirming the address ends the password too, which somebody else may know. */
   linkIdentity(
     id: bigint,
@@ -83,9 +83,9 @@ export interface Directory extends WebhookRows, AlertRows, SigningRows {
    * Ends the person's sessions, disables their keys and revokes the management keys they minted, in the same commit.
    * Disabling again changes nothing.
    */
-  disablePerson(id: bigint, nowMs: number, audit: AuditRow): Promise<Person | 'not_found'>;
+  disablePerson(id: bigint, nowMs: number, audit: AuditRow): Promise<Person | 'not_found' | 'not_allowed'>;
   /** The person may sign in again, and their keys work again; their management keys stay revoked. */
-  enablePerson(id: bigint, audit: AuditRow): Promise<Person | 'not_found'>;
+  enablePerson(id: bigint, audit: AuditRow): Promise<Person | 'not_found' | 'not_allowed'>;
 
   /**
    * Gives a role, or replaces role and cap. `unconfirmed`: the person's address is confirmed for another account only.
@@ -95,9 +95,9 @@ export interface Directory extends WebhookRows, AlertRows, SigningRows {
     membership: Membership,
     audit: AuditRow,
     known?: KnownMembership,
-  ): Promise<'stored' | 'no_person' | 'no_account' | 'unconfirmed' | 'changed'>;
+  ): Promise<'stored' | 'no_person' | 'no_account' | 'unconfirmed' | 'changed' | 'not_allowed'>;
   /** The person's keys in the account stop working, until the person has a role there again. Open links for them end. */
-  removeMembership(accountId: bigint, personId: bigint, audit: AuditRow): Promise<boolean>;
+  removeMembership(accountId: bigint, personId: bigint, audit: AuditRow): Promise<boolean | 'not_allowed'>;
   membershipsOf(personId: bigint): Promise<Membership[]>;
   listMembers(accountId: bigint, page: IdPage, nowMs: number): Promise<Member[]>;
   findMember(accountId: bigint, personId: bigint, nowMs: number): Promise<Member | null>;
@@ -140,7 +140,7 @@ export interface Directory extends WebhookRows, AlertRows, SigningRows {
   /** Deletes sessions that ended by themselves. */
   sweepSessions(nowMs: number, idleMs: number): Promise<number>;
 
-  createManagementKey(key: NewManagementKey, audit: AuditRow): Promise<void>;
+  createManagementKey(key: NewManagementKey, audit: AuditRow): Promise<'created' | 'not_allowed'>;
   findManagementKey(id: bigint): Promise<ManagementKey | null>;
   findManagementKeyByHash(sha256Hex: string): Promise<ManagementKey | null>;
   /** The keys of one account; null: the keys of the gateway and of all accounts. */

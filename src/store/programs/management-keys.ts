@@ -1,6 +1,7 @@
 import { ACCOUNT_ROLES, type AuditRow, type ManagementKey, type NewManagementKey } from '../people.ts';
 import { writeAudit } from './audit.ts';
 import { insert, type Program, query, rowOf, rowsOf } from './program.ts';
+import { mayStill } from './standing.ts';
 
 interface ManagementKeyColumns {
   readonly id: bigint;
@@ -18,7 +19,10 @@ interface ManagementKeyColumns {
   readonly used_ms: bigint | null;
 }
 
-export function* createManagementKey(key: NewManagementKey, audit: AuditRow): Program<void> {
+/** `not_allowed`: whoever mints it may no longer give what it gives. */
+export function* createManagementKey(key: NewManagementKey, audit: AuditRow): Program<'created' | 'not_allowed'> {
+  yield { lock: 'people' };
+  if (!(yield* mayStill(audit, key.accountId))) return 'not_allowed';
   yield insert('management_key', {
     id: key.id,
     sha256: key.sha256Hex,
@@ -33,6 +37,7 @@ export function* createManagementKey(key: NewManagementKey, audit: AuditRow): Pr
     expires_ms: key.expiresMs,
   });
   yield* writeAudit(audit);
+  return 'created';
 }
 
 export function* findManagementKeyByHash(sha256Hex: string): Program<ManagementKey | null> {

@@ -13,6 +13,7 @@ import { endGrantsIn } from './grants.ts';
 import { findPerson } from './people.ts';
 import { followPerson, VIEWER } from './person-keys.ts';
 import { type Program, query, rowOf, rowsOf } from './program.ts';
+import { mayStill } from './standing.ts';
 
 export interface MembershipColumns {
   readonly account_id: bigint;
@@ -26,8 +27,9 @@ export function* putMembership(
   membership: Membership,
   audit: AuditRow,
   known?: KnownMembership,
-): Program<'stored' | 'no_person' | 'no_account' | 'unconfirmed' | 'changed'> {
+): Program<'stored' | 'no_person' | 'no_account' | 'unconfirmed' | 'changed' | 'not_allowed'> {
   yield { lock: 'people' };
+  if (!(yield* mayStill(audit, membership.accountId))) return 'not_allowed';
   const person = yield* findPerson(membership.personId);
   if (person === null) return 'no_person';
   if (!mayJoin(person, membership.accountId)) return 'unconfirmed';
@@ -72,8 +74,13 @@ export function* storeMembership(membership: Membership, nowMs: number): Program
 }
 
 /** Ends the person's keys in the account and open links for them, until the person has a role there again. */
-export function* removeMembership(accountId: bigint, personId: bigint, audit: AuditRow): Program<boolean> {
+export function* removeMembership(
+  accountId: bigint,
+  personId: bigint,
+  audit: AuditRow,
+): Program<boolean | 'not_allowed'> {
   yield { lock: 'people' };
+  if (!(yield* mayStill(audit, accountId))) return 'not_allowed';
   yield { lock: 'account', id: accountId };
   const removed = yield* rowOf<MembershipColumns>(
     'DELETE FROM membership WHERE account_id = ? AND person_id = ? RETURNING *',

@@ -3,6 +3,7 @@ import { writeAudit } from './audit.ts';
 import { endGrantsOfOperator } from './grants.ts';
 import { followPerson } from './person-keys.ts';
 import { insert, type Program, query, rowOf, rowsOf, type SqlValue } from './program.ts';
+import { mayStill } from './standing.ts';
 
 export interface PersonColumns {
   readonly id: bigint;
@@ -84,8 +85,9 @@ export function* changePerson(
   change: PersonChange,
   expectedVersion: bigint | null,
   audit: AuditRow,
-): Program<Person | 'not_found' | 'version_conflict' | 'identity_taken' | 'unconfirmed'> {
+): Program<Person | 'not_found' | 'version_conflict' | 'identity_taken' | 'unconfirmed' | 'not_allowed'> {
   yield { lock: 'people' };
+  if (!(yield* mayStill(audit, null))) return 'not_allowed';
   const before = yield* findPerson(id);
   if (before === null) return 'not_found';
   if (expectedVersion !== null && before.version !== expectedVersion) return 'version_conflict';
@@ -153,8 +155,13 @@ export function* setPassword(
  * Ends the person's sessions, disables their keys and revokes the management keys they minted, in the same commit.
  * Disabling again changes nothing.
  */
-export function* disablePerson(id: bigint, nowMs: number, audit: AuditRow): Program<Person | 'not_found'> {
+export function* disablePerson(
+  id: bigint,
+  nowMs: number,
+  audit: AuditRow,
+): Program<Person | 'not_found' | 'not_allowed'> {
   yield { lock: 'people' };
+  if (!(yield* mayStill(audit, null))) return 'not_allowed';
   const before = yield* findPerson(id);
   if (before === null) return 'not_found';
   if (before.disabledMs !== null) return before;
@@ -167,8 +174,9 @@ export function* disablePerson(id: bigint, nowMs: number, audit: AuditRow): Prog
 }
 
 /** The person may sign in again, and their keys work again; their management keys stay revoked. */
-export function* enablePerson(id: bigint, audit: AuditRow): Program<Person | 'not_found'> {
+export function* enablePerson(id: bigint, audit: AuditRow): Program<Person | 'not_found' | 'not_allowed'> {
   yield { lock: 'people' };
+  if (!(yield* mayStill(audit, null))) return 'not_allowed';
   const before = yield* findPerson(id);
   if (before === null) return 'not_found';
   if (before.disabledMs === null) return before;
