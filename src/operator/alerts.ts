@@ -5,10 +5,12 @@ import { parseJson } from '../json/json.ts';
 import { formatId, parseId } from '../kit/ids.ts';
 import { ALERT_KINDS, type Alert, type AlertKind, type AlertSettings } from '../store/alerts.ts';
 import { auditRow, differences } from './actor.ts';
+import { actsAsOperator } from './acts-as-operator.ts';
 import { ALERT_STATUSES } from './choices.ts';
 import { OperatorError } from './error.ts';
 import { amount, idOrName, page } from './input.ts';
 import { accountNamed, afterId } from './lookup.ts';
+import { nameInAccount } from './names-in-account.ts';
 import { againIfChanged } from './races.ts';
 import type { OperatorServices } from './services.ts';
 import { type ListView, listView } from './view.ts';
@@ -74,7 +76,21 @@ export async function listAlerts(
   };
   const before = afterId(ALERT_PREFIX, input.after);
   const rows = await services.store.directory.listAlerts(filter, { before, limit: input.limit });
-  return listView(rows.map(alertView), input.limit);
+  const views = rows.map(alertView);
+  const isForOperator = account === null || (await actsAsOperator(services));
+  return listView(isForOperator ? views : await asAccountSees(services, account.id, views), input.limit);
+}
+
+/** The addresses of operators are not for the people of an account. */
+async function asAccountSees(
+  { store }: OperatorServices,
+  accountId: bigint,
+  alerts: readonly AlertView[],
+): Promise<AlertView[]> {
+  const names = new Map<string, string>();
+  for (const { acknowledged_by: name } of alerts)
+    if (name !== null && !names.has(name)) names.set(name, await nameInAccount(store, accountId, name));
+  return alerts.map((alert) => ({ ...alert, acknowledged_by: names.get(alert.acknowledged_by ?? '') ?? null }));
 }
 
 export async function acknowledgeAlert(
@@ -97,7 +113,9 @@ export async function acknowledgeAlert(
   });
   const alert = await directory.acknowledgeAlert(before.id, services.actor.name, services.clock.nowMs(), audit);
   if (alert === 'not_found') throw new OperatorError('not_found', 'The alert was deleted in the meantime.');
-  return alertView(alert);
+  const view = alertView(alert);
+  if (alert.accountId === null || (await actsAsOperator(services))) return view;
+  return (await asAccountSees(services, alert.accountId, [view]))[0]!;
 }
 
 export async function showAlertSettings(

@@ -2,12 +2,13 @@ import { z } from 'zod';
 import { AUDIT_PREFIX, MANAGEMENT_KEY_PREFIX, PERSON_PREFIX } from '../canonical/id-prefixes.ts';
 import { parseId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
-import type { Person } from '../store/people.ts';
+import type { AuditRow, Person } from '../store/people.ts';
 import type { Account } from '../store/store.ts';
 import { actsAsOperator } from './acts-as-operator.ts';
 import { OperatorError } from './error.ts';
 import { idOrName, page, seconds } from './input.ts';
 import { accountNamed, afterId } from './lookup.ts';
+import { isOfAccount, OPERATOR_NAME } from './names-in-account.ts';
 import type { PeopleServices } from './people.ts';
 import { type AuditView, auditView } from './people-view.ts';
 import { type ListView, listView } from './view.ts';
@@ -44,7 +45,10 @@ export async function listAudit(
     untilMs: input.until === null ? null : input.until * 1000,
   };
   const rows = await services.store.directory.listAudit(filter, { before, limit: input.limit });
-  return listView(rows.map(auditView), input.limit);
+  // Only operators may ask for the changes of all accounts.
+  const isForOperator = account === null || (await actsAsOperator(services));
+  const views = isForOperator ? rows.map(auditView) : await asAccountSees(services, account.id, rows);
+  return listView(views, input.limit);
 }
 
 async function actorId(
@@ -68,16 +72,46 @@ async function actorId(
   );
 }
 
-/**
- * Strangers to the account are the same as people who do not exist, except for operators, who see everybody. Operators have no
- * role in it, but may have changed it.
- */
-async function isKnownIn(services: PeopleServices, account: Account, { id: actorId }: Person): Promise<boolean> {
-  const { store } = services;
-  if (await actsAsOperator(services)) return true;
-  const memberships = await store.directory.membershipsOf(actorId);
-  if (memberships.some(({ accountId }) => accountId === account.id)) return true;
-  const everything = { action: null, subject: null, sinceMs: null, untilMs: null };
-  const changes = { ...everything, accountId: account.id, actorId };
-  return (await store.directory.listAudit(changes, { before: null, limit: 1 })).length > 0;
+/** Strangers to the account are the same as people who do not exist, except for operators, who see everybody. */
+async function isKnownIn(services: PeopleServices, account: Account, { id }: Person): Promise<boolean> {
+  return (await actsAsOperator(services)) || isOfAccount(services.store, account.id, id);
+}
+
+/** Each who made a change is looked up once. */
+async function asAccountSees(
+  { store }: PeopleServices,
+  accountId: bigint,
+  rows: readonly AuditRow[],
+): Promise<AuditView[]> {
+  const known = new Map<string, boolean>();
+  const views: AuditView[] = [];
+  for (const row of rows) {
+    const who = `${row.actorKind} ${row.actorId}`;
+    if (!known.has(who)) known.set(who, await isActorOfAccount(store, accountId, row));
+    views.push(known.get(who) === true ? auditView(row) : withoutOperator(auditView(row)));
+  }
+  return views;
+}
+
+async function isActorOfAccount(
+  store: PeopleServices['store'],
+  accountId: bigint,
+  { actorKind, actorId }: AuditRow,
+): Promise<boolean> {
+  switch (actorKind) {
+    case 'person':
+      return isOfAccount(store, accountId, actorId!);
+    case 'management_key':
+      return (await store.directory.findManagementKey(actorId!))?.accountId === accountId;
+    case 'gateway_key':
+      return true;
+    case 'command_line':
+    case 'configuration':
+      return false;
+  }
+}
+
+/** The id stays, so that the changes of one operator can be told from those of another. */
+function withoutOperator(view: AuditView): AuditView {
+  return { ...view, actor: { ...view.actor, name: OPERATOR_NAME }, address: null };
 }

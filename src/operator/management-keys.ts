@@ -4,11 +4,14 @@ import { mintManagementSecret } from '../accounts/keys.ts';
 import { MANAGEMENT_KEY_PREFIX } from '../canonical/id-prefixes.ts';
 import { parseId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
+import type { ManagementKey } from '../store/people.ts';
 import { type ActingServices, auditRow } from './actor.ts';
+import { actsAsOperator } from './acts-as-operator.ts';
 import { MANAGEMENT_KEY_ROLES } from './choices.ts';
 import { invalidMember, noLongerAllowed, OperatorError } from './error.ts';
 import { idOrName, name, page, seconds } from './input.ts';
 import { accountNamed, afterId } from './lookup.ts';
+import { isOfAccount, OPERATOR_NAME } from './names-in-account.ts';
 import { type ManagementKeyView, managementKeyView } from './people-view.ts';
 import { type ListView, listView } from './view.ts';
 
@@ -54,12 +57,13 @@ export async function mintManagementKey(
     createdMs: nowMs,
     expiresMs,
   };
-  const view = managementKeyView({ ...key, revokedMs: null, usedMs: null }, nowMs);
+  const minted = { ...key, revokedMs: null, usedMs: null };
+  const view = managementKeyView(minted, key.mintedBy === null ? null : actor.name, nowMs);
   const audit = auditRow(services, {
     action: 'management_key.mint',
     subject: view.id,
     accountId: key.accountId,
-    after: view,
+    after: nameless(view),
   });
   if ((await store.directory.createManagementKey(key, audit)) === 'not_allowed') throw noLongerAllowed();
   return { ...view, secret: secret.reveal() };
@@ -73,10 +77,36 @@ export async function listManagementKeys(
   const after = afterId(MANAGEMENT_KEY_PREFIX, input.after);
   const keys = await services.store.directory.listManagementKeys(account?.id ?? null, { limit: input.limit, after });
   const nowMs = services.clock.nowMs();
+  const names = await minterNames(services, keys);
   return listView(
-    keys.map((key) => managementKeyView(key, nowMs)),
+    keys.map((key) => managementKeyView(key, names.get(key) ?? null, nowMs)),
     input.limit,
   );
+}
+
+/** The audit has the id of who minted the key: everybody who reads it may know that, but not everybody the address. */
+function nameless({ minted_by_name: _, ...view }: ManagementKeyView): object {
+  return view;
+}
+
+/** The addresses of those who minted the keys. Each is looked up once. */
+async function minterNames(
+  services: Services,
+  keys: readonly ManagementKey[],
+): Promise<ReadonlyMap<ManagementKey, string | null>> {
+  const { directory } = services.store;
+  const seesAll = await actsAsOperator(services);
+  const people = new Map<bigint, string | null>();
+  const names = new Map<ManagementKey, string | null>();
+  for (const key of keys) {
+    if (key.mintedBy === null) continue;
+    if (!people.has(key.mintedBy)) people.set(key.mintedBy, (await directory.findPerson(key.mintedBy))?.email ?? null);
+    const email = people.get(key.mintedBy)!;
+    const isSeen =
+      seesAll || (key.accountId !== null && (await isOfAccount(services.store, key.accountId, key.mintedBy)));
+    names.set(key, isSeen ? email : OPERATOR_NAME);
+  }
+  return names;
 }
 
 /** Revoking a key again changes nothing: the first time stands. */
@@ -91,7 +121,8 @@ export async function revokeManagementKey(
   const nowMs = services.clock.nowMs();
   const revoked = await services.store.directory.revokeManagementKey(id, nowMs, audit);
   if (revoked === 'not_found') throw unknownManagementKey(`There is no management key ${input.management_key}.`);
-  return managementKeyView(revoked, nowMs);
+  const names = await minterNames(services, [revoked]);
+  return managementKeyView(revoked, names.get(revoked) ?? null, nowMs);
 }
 
 function unknownManagementKey(message: string): OperatorError {

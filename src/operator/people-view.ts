@@ -182,12 +182,14 @@ export interface ManagementKeyView {
   readonly read_only: boolean;
   readonly status: 'active' | 'expired' | 'revoked';
   readonly minted_by: string | null;
+  /** The email address of that person; `operator` for people of the account that the person has no role in. */
+  readonly minted_by_name: string | null;
   readonly created: number;
   readonly expires_at: number | null;
   readonly last_used: number | null;
 }
 
-export function managementKeyView(key: ManagementKey, nowMs: number): ManagementKeyView {
+export function managementKeyView(key: ManagementKey, mintedByName: string | null, nowMs: number): ManagementKeyView {
   return {
     object: 'management_key',
     id: formatId(MANAGEMENT_KEY_PREFIX, key.id),
@@ -198,6 +200,7 @@ export function managementKeyView(key: ManagementKey, nowMs: number): Management
     read_only: key.isReadOnly,
     status: managementKeyStatus(key, nowMs),
     minted_by: key.mintedBy === null ? null : formatId(PERSON_PREFIX, key.mintedBy),
+    minted_by_name: mintedByName,
     created: toSeconds(key.createdMs),
     expires_at: key.expiresMs === null ? null : toSeconds(key.expiresMs),
     last_used: key.usedMs === null ? null : toSeconds(key.usedMs),

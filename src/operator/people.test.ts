@@ -7,7 +7,7 @@ import { operatorServices } from '../../test/operator-services.ts';
 import { hashSecret, isManagementSecret } from '../accounts/keys.ts';
 import { MANAGEMENT_KEY_PREFIX, PERSON_PREFIX } from '../canonical/id-prefixes.ts';
 import { ManualClock } from '../kit/clock.ts';
-import { parseId } from '../kit/ids.ts';
+import { formatId, parseId } from '../kit/ids.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { Store } from '../store/store.ts';
 import { type OperatorServices, runVerb, type VerbInput, type VerbName, type VerbResult } from './operator.ts';
@@ -141,7 +141,7 @@ describe('a person', () => {
     });
   });
 
-  test('who is not in an account is not found in its audit, unless they have changed something in it', async () => {
+  test('who has no role in an account is not found in its audit by their address, and is called operator there', async () => {
     await enrol('stranger@example.com');
     const member = await enrol('member@example.com');
     await run('members.put', { account: 'ada', person: member, role: 'member' });
@@ -166,7 +166,13 @@ describe('a person', () => {
       actor: { kind: 'person', id: stranger!.id, name: stranger!.email, address: null },
     };
     await runVerb(asStranger as OperatorServices, 'keys.mint', { account: 'ada' });
-    expect((await changesBy('stranger@example.com')).data).toMatchObject([{ action: 'key.mint' }]);
+    await expect(changesBy('stranger@example.com')).rejects.toMatchObject({ code: 'not_found' });
+    const actor = formatId(PERSON_PREFIX, stranger!.id);
+    const seen = await runVerb(asOwner, 'audit.list', { account: 'ada', actor });
+    expect(seen).toMatchObject({ data: [{ actor: { id: actor, name: 'operator' }, address: null }] });
+    expect((await run('audit.list', { account: 'ada', person: 'stranger@example.com' })).data).toMatchObject([
+      { action: 'key.mint', actor: { id: actor, name: 'stranger@example.com' } },
+    ]);
     expect((await run('audit.list', { person: 'member@example.com' })).data).toMatchObject([
       { action: 'invitation.accept' },
     ]);
@@ -219,6 +225,78 @@ test.each(['a\0b@example.com', 'a\u202eb@example.com', 'a\ud800b@example.com', '
     await expect(run('people.invite', { email })).rejects.toThrow('email must be an email address');
   },
 );
+
+test('an owner reads the address of whoever had a role in the account, and of no operator', async () => {
+  const [owner, left, operator] = ['owner@example.com', 'left@example.com', 'operator@example.com'];
+  for (const person of [owner, left, operator]) await enrol(person);
+  for (const person of [owner, left]) await run('members.put', { account: 'ada', person, role: 'owner' });
+  await run('people.update', { person: operator, operator: true });
+  const as = async (email: string): Promise<OperatorServices> => {
+    const { id } = (await store.directory.findPersonByEmail(email))!;
+    return { ...services, actor: { kind: 'person', id, name: email, address: '203.0.113.7' } };
+  };
+  const terms = { account: 'ada', role: 'owner', expires_at: NOW_MS / 1000 + 3600 };
+  for (const minter of [owner, left, operator]) await runVerb(await as(minter), 'managementkeys.mint', terms);
+  await run('managementkeys.mint', { ...terms, role: 'owner' });
+  await run('members.remove', { account: 'ada', person: left });
+  const read = async (email: string): Promise<unknown> => {
+    const { data: keys } = (await runVerb(await as(email), 'managementkeys.list', {
+      account: 'ada',
+    })) as VerbResult<'managementkeys.list'>;
+    const { data: changes } = (await runVerb(await as(email), 'audit.list', {
+      account: 'ada',
+      action: 'management_key.mint',
+    })) as VerbResult<'audit.list'>;
+    expect(JSON.stringify(changes.map(({ after }) => after))).not.toContain('@example.com');
+    return [
+      keys.map(({ minted_by_name }) => minted_by_name),
+      changes.map(({ actor, address }) => [actor.name, address]).reverse(),
+    ];
+  };
+  const user = services.actor.name;
+  const at = '203.0.113.7';
+  expect(await read(owner)).toEqual([
+    [owner, left, 'operator', null],
+    [
+      [owner, at],
+      [left, at],
+      ['operator', null],
+      ['operator', null],
+    ],
+  ]);
+  expect(await read(operator)).toEqual([
+    [owner, left, operator, null],
+    [
+      [owner, at],
+      [left, at],
+      [operator, at],
+      [user, null],
+    ],
+  ]);
+});
+
+test('an owner does not read the address of the operator who has seen an alert', async () => {
+  const { id: accountId } = await run('accounts.show', { account: 'ada' });
+  await enrol('owner@example.com');
+  await run('members.put', { account: 'ada', person: 'owner@example.com', role: 'owner' });
+  await run('people.update', { person: await enrol('operator@example.com'), operator: true });
+  const as = async (email: string): Promise<OperatorServices> => {
+    const { id } = (await store.directory.findPersonByEmail(email))!;
+    return { ...services, actor: { kind: 'person', id, name: email, address: null } };
+  };
+  for (const condition of ['owner@example.com', 'operator@example.com']) {
+    const id = services.ids.next();
+    const about = { kind: 'balance', accountId: parseId('acct_', accountId), subject: accountId } as const;
+    await store.directory.raiseAlert({ id, condition, ...about, message: '', dataJson: '{}', createdMs: NOW_MS }, 0);
+    await runVerb(await as(condition), 'alerts.acknowledge', { alert: formatId('alert_', id) });
+  }
+  const seen = async (email: string): Promise<unknown> => {
+    const { data } = (await runVerb(await as(email), 'alerts.list', { account: 'ada' })) as VerbResult<'alerts.list'>;
+    return data.map(({ acknowledged_by }) => acknowledged_by);
+  };
+  expect(await seen('owner@example.com')).toEqual(['operator', 'owner@example.com']);
+  expect(await seen('operator@example.com')).toEqual(['operator@example.com', 'owner@example.com']);
+});
 
 describe('a management key', () => {
   test('is shown once, and bound to an account or to the whole gateway', async () => {

@@ -15,12 +15,13 @@ import { type OperatorServices, runVerb, type VerbInput, type VerbName, type Ver
 let folder: string;
 let store: Store;
 let services: OperatorServices;
+let ids: IdSource;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tollgate-races-'));
   await copyEmptyLedger(folder);
   const clock = new ManualClock(Date.UTC(2026, 5, 1));
-  const ids = new IdSource(clock, 1);
+  ids = new IdSource(clock, 1);
   store = await openSqliteStore({ folder, clock, threads: false });
   services = operatorServices({ store, clock, ids });
   await run('accounts.create', { name: 'ada' });
@@ -136,7 +137,7 @@ test('an owner who loses the role while they change a member, or mint a manageme
 });
 
 test('an operator who is one no longer gives nobody that right, and disables and enables nobody', async () => {
-  await enrol(services, 'alan@example.com');
+  await enrol({ store, ids }, 'alan@example.com');
   await run('people.update', { person: GRACE.person, operator: true });
   expect(await runAsGrace('people.update', { person: 'alan@example.com', name: 'Alan' })).toMatchObject({
     name: 'Alan',

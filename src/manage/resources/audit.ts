@@ -13,7 +13,9 @@ const auditEntry = z
     actor: z.object({
       kind: z.enum(ACTOR_KINDS),
       id: z.string().nullable().describe('Null for the command line and the configuration.'),
-      name: z.string(),
+      name: z
+        .string()
+        .describe('For owners, `operator` if the change was made by somebody who has no role in the account.'),
     }),
     action: z.string().describe('What was done, like `key.mint`.'),
 
@@ -21,7 +23,7 @@ const auditEntry = z
     account: id(ACCOUNT_PREFIX).nullable(),
     before: z.unknown().describe('The fields that changed, with their old values; null if there were none.'),
     after: z.unknown().describe('The fields that changed, with their new values.'),
-    address: z.string().nullable(),
+    address: z.string().nullable().describe('Where it came from; null for owners if an operator made the change.'),
   })
   .meta({ id: 'AuditEntry' });
 

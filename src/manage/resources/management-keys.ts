@@ -15,7 +15,13 @@ const managementKey = z
     role: z.enum(['operator', ...ACCOUNT_ROLES]),
     read_only: z.boolean(),
     status: z.enum(['active', 'expired', 'revoked']),
-    minted_by: id(PERSON_PREFIX).nullable(),
+    minted_by: id(PERSON_PREFIX).nullable().describe('Null for the command line.'),
+    minted_by_name: z
+      .string()
+      .nullable()
+      .describe(
+        'The email address of that person. `operator` if they have no role in the account, unless an operator reads it.',
+      ),
     created: seconds,
     expires_at: seconds.nullable(),
     last_used: seconds.nullable(),
@@ -32,6 +38,7 @@ const MANAGEMENT_KEY: ManagementKeyView = {
   read_only: false,
   status: 'active',
   minted_by: null,
+  minted_by_name: null,
   created: EXAMPLE_TIME,
   expires_at: EXAMPLE_TIME + 2_592_000,
   last_used: null,

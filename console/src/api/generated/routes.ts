@@ -593,6 +593,7 @@ export interface ManagementKey {
   read_only: boolean;
   status: 'active' | 'expired' | 'revoked';
   minted_by: string | null;
+  minted_by_name: string | null;
   created: number;
   expires_at: number | null;
   last_used: number | null;
@@ -608,6 +609,7 @@ export interface MintedManagementKey {
   read_only: boolean;
   status: 'active' | 'expired' | 'revoked';
   minted_by: string | null;
+  minted_by_name: string | null;
   created: number;
   expires_at: number | null;
   last_used: number | null;

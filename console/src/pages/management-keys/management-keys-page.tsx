@@ -10,7 +10,6 @@ import { Page } from '../../parts/page.tsx';
 import { RowTable } from '../../parts/row-table.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { Ago } from '../../parts/time.tsx';
-import { useMemberNames } from '../../shell/member-names.ts';
 import { useFilters } from '../../shell/search.ts';
 import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
 import { KeyHint } from '../keys/key-hint.tsx';
@@ -57,7 +56,6 @@ const TONES: Readonly<Record<ManagementKey['status'], Tone>> = { active: 'good',
 
 function useColumns(onRevoke: (key: ManagementKey) => void): readonly Column<ManagementKey>[] {
   const { accounts, canManage } = useViewer();
-  const nameOf = useMemberNames();
   return [
     {
       id: 'name',
@@ -87,9 +85,9 @@ function useColumns(onRevoke: (key: ManagementKey) => void): readonly Column<Man
       id: 'minted',
       head: 'Minted by',
       roomyOnly: true,
-      cell: ({ minted_by }) => (
-        <span className="block max-w-48 truncate text-muted">
-          {minted_by === null ? 'the command line' : nameOf(minted_by)}
+      cell: ({ minted_by_name }) => (
+        <span title={minted_by_name ?? undefined} className="block max-w-48 truncate text-muted">
+          {minted_by_name ?? 'the command line'}
         </span>
       ),
     },
