@@ -34,6 +34,7 @@ const EXIT_OF_OPERATOR: Record<OperatorErrorCode, number> = {
   refused: EXIT.no,
   unavailable: EXIT.unreachable,
   moved: EXIT.moved,
+  permission_denied: EXIT.no,
   version_conflict: EXIT.no,
   rate_limit_exceeded: EXIT.no,
 };

@@ -55,7 +55,8 @@ export default function ManagementKeysPage(): ReactNode {
 const TONES: Readonly<Record<ManagementKey['status'], Tone>> = { active: 'good', expired: 'neutral', revoked: 'error' };
 
 function useColumns(onRevoke: (key: ManagementKey) => void): readonly Column<ManagementKey>[] {
-  const { accounts, canManage } = useViewer();
+  const { accounts, canManage, role } = useViewer();
+  const isOperator = role === 'operator';
   return [
     {
       id: 'name',
@@ -87,7 +88,7 @@ function useColumns(onRevoke: (key: ManagementKey) => void): readonly Column<Man
       roomyOnly: true,
       cell: ({ minted_by_name }) => (
         <span title={minted_by_name ?? undefined} className="block max-w-48 truncate text-muted">
-          {minted_by_name ?? 'the command line'}
+          {minted_by_name ?? (isOperator ? 'the command line' : 'operator')}
         </span>
       ),
     },
