@@ -37,6 +37,7 @@ export class RefusalStreak {
 
   #startOver(): void {
     this.#refusals = 0;
-    this.#accounts.clear();
+    // Clearing a set makes a new table, and this runs for every response.
+    if (this.#accounts.size > 0) this.#accounts.clear();
   }
 }

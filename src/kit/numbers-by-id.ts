@@ -1,3 +1,4 @@
+import { hashOf } from './id-map.ts';
 import { SharedLock } from './shared-lock.ts';
 
 /** Numbers by id, of a limited number of ids. To read a number and then change it, lock them first. */
@@ -166,7 +167,7 @@ export class NumberTable implements NumbersById {
     this.#scratch[0] = id;
     const low = this.#scratchHalves[0]!;
     const high = this.#scratchHalves[1]!;
-    const first = placeOf(low, high);
+    const first = hashOf(low, high);
     for (let step = 0; step < PLACES; step++) {
       const at = (first + step) & this.#mask;
       if (this.#halves[4 * at] === low && this.#halves[4 * at + 1] === high) return at;
@@ -177,7 +178,7 @@ export class NumberTable implements NumbersById {
 
   /** Where the id in the scratch space may be written; -1 if nowhere. */
   #room(): number {
-    const first = placeOf(this.#scratchHalves[0]!, this.#scratchHalves[1]!);
+    const first = hashOf(this.#scratchHalves[0]!, this.#scratchHalves[1]!);
     let smallest = first & this.#mask;
     for (let step = 0; step < PLACES; step++) {
       const at = (first + step) & this.#mask;
@@ -197,7 +198,7 @@ export class NumberTable implements NumbersById {
     for (let step = 1; step < PLACES; step++) {
       const next = (hole + step) & this.#mask;
       if (this.#isFree(next)) break;
-      const first = placeOf(this.#halves[4 * next]!, this.#halves[4 * next + 1]!) & this.#mask;
+      const first = hashOf(this.#halves[4 * next]!, this.#halves[4 * next + 1]!) & this.#mask;
       if (((next - first) & this.#mask) < step) continue;
       this.#halves.copyWithin(4 * hole, 4 * next, 4 * next + 4);
       hole = next;
@@ -214,9 +215,4 @@ export class NumberTable implements NumbersById {
 
 function bytesFor(ids: number): number {
   return LOCK_BYTES + ids * ENTRY_BYTES;
-}
-
-function placeOf(low: number, high: number): number {
-  const mixed = Math.imul(low ^ Math.imul(high, 0x9e3779b1), 0x85ebca6b);
-  return mixed ^ (mixed >>> 15);
 }

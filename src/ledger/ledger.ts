@@ -1,6 +1,7 @@
 import { NOTHING_SETTLED, type Receipt, type Settlement } from '../canonical/receipt.ts';
 import { Batcher } from '../kit/batcher.ts';
 import type { Clock, Timer } from '../kit/clock.ts';
+import { IdMap } from '../kit/id-map.ts';
 import { LIMITS } from '../limits.ts';
 import { isAmount } from '../store/int64.ts';
 import type { JobStart, ReleaseOperation } from '../store/jobs.ts';
@@ -73,7 +74,7 @@ export class Ledger {
   readonly #batcher: Batcher<LedgerOperation, LedgerOutcome>;
   readonly #admission: Admission;
   readonly #trouble: TroubleReport;
-  readonly #openHolds = new Map<bigint, bigint>();
+  readonly #openHolds = new IdMap<bigint>();
   readonly #abandoned: AbandonedHolds;
   readonly #pauses = new Set<() => void>();
   #isClosing = false;

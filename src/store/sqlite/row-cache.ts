@@ -1,6 +1,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { CALL_FIELDS } from '../../canonical/receipt.ts';
 import type { CacheSize } from '../../kit/caches.ts';
+import { IdMap } from '../../kit/id-map.ts';
 import { LIMITS } from '../../limits.ts';
 import { ACCOUNT_KIND, CAP_WINDOW, windowId } from '../codes.ts';
 import { columnNames } from '../field-kinds.ts';
@@ -35,12 +36,12 @@ const NEW_CALL_COLUMNS = [
  */
 export class RowCache {
   readonly #database: DatabaseSync;
-  readonly #balances = new Map<bigint, BalanceRow>();
-  readonly #keys = new Map<bigint, KeyRule>();
+  readonly #balances = new IdMap<BalanceRow>();
+  readonly #keys = new IdMap<KeyRule>();
   readonly #members = new Map<string, MemberRule | null>();
   readonly #windows: WindowCache;
   readonly #personWindows: WindowCache;
-  readonly #openCalls = new Map<bigint, CallRow>();
+  readonly #openCalls = new IdMap<CallRow>();
   readonly #names = new Map<string, number>();
   readonly #prices = new Set<number>();
   readonly #dirtyBalances: BalanceRow[] = [];
