@@ -1,4 +1,5 @@
 import type { CapOwner } from '../canonical/errors.ts';
+import { IdMap } from '../kit/id-map.ts';
 import { LIMITS } from '../limits.ts';
 import type { KeyRow } from '../store/store.ts';
 
@@ -26,17 +27,22 @@ const NONE: readonly CapOwner[] = [];
 
 /** Accounts and keys whose calls ended since they were last looked at. It is bounded: what does not fit is found by the sweep. */
 export class ChangedPayers {
-  readonly #accounts = new Set<bigint>();
+  /** Those that wait, oldest first, and whether an account is among them. */
+  readonly #accounts: bigint[] = [];
+  readonly #waits = new IdMap<true>();
   readonly #keys = new Map<bigint, ChangedKey>();
   #isOverfull = false;
 
   /** Runs for every call, so it only notes who it was. */
   note({ accountId, key }: Payer, refusedCap: CapOwner | null): void {
-    if (this.#accounts.size >= LIMITS.alertChangesMax || this.#keys.size >= LIMITS.alertChangesMax) {
+    if (this.#accounts.length >= LIMITS.alertChangesMax || this.#keys.size >= LIMITS.alertChangesMax) {
       this.#isOverfull = true;
       return;
     }
-    this.#accounts.add(accountId);
+    if (this.#waits.get(accountId) === undefined) {
+      this.#waits.set(accountId, true);
+      this.#accounts.push(accountId);
+    }
     if (key === null || (key.capNanousd === null && key.personId === null)) return;
     const known = this.#keys.get(key.id);
     const refusedCaps = known?.refusedCaps ?? NONE;
@@ -47,13 +53,13 @@ export class ChangedPayers {
 
   /** Accounts and keys that wait to be looked at. */
   get size(): number {
-    return this.#accounts.size + this.#keys.size;
+    return this.#accounts.length + this.#keys.size;
   }
 
   /** The next ones, oldest first, at most this many. */
   takeAccounts(limit: number): bigint[] {
-    const taken = [...this.#accounts].slice(0, limit);
-    for (const id of taken) this.#accounts.delete(id);
+    const taken = this.#accounts.splice(0, limit);
+    for (const id of taken) this.#waits.delete(id);
     return taken;
   }
 
