@@ -15,6 +15,15 @@ describe('a host that breaks off', () => {
     return { relay, sent };
   };
 
+  test('between two choices has not finished, although every choice so far has', () => {
+    const choice = (index: number) => sse(chunk([{ ...delta({ content: 'x' }, 'stop'), index }]));
+    const relay = mendStream({ ...RELAY_TERMS, request: { n: 2 } });
+    feed(relay, choice(0));
+    expect(relay.mayEndHere).toBe(false);
+    feed(relay, choice(1));
+    expect(relay.mayEndHere).toBe(true);
+  });
+
   test.each([
     ['an error', sse({ error: { message: 'Overloaded', code: 503 } }), { kind: 'unavailable', message: 'Overloaded' }],
     [

@@ -1,7 +1,7 @@
 import type { SseFrame } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
 import { isUsableId } from '../fields/host-members.ts';
-import type { Members } from '../fields/members.ts';
+import { isCount, isObject, type Members } from '../fields/members.ts';
 import { ChoiceStream, type ChunkKind } from '../frames/choice-stream.ts';
 import { StreamMemory } from '../frames/frame-memory.ts';
 import { identityOf, type StreamIdentity } from '../frames/frame-pattern.ts';
@@ -27,8 +27,9 @@ export class StreamState extends ChoiceStream {
     super(terms, CHUNK);
   }
 
+  /** Choices that were asked for and have not begun are still missing. */
   override get mayEndHere(): boolean {
-    return this.choices.length > 0 && this.choices.every((choice) => choice.finished);
+    return this.choices.length >= answersIn(this.terms.request) && this.choices.every((choice) => choice.finished);
   }
 
   repeated(bytes: Buffer, from: number): PassedFrames | null {
@@ -152,6 +153,10 @@ export class StreamState extends ChoiceStream {
     }
     return text;
   }
+}
+
+function answersIn(request: unknown): number {
+  return isObject(request) && isCount(request.n) ? Math.max(request.n, 1) : 1;
 }
 
 function isChoiceIndex(value: unknown): value is number {
