@@ -143,6 +143,9 @@ const DIRECTORY_READS = {
   lastMonthRoot,
 };
 
+/** Those of them that may look at many more rows than they return. */
+export const LONG_DIRECTORY_READS: ReadonlySet<DirectoryRead> = new Set(['listAudit']);
+
 /** Programs that change rows, each in one commit together with its row in the audit. */
 const DIRECTORY_CHANGES = {
   renameAccount,

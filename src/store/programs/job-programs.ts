@@ -66,6 +66,9 @@ const JOB_CHANGES = {
   resumePaused,
 };
 
+/** Those of them that may look at many more rows than they return: an account may have hundreds of thousands of jobs. */
+export const LONG_JOB_READS: ReadonlySet<JobRead> = new Set(['list', 'listGroups', 'waitingOf']);
+
 type Programs = { readonly [name: string]: (...args: never[]) => Program<unknown> };
 type ResultOf<Made> = Made extends Program<infer Result> ? Result : never;
 type Verbs<Of extends Programs> = {

@@ -3,15 +3,21 @@ import { expect, test } from 'vitest';
 import { sqliteJobs } from './jobs.ts';
 import { StatementCache } from './statement-cache.ts';
 
-/** A writer whose replies the test gives. */
+/** A writer whose replies the test gives, and a thread for long reads that only notes what it is asked. */
 function openJobs() {
   const asked: { name: unknown; reply(result?: unknown): void; fail(error: Error): void }[] = [];
   const call = (_: string, name: unknown) =>
     new Promise((reply, fail) => {
       asked.push({ name, reply, fail });
     });
-  const jobs = sqliteJobs(new StatementCache(new DatabaseSync(':memory:')), { call } as never, async (run) => run());
-  return { jobs, asked };
+  const scanned: unknown[] = [];
+  const scan = async (_: string, name: unknown) => {
+    scanned.push(name);
+    return [];
+  };
+  const statements = new StatementCache(new DatabaseSync(':memory:'));
+  const jobs = sqliteJobs(statements, { call } as never, async (run) => run(), scan as never);
+  return { jobs, asked, scanned };
 }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
@@ -40,4 +46,12 @@ test('a change that fails does not hold up the next one', async () => {
   await settled();
   asked[1]!.reply(3);
   expect(await second).toBe(3);
+});
+
+test('lists of jobs are read in the thread for long reads, because they may look at all jobs of an account', async () => {
+  const { jobs, scanned } = openJobs();
+  await jobs.list({ accountId: 1n, keyId: 2n }, { after: null, limit: 1 });
+  await jobs.listGroups({ accountId: 1n, keyId: 2n }, { after: null, limit: 1 });
+  await jobs.waitingOf({ accountId: 1n, keyId: 2n }, 1);
+  expect(scanned).toEqual(['list', 'listGroups', 'waitingOf']);
 });

@@ -3,7 +3,9 @@ import type { TimeSpan } from '../host-losses.ts';
 import type { MonthPart } from '../month-tree.ts';
 import { ArchiveReader } from '../programs/archive-reader.ts';
 import { endedCalls, endedReceipts, openCalls } from '../programs/call-feed.ts';
+import { type DirectoryRead, programOf } from '../programs/directory-programs.ts';
 import { hostLosses } from '../programs/host-losses.ts';
+import { type JobRead, jobProgramOf } from '../programs/job-programs.ts';
 import type { Program } from '../programs/program.ts';
 import { ReceiptProver } from '../programs/receipt-proof.ts';
 import { listRefusals } from '../programs/refusals.ts';
@@ -70,6 +72,8 @@ function scannerVerbs(database: DatabaseSync) {
     archiveDigest: (monthMs: number, part: MonthPart) => reading(archive.digest(monthMs, part)),
     archiveSlice: (after: bigint, upTo: bigint, beforeMs: number, nowMs: number) =>
       reading(archive.slice(after, upTo, beforeMs, nowMs)),
+    readJobs: (name: JobRead, args: readonly unknown[]) => runProgram(database, jobProgramOf(name, args)),
+    readDirectory: (name: DirectoryRead, args: readonly unknown[]) => runProgram(database, programOf(name, args)),
     prove: (id: bigint, accountId: bigint) => reading(prover.prove(id, accountId)),
     reportUsage: (query: UsageQuery) => reading(reportUsage(query, listedCalls)),
     listRefusals: (filter: RefusalFilter, page: RefusalPage) => runProgram(database, listRefusals(filter, page)),

@@ -128,8 +128,8 @@ export class ThreadedStore implements SqliteStore {
     this.#scanner = new LinkOnDemand(links.openScanner, systemClock);
     this.#reads = new SyncedReads(links.memory, links.writer);
     const read = <Result>(run: () => Result): Promise<Result> => this.#read(run);
-    this.directory = sqliteDirectory(this.#statements, this.#writer, read);
-    this.jobs = sqliteJobs(this.#statements, this.#writer, read);
+    this.directory = sqliteDirectory(this.#statements, this.#writer, read, this.#scan);
+    this.jobs = sqliteJobs(this.#statements, this.#writer, read, this.#scan);
     const engine = sqliteArchive({
       directory: this.directory,
       inThread: threads,
