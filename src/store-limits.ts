@@ -6,8 +6,11 @@ export const STORE_LIMITS = {
   storePageRowsMax: 1000,
   /** Rows that one request for an account's receipts looks at; the next request goes on from there. */
   receiptsExaminedMax: 10_000,
-  /** Lists of receipts that the keys of one account read at the same time. */
-  receiptListsPerAccountMax: 8,
+  /** Lists of receipts and jobs that the keys of one account read at the same time. */
+  listsPerAccountMax: 8,
+  /** Rows of lists that one account, or one person, reads per second, and seconds of them that may be read at once. */
+  listRowsPerSecond: 5_000,
+  listBurstS: 4,
   /** A call's id may be made this long before its hold (a slow body), and this long after (a clock set back). */
   storeIdLeadMs: 3_600_000,
   storeIdLagMs: 60_000,

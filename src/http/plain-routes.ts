@@ -9,12 +9,14 @@ import { resolveModel } from '../gateway/resolve.ts';
 import { stringifyJson } from '../json/stringify.ts';
 import type { Account, Ledger } from '../ledger/ledger.ts';
 import type { UsageServices } from '../operator/usage.ts';
+import type { CallerLists } from './caller-lists.ts';
 import { ok } from './plain-answer.ts';
 import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
 import { reportUsage } from './usage.ts';
 
 export interface PlainServices extends UsageServices {
   readonly ledger: Pick<Ledger, 'balance'>;
+  readonly lists: CallerLists;
   prices(): PricedCatalog;
   /** The loss allowance of an account; null if it has none. */
   hangups(account: Account): HangupFacts | null;
@@ -34,7 +36,8 @@ export function plainRoutes(services: PlainServices): Route[] {
       method: 'GET',
       path: '/usage',
       access: 'key',
-      answer: async ({ caller, query }) => ok(await reportUsage(services, caller, query)),
+      answer: async ({ caller, query }) =>
+        ok(await services.lists.countRows(caller, () => reportUsage(services, caller, query))),
     },
   ];
 }

@@ -1,10 +1,8 @@
 import type { Caller } from '../accounts/authenticate.ts';
 import { missingPermission } from '../accounts/permissions.ts';
-import { GatewayError } from '../canonical/errors.ts';
 import { REQUEST_PREFIX } from '../canonical/id-prefixes.ts';
-import { receiptView } from '../canonical/receipt-view.ts';
+import { type ReceiptView, receiptView } from '../canonical/receipt-view.ts';
 import { formatId } from '../kit/ids.ts';
-import { Places } from '../kit/places.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
 import { readAfter, readLimit, readQuery, readText, readTime } from './query-parameters.ts';
@@ -12,32 +10,17 @@ import { readAfter, readLimit, readQuery, readText, readTime } from './query-par
 const PARAMETERS = ['since', 'until', 'model', 'chain', 'after', 'limit'];
 const LIMIT_DEFAULT = 100;
 
+interface ReceiptList {
+  readonly object: 'list';
+  readonly data: readonly ReceiptView[];
+  readonly has_more: boolean;
+  readonly next: string | null;
+}
+
 type ReceiptReads = Pick<Ledger, 'listAccountReceipts' | 'refundsOf'>;
 
-/** Lists of receipts. An account reads a few at a time: each may look at thousands, and the lists of others wait meanwhile. */
-export class ReceiptLists {
-  readonly #ledger: ReceiptReads;
-  readonly #places = new Places(LIMITS.receiptListsPerAccountMax);
-
-  constructor(ledger: ReceiptReads) {
-    this.#ledger = ledger;
-  }
-
-  /** A page of the caller's receipts, newest first: those of its key, or of the account if it may read that. */
-  read(caller: Caller, query: string): Promise<object> {
-    const read = (): Promise<object> => listReceipts(this.#ledger, caller, query);
-    return caller.keyId === null ? read() : this.#places.during(caller.accountId, read, tooManyLists);
-  }
-}
-
-function tooManyLists(): GatewayError {
-  return new GatewayError('rate_limit_exceeded', {
-    message: `This account reads ${LIMITS.receiptListsPerAccountMax} lists of receipts already, its limit. Wait for one to end, then try again.`,
-    retryAfterS: 1,
-  });
-}
-
-async function listReceipts(ledger: ReceiptReads, caller: Caller, query: string): Promise<object> {
+/** A page of the caller's receipts, newest first: those of its key, or of the account if it may read that. */
+export async function listReceipts(ledger: ReceiptReads, caller: Caller, query: string): Promise<ReceiptList> {
   const given = readQuery(query, PARAMETERS);
   const filter = {
     accountId: caller.accountId,

@@ -10,14 +10,16 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
 import type { JwkSet } from '../signing/receipt-keys.ts';
 import type { ReceiptSigner } from '../signing/receipt-signer.ts';
+import type { CallerLists } from './caller-lists.ts';
 import { invalid } from './field-errors.ts';
 import { ok } from './plain-answer.ts';
-import { ReceiptLists } from './receipt-list.ts';
+import { listReceipts } from './receipt-list.ts';
 import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
 
 export interface ReceiptRouteServices {
   readonly ledger: Pick<Ledger, 'findReceipt' | 'listAccountReceipts' | 'refundsOf'>;
   readonly signer: ReceiptSigner;
+  readonly lists: CallerLists;
   readonly clock: Clock;
 }
 
@@ -26,13 +28,13 @@ const KEY_SET_PATH = '/.well-known/tollgate-receipt-keys.json';
 /** The callers' receipts, signed if they ask for it, and the keys that verify them. */
 export function receiptRoutes(services: ReceiptRouteServices): Route[] {
   const keySet = new KeptKeySet(services);
-  const lists = new ReceiptLists(services.ledger);
   return [
     {
       method: 'GET',
       path: '/receipts',
       access: 'key',
-      answer: async ({ caller, query }) => ok(await lists.read(caller, query)),
+      answer: async ({ caller, query }) =>
+        ok(await services.lists.read(caller, () => listReceipts(services.ledger, caller, query))),
     },
     {
       method: 'GET',

@@ -18,7 +18,11 @@ const PARAMETERS = ['since', 'until', 'bucket', 'group_by', 'metrics', 'model', 
 const GROUPS = new RegExp(`^(?:|key|model|route|chain|label:.{1,${LIMITS.labelCharactersMax}})$`, 's');
 
 /** What the caller's key has used, or what its account has used if the key may read that. */
-export async function reportUsage(services: UsageServices, caller: Caller, query: string): Promise<object> {
+export async function reportUsage(
+  services: UsageServices,
+  caller: Caller,
+  query: string,
+): Promise<{ readonly data: readonly object[] }> {
   const given = readQuery(query, PARAMETERS);
   const groupBy = readText(given, 'group_by', LIMITS.usageWordsCharsMax) ?? '';
   if (!splitWords(groupBy).every((word) => GROUPS.test(word)))

@@ -1,6 +1,7 @@
 import type { Gateway } from '../gateway/gateway.ts';
 import { BodyMemory } from '../gateway/guards/body-memory.ts';
 import { hangupFacts } from '../gateway/hangup-facts.ts';
+import { CallerLists } from '../http/caller-lists.ts';
 import { intakePlaces, resultPlaces } from '../http/jobs/group-places.ts';
 import { jobRoutes } from '../http/jobs/job-routes.ts';
 import { keyRoutes } from '../http/key-routes.ts';
@@ -26,11 +27,20 @@ export interface RouteServices {
 /** Everything the gateway answers. */
 export function routeTable({ gateway, ledger, signer, webhooks, jobs }: RouteServices): Route[] {
   const { prices, custody, clock, ids, usage, slots } = gateway;
+  const lists = new CallerLists(clock);
   const messages = { wire: WIRES.messages, checkVersion: readVersion };
   return [
     ...callRoutes(),
-    ...plainRoutes({ ledger, prices, hangups: (account) => hangupFacts(gateway, account), messages, clock, usage }),
-    ...receiptRoutes({ ledger, signer, clock }),
+    ...plainRoutes({
+      ledger,
+      prices,
+      hangups: (account) => hangupFacts(gateway, account),
+      messages,
+      clock,
+      usage,
+      lists,
+    }),
+    ...receiptRoutes({ ledger, signer, clock, lists }),
     ...keyRoutes({ custody, clock, ids, clientAddress: webhooks.clientAddress }),
     ...webhookRoutes(webhooks),
     ...jobRoutes({
@@ -41,6 +51,7 @@ export function routeTable({ gateway, ledger, signer, webhooks, jobs }: RouteSer
       resultPlaces: resultPlaces(),
       resultMemory: new BodyMemory(),
       slots,
+      lists,
       webhooks: webhooks.targets,
     }),
   ];

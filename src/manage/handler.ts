@@ -1,6 +1,7 @@
 import { authenticateManager, type Credentials, type ManagerTerms } from '../accounts/authenticate-manager.ts';
 import type { Principal } from '../accounts/principal.ts';
 import { operatorReceiptView } from '../canonical/receipt-view.ts';
+import { ListRows, TOO_MANY_ROWS } from '../gateway/guards/list-rows.ts';
 import { clientAddress, clientNetwork, isUntrustedProxy, type TrustedProxies } from '../http1/client-address.ts';
 import { headerLine, headerLines } from '../http1/headers.ts';
 import type { InboundRequest, OutboundResponse } from '../http1/server.ts';
@@ -59,12 +60,14 @@ export class ManageHandler {
   readonly #pages: PublicPages;
   readonly #requests = new CallerSlots('requests', LIMITS.managementRequestsMax);
   readonly #exports = new CallerSlots('exports', LIMITS.managementExportsMax);
+  readonly #rows: ListRows;
   readonly #feedSlots = new CallerSlots('feeds', LIMITS.receiptFeedsPerCallerMax, LIMITS.receiptFeedsMax);
   readonly #feeds = new Set<FeedStream>();
   #hasWarned = false;
 
   constructor(terms: ManageTerms) {
     this.#terms = terms;
+    this.#rows = new ListRows(terms.clock);
     this.#pages = new PublicPages(terms.version, MANAGE_PREFIX, terms.signIn === null ? 'local' : 'hosted');
   }
 
@@ -206,9 +209,20 @@ export class ManageHandler {
     const run = async (given: Record<string, unknown>): Promise<object> =>
       visibleTo(principal, route, await resultOf(principal, route, given, services));
     if (format !== null) return this.#export(asked, allowed, format, { run, check });
-    const result = await run(allowed);
+    const result = await this.#counted(principal, () => run(allowed));
     const version = 'version' in result ? { etag: `"${result.version}"` } : {};
     return { status: route.creates ? 201 : 200, body: result, headers: version };
+  }
+
+  /** Refuses somebody who reads too many rows. Operators may: they could stop the gateway as well. */
+  async #counted(principal: Principal, run: () => Promise<object>): Promise<object> {
+    const reader = principal.isOperator ? null : payerOf(principal).id;
+    if (reader === null) return run();
+    if (!this.#rows.areLeft(reader))
+      throw new ManageError(429, 'rate_limit_exceeded', TOO_MANY_ROWS, { retryMs: 1_000 });
+    const result = await run();
+    if ('data' in result && Array.isArray(result.data)) this.#rows.spend(reader, result.data.length);
+    return result;
   }
 
   /** For a response that takes long: throws if the same request would no longer be allowed. */
@@ -259,13 +273,17 @@ export class ManageHandler {
     format: ExportFormat,
     { run, check }: { run(input: Record<string, unknown>): Promise<object>; check(): Promise<void> },
   ): Promise<ExportAnswer> {
-    const end = this.#exports.take(payerOf(principal));
+    const payer = payerOf(principal);
+    const end = this.#exports.take(payer);
+    const reader = principal.isOperator ? null : payer.id;
     const isPaged = 'limit' in inputSchema(inputSchemaOf(route)).properties;
     let left = typeof input.limit === 'number' ? input.limit : Number.POSITIVE_INFINITY;
     // A search may find fewer rows than were asked for although more follow.
     const read = async (given: Record<string, unknown>): Promise<RowPage> => {
+      if (reader !== null) await this.#rows.untilLeft(reader);
       const page = (await run(given)) as RowPage;
       left -= page.data.length;
+      if (reader !== null) this.#rows.spend(reader, page.data.length);
       return isPaged && left > 0 ? page : { ...page, next: null };
     };
     const asked = isPaged ? { limit: LIMITS.managementExportPageRows, ...input } : input;

@@ -11,7 +11,7 @@ import { stringifyJson } from '../../json/stringify.ts';
 import { formatId, parseId } from '../../kit/ids.ts';
 import { LIMITS } from '../../limits.ts';
 import { JOB_STATUSES, jobGroupView, jobView } from '../../operator/job-view.ts';
-import { listView } from '../../operator/view.ts';
+import { type ListView, listView } from '../../operator/view.ts';
 import { refuseFields } from '../body-fields.ts';
 import { invalid } from '../field-errors.ts';
 import { ok } from '../plain-answer.ts';
@@ -78,25 +78,28 @@ function acceptedAnswer(location: string, view: object, isReplayed: boolean): Pl
   return { status: 202, body: stringifyJson(view), lines: headerLine('location', location) + replayed };
 }
 
-async function list({ jobs, clock }: JobRouteServices, { caller, query }: PlainRequest): Promise<PlainAnswer> {
+async function list({ jobs, lists, clock }: JobRouteServices, { caller, query }: PlainRequest): Promise<PlainAnswer> {
   const given = readQuery(query, ['status', 'group', 'after', 'limit']);
   const groupId = readId(given, 'group', GROUP_PREFIX, `must be the id of a group, like ${GROUP_PREFIX}…`);
   const page = readPage(given, JOB_PREFIX);
   const reader = readerOf(caller);
   if (groupId !== null && page.after !== null) await checkInGroup(jobs, reader, groupId, page.after);
-  const found = await jobs.list(reader, { status: readStatus(given), groupId }, page);
-  return ok(
-    listView(
-      found.map((job) => jobView(job, clock.nowMs())),
-      page.limit,
-    ),
-  );
+  const status = readStatus(given);
+  const read = async (): Promise<ListView<object>> => {
+    const found = await jobs.list(reader, { status, groupId }, page);
+    const rows = found.map((job) => jobView(job, clock.nowMs()));
+    return listView(rows, page.limit);
+  };
+  return ok(await lists.read(caller, read));
 }
 
-async function listGroups({ jobs }: JobRouteServices, { caller, query }: PlainRequest): Promise<PlainAnswer> {
+async function listGroups({ jobs, lists }: JobRouteServices, { caller, query }: PlainRequest): Promise<PlainAnswer> {
   const page = readPage(readQuery(query, ['after', 'limit']), GROUP_PREFIX);
-  const found = await jobs.listGroups(readerOf(caller), page);
-  return ok(listView(found.map(jobGroupView), page.limit));
+  const read = async (): Promise<ListView<object>> => {
+    const found = await jobs.listGroups(readerOf(caller), page);
+    return listView(found.map(jobGroupView), page.limit);
+  };
+  return ok(await lists.read(caller, read));
 }
 
 async function show(

@@ -5,6 +5,7 @@ import type { CallSlots } from '../../gateway/guards/call-slots.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
 import type { Clock } from '../../kit/clock.ts';
 import type { WebhookTargets } from '../../webhooks/targets.ts';
+import type { CallerLists } from '../caller-lists.ts';
 import { invalid } from '../field-errors.ts';
 import type { GroupPlaces } from './group-places.ts';
 
@@ -18,6 +19,7 @@ export interface JobRouteServices {
   readonly resultPlaces: GroupPlaces;
   /** For results of single jobs that are read. */
   readonly resultMemory: BodyMemory;
+  readonly lists: CallerLists;
   /** For requests that wait for the end of a job. */
   readonly slots: Pick<CallSlots, 'during'>;
   readonly webhooks: Pick<WebhookTargets, 'find'>;
