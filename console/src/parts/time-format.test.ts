@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { dateOf, formatAgo, formatDay, formatDuration, formatFull, timeZoneName } from './time-format.ts';
+import { dateOf, formatAgo, formatDay, formatDuration, formatFull, notAhead, timeZoneName } from './time-format.ts';
 
 test.each([
   [null, '–'],
@@ -56,4 +56,13 @@ test('shows a time after the end of the calendar as its last one', () => {
   expect(dateOf(late).toISOString()).toBe('+275760-09-13T00:00:00.000Z');
   expect(formatAgo(late, 0, 'UTC')).toBe('Sep 13, 275760');
   expect(formatFull(late, 'UTC')).toBe('Sep 13, 275760, 00:00:00 UTC');
+});
+
+test.each([
+  [100, 100],
+  [140, 100],
+  [170, 170],
+  [60, 60],
+])('something that happened at %d is shown as of %d if the page read its clock at 100', (at, shown) => {
+  expect(notAhead(at, 100)).toBe(shown);
 });

@@ -9,6 +9,11 @@ export function dateOf(seconds: number): Date {
   return new Date(Math.min(seconds, SECONDS_MAX) * 1000);
 }
 
+/** What has happened is not said to be ahead, although a page reads its clock only now and then, and no two clocks agree. */
+export function notAhead(seconds: number, nowSeconds: number): number {
+  return seconds > nowSeconds && seconds - nowSeconds < MINUTE ? nowSeconds : seconds;
+}
+
 /** `in 4 h`, `3 min ago`, or the day when it is further away. */
 export function formatAgo(seconds: number, nowSeconds: number, timeZone?: 'UTC'): string {
   const away = Math.abs(nowSeconds - seconds);

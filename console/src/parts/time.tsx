@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useState } from 'react';
-import { dateOf, formatAgo, formatClock, formatDay, formatFull } from './time-format.ts';
+import { dateOf, formatAgo, formatClock, formatDay, formatFull, notAhead } from './time-format.ts';
 
 const TICK_MS = 15_000;
 
@@ -19,15 +19,17 @@ interface TimeProps {
   readonly none?: string;
   /** Windows of caps begin and end in UTC. */
   readonly zone?: 'UTC';
+  /** For what may still come, like an expiry. */
+  readonly isAhead?: boolean;
 }
 
 /** A time relative to now, with the exact one on hover. */
-export function Ago({ at, none = '–', zone }: TimeProps): ReactNode {
+export function Ago({ at, none = '–', zone, isAhead = false }: TimeProps): ReactNode {
   const now = useNow();
   if (at === null || at === undefined) return <span className="text-muted">{none}</span>;
   return (
     <time dateTime={dateOf(at).toISOString()} title={formatFull(at, zone)}>
-      {formatAgo(at, now, zone)}
+      {formatAgo(isAhead ? at : notAhead(at, now), now, zone)}
     </time>
   );
 }

@@ -65,12 +65,12 @@ function factsOf(job: Job): readonly (Fact | null)[] {
     ['Cost', <Money key="cost" as="cost" nanousd={job.cost_nanousd} />],
     ['Attempts', String(job.attempts)],
     ['Created', <Ago key="created" at={secondsOf(job.created_at)} />],
-    job.not_before === null ? null : ['Not before', <Ago key="before" at={secondsOf(job.not_before)} />],
-    canExpire(job) ? ['Latest start', <Ago key="expires" at={secondsOf(job.expires_at)} />] : null,
+    job.not_before === null ? null : ['Not before', <Ago key="before" at={secondsOf(job.not_before)} isAhead />],
+    canExpire(job) ? ['Latest start', <Ago key="expires" at={secondsOf(job.expires_at)} isAhead />] : null,
     job.finished_at === null ? null : ['Ended', <Ago key="ended" at={secondsOf(job.finished_at)} />],
     job.result_expires_at === null
       ? null
-      : ['Result kept until', <Ago key="kept" at={secondsOf(job.result_expires_at)} />],
+      : ['Result kept until', <Ago key="kept" at={secondsOf(job.result_expires_at)} isAhead />],
     job.error === null ? null : ['Error', job.error.message],
     job.request_id === null ? null : ['Receipt', receiptLink(job.request_id)],
     // Its names are the submitter's, who may have chosen one of those above.

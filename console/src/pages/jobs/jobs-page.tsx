@@ -133,14 +133,16 @@ const COLUMNS: readonly Column<Job>[] = [
     head: 'Starts',
     align: 'right',
     wideOnly: true,
-    cell: ({ started_at, not_before }) => <Ago at={secondsOf(started_at ?? not_before)} none="as soon as possible" />,
+    cell: ({ started_at, not_before }) => (
+      <Ago at={secondsOf(started_at ?? not_before)} none="as soon as possible" isAhead={started_at === null} />
+    ),
   },
   {
     id: 'expires',
     head: 'Expires',
     align: 'right',
     roomyOnly: true,
-    cell: (job) => <Ago at={hasEnded(job) ? null : secondsOf(job.expires_at)} />,
+    cell: (job) => <Ago at={hasEnded(job) ? null : secondsOf(job.expires_at)} isAhead />,
   },
   createdColumn,
 ];

@@ -47,7 +47,7 @@ const SPENDING: readonly Column<ShownKey>[] = [
     head: 'Resets',
     roomyOnly: true,
     className: 'whitespace-nowrap',
-    cell: ({ resets_at }) => <Ago at={resets_at} none="never" zone="UTC" />,
+    cell: ({ resets_at }) => <Ago at={resets_at} none="never" zone="UTC" isAhead />,
   },
 ];
 
@@ -66,7 +66,7 @@ const TERMS: readonly Column<ShownKey>[] = [
     roomyOnly: true,
     className: 'whitespace-nowrap',
     // The day was chosen in UTC, and can be another one where the browser is.
-    cell: ({ expires_at }) => <Ago at={expires_at} none="never" zone="UTC" />,
+    cell: ({ expires_at }) => <Ago at={expires_at} none="never" zone="UTC" isAhead />,
   },
   {
     id: 'models',

@@ -67,7 +67,7 @@ function KeyFacts({ shownKey }: { readonly shownKey: ShownKey }): ReactNode {
       ? ['Account', accounts.find(({ id }) => id === shownKey.account)?.name ?? shownKey.account]
       : null,
     ['Spent', <CapMeter key="cap" shownKey={shownKey} />],
-    resets_at === null ? null : ['Resets', <Ago key="resets" at={resets_at} zone="UTC" />],
+    resets_at === null ? null : ['Resets', <Ago key="resets" at={resets_at} zone="UTC" isAhead />],
     ['Held', <Money key="held" nanousd={shownKey.held_nanousd} />],
     [
       'Most for one call',
@@ -85,8 +85,8 @@ function KeyFacts({ shownKey }: { readonly shownKey: ShownKey }): ReactNode {
     ],
     ['May', shownKey.permissions.join(', ').replaceAll('_', ' ')],
     ['Last used', <LastUsed key="used" shownKey={shownKey} />],
-    ['Expires', <Ago key="expires" at={shownKey.expires_at} none="never" zone="UTC" />],
-    oldUntil === null ? null : ['Old secret works until', <Ago key="old" at={oldUntil} />],
+    ['Expires', <Ago key="expires" at={shownKey.expires_at} none="never" zone="UTC" isAhead />],
+    oldUntil === null ? null : ['Old secret works until', <Ago key="old" at={oldUntil} isAhead />],
     ['Created', <Ago key="created" at={shownKey.created} />],
     note === null ? null : ['Note', note],
   ];

@@ -104,7 +104,7 @@ function useColumns(onRevoke: (key: ManagementKey) => void): readonly Column<Man
       head: 'Expires',
       align: 'right',
       className: 'whitespace-nowrap',
-      cell: ({ expires_at }) => <Ago at={expires_at} none="never" />,
+      cell: ({ expires_at }) => <Ago at={expires_at} none="never" isAhead />,
     },
     {
       id: 'actions',

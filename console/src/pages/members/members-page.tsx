@@ -91,7 +91,7 @@ function memberColumns(canManage: boolean, onEdit: (editing: Editing) => void): 
       id: 'resets',
       head: 'Resets',
       wideOnly: true,
-      cell: ({ resets_at }) => <Ago at={resets_at} none="never" zone="UTC" />,
+      cell: ({ resets_at }) => <Ago at={resets_at} none="never" zone="UTC" isAhead />,
     },
     ...(canManage
       ? [
@@ -150,7 +150,13 @@ const INVITATION_COLUMNS: readonly Column<Invitation>[] = [
     ),
   },
   { id: 'created', head: 'Made', align: 'right', wideOnly: true, cell: ({ created }) => <Ago at={created} /> },
-  { id: 'expires', head: 'Expires', align: 'right', wideOnly: true, cell: ({ expires }) => <Ago at={expires} /> },
+  {
+    id: 'expires',
+    head: 'Expires',
+    align: 'right',
+    wideOnly: true,
+    cell: ({ expires }) => <Ago at={expires} isAhead />,
+  },
   {
     id: 'actions',
     head: <span className="sr-only">Actions</span>,

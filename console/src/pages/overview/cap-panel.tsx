@@ -55,7 +55,7 @@ export function CapPanel(): ReactNode {
               align: 'right',
               className: 'whitespace-nowrap',
               wideOnly: true,
-              cell: ({ resets_at }) => <Ago at={resets_at} none="never" zone="UTC" />,
+              cell: ({ resets_at }) => <Ago at={resets_at} none="never" zone="UTC" isAhead />,
             },
           ]}
         />

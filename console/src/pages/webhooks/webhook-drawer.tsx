@@ -71,7 +71,7 @@ function WebhookFacts({ webhook }: { readonly webhook: Webhook }): ReactNode {
     webhook.dropped === 0 ? null : ['Given up', formatCount(webhook.dropped)],
     webhook.old_secret_expires_at === null
       ? null
-      : ['Old secret signs until', <Ago key="old" at={webhook.old_secret_expires_at} />],
+      : ['Old secret signs until', <Ago key="old" at={webhook.old_secret_expires_at} isAhead />],
     ['Created', <Ago key="created" at={webhook.created} />],
   ];
   return <Facts facts={facts} />;
