@@ -249,6 +249,15 @@ test('the audit shows who changed what, by action, with before and after', async
     .last()
     .waitFor();
   expect(new URL(page.url()).searchParams.get('action')).toBe('key.change');
+  const heads = () => page.getByRole('table', { name: 'What changed' }).getByRole('columnheader').allInnerTexts();
+  expect(await heads()).toEqual(['Field', 'Before', 'After']);
+  await page.getByLabel('Action').selectOption('key.mint');
+  await page
+    .getByRole('row', { name: /Minted a key/ })
+    .first()
+    .click();
+  await page.getByRole('dialog').getByText('key.mint').waitFor();
+  expect(await heads(), 'a new key had no values before').toEqual(['Field', 'Value']);
   expect(complaints).toEqual([]);
   await close();
 });

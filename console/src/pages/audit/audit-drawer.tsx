@@ -9,7 +9,10 @@ import { actionLabel } from './audit-words.ts';
 
 /** One change: what every member was before and is now. */
 export function AuditDrawer({ entry, onClose }: { readonly entry: AuditEntry; onClose(): void }): ReactNode {
-  const names = [...new Set([...Object.keys(asObject(entry.before)), ...Object.keys(asObject(entry.after))])];
+  const [before, after] = [asObject(entry.before), asObject(entry.after)];
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((name) => !UNSAID.has(name));
+  // What is new had no values before, and a column of dashes would take the room of those it has now.
+  const hasBefore = Object.keys(before).length > 0;
   return (
     <Drawer title={actionLabel(entry.action)} onClose={onClose}>
       <div className="flex flex-col gap-5">
@@ -33,7 +36,7 @@ export function AuditDrawer({ entry, onClose }: { readonly entry: AuditEntry; on
           >
             <thead>
               <tr className="text-head text-muted">
-                {['Field', 'Before', 'After'].map((head) => (
+                {(hasBefore ? ['Field', 'Before', 'After'] : ['Field', 'Value']).map((head) => (
                   <th key={head} scope="col" className="px-3 py-1.5 text-left font-medium">
                     {head}
                   </th>
@@ -46,12 +49,12 @@ export function AuditDrawer({ entry, onClose }: { readonly entry: AuditEntry; on
                   <th scope="row" className="border-t border-line px-3 py-1.5 text-left font-normal break-words">
                     {name.replace(/_nanousd$/, '').replaceAll('_', ' ')}
                   </th>
-                  <td className="border-t border-line px-3 py-1.5 break-words text-muted">
-                    {valueText(name, asObject(entry.before)[name])}
-                  </td>
-                  <td className="border-t border-line px-3 py-1.5 break-words">
-                    {valueText(name, asObject(entry.after)[name])}
-                  </td>
+                  {hasBefore ? (
+                    <td className="border-t border-line px-3 py-1.5 break-words text-muted">
+                      {valueText(name, before[name])}
+                    </td>
+                  ) : null}
+                  <td className="border-t border-line px-3 py-1.5 break-words">{valueText(name, after[name])}</td>
                 </tr>
               ))}
             </tbody>
@@ -66,6 +69,9 @@ export function AuditDrawer({ entry, onClose }: { readonly entry: AuditEntry; on
     </Drawer>
   );
 }
+
+/** The type of the view, which the title says in words. */
+const UNSAID: ReadonlySet<string> = new Set(['object']);
 
 function mono(text: string): ReactNode {
   return <span className="font-mono text-small break-all">{text}</span>;

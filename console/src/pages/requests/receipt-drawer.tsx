@@ -1,6 +1,7 @@
 import type { KeyboardEvent, ReactNode } from 'react';
 import { useApi } from '../../api/queries.ts';
 import { Drawer } from '../../parts/drawer.tsx';
+import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { IconButton } from '../../parts/icon-button.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
@@ -38,8 +39,13 @@ export function ReceiptDrawer({ requestId, kind, previous, next, onOpen, onClose
   const elsewhere = useRefusalElsewhere(requestId, { enabled: receipt.error?.status === NOT_FOUND });
   const refusal = refusals.data?.data[0] ?? elsewhere.data ?? undefined;
   const isElsewhere = elsewhere.isLoading || elsewhere.data != null;
-  const error = (isElsewhere ? null : receipt.error) ?? refusals.error;
-  const again = (): void => void (refusals.error === null ? receipt : refusals).refetch();
+  const failure = refusals.error ?? elsewhere.error;
+  const isMissing = !isElsewhere && receipt.error?.status === NOT_FOUND && failure === null;
+  const error = failure ?? (isElsewhere || isMissing ? null : receipt.error);
+  const again = (): void => {
+    const failed = [refusals, elsewhere].find((each) => each.error !== null) ?? receipt;
+    void failed.refetch();
+  };
   const move = (event: KeyboardEvent): void => {
     const target = event.key === 'ArrowUp' ? previous : event.key === 'ArrowDown' ? next : null;
     if (target === null) return;
@@ -67,7 +73,13 @@ export function ReceiptDrawer({ requestId, kind, previous, next, onOpen, onClose
       {receipt.data === undefined ? null : <ReceiptBody receipt={receipt.data} />}
       {refusal === undefined ? null : <RefusalBody refusal={refusal} />}
       {error === null ? null : <ErrorPanel error={error} again={again} />}
-      {receipt.data === undefined && refusal === undefined && error === null ? (
+      {isMissing ? (
+        <EmptyState title="No request has this id">
+          {requestId} is not a request that you can see here. It may belong to another account, be mistyped, or be older
+          than what is kept: refused calls for 7 days, receipts as long as the operator says.
+        </EmptyState>
+      ) : null}
+      {receipt.data === undefined && refusal === undefined && error === null && !isMissing ? (
         <Skeleton className="h-80 w-full" />
       ) : null}
     </Drawer>

@@ -42,7 +42,8 @@ export default function WebhooksPage(): ReactNode {
           openId={search.open ?? null}
           empty={
             <EmptyState title="No webhook yet" action={add}>
-              A webhook gets a signed POST request when an alert comes, so that a chat or a pager can pass it on.
+              A webhook gets a signed POST request when an alert comes or a job ends, so that a pager or a program can
+              act on it.
             </EmptyState>
           }
         />
