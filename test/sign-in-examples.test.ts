@@ -30,6 +30,7 @@ const NEEDS_PROVIDER = ['GET /sso/start', 'GET /sso/callback', 'POST /sso/link']
 /** In the order of their use: each needs what the previous one created. */
 const IN_ORDER = [
   'GET /sign-in',
+  'POST /invitations/read',
   'POST /invitations/accept',
   'POST /sign-in',
   'GET /me/sessions',

@@ -104,6 +104,31 @@ describe('an invitation', () => {
     expect(await directory.membershipsOf(operator)).toHaveLength(1);
   });
 
+  test('says what it is for to whoever has its secret, until it is used', async () => {
+    const { books } = harness.running;
+    await run('accounts.create', { name: 'read' });
+    const known = await openSession(books, await enrol(books, 'known@example.com', { passwordHash }));
+    const read = async (secret: string, cookie = ''): Promise<unknown> =>
+      (await call('POST', '/invitations/read', { cookie, body: { secret } })).json();
+    const invite = (email: string) => run('people.invite', { email, account: 'read', role: 'member' });
+    const fresh = (await invite('fresh@example.com')).secret;
+    const object = 'invitation_link';
+    const forFresh = { object, email: 'fresh@example.com', operator: false, role: 'member' };
+    expect(await read(fresh)).toEqual({ ...forFresh, purpose: 'new_person', signed_in: 'nobody' });
+    expect(await read(fresh, known)).toMatchObject({ purpose: 'new_person', signed_in: 'somebody_else' });
+    const { secret } = await invite('KNOWN@example.com');
+    expect(await read(secret)).toMatchObject({ purpose: 'existing_person', signed_in: 'nobody' });
+    expect(await read(secret, known)).toMatchObject({ purpose: 'existing_person', signed_in: 'this_person' });
+    const reset = await run('people.reset', { person: 'known@example.com' });
+    expect(await read(reset.secret)).toMatchObject({ purpose: 'new_password', role: null });
+    await call('POST', '/invitations/accept', { body: { secret: fresh, name: 'F', password: PASSWORD } });
+    for (const gone of [fresh, 'nothing'])
+      expect(await codeOf(await call('POST', '/invitations/read', { body: { secret: gone } }))).toEqual([
+        404,
+        'not_found',
+      ]);
+  });
+
   test('gives nothing once its maker may not give it any more', async () => {
     const { books } = harness.running;
     const inviter = await enrol(books, 'former@example.com', { isOperator: true });

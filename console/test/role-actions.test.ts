@@ -187,7 +187,7 @@ test('whoever pastes the id of a refused call finds it, whichever of their accou
   await operator.context().close();
   const { page } = await openWith('two@example.com', roles, asked);
   // A member sees only what was refused to their own keys.
-  await page.getByRole('dialog').getByText('There is no such').waitFor();
+  await page.getByRole('dialog').getByText('No request has this id').waitFor();
   await page.context().close();
   const viewing = [roles[0], [second.accountId, 'viewer']] as const;
   const viewer = await openWith('views@example.com', viewing, asked);
@@ -218,8 +218,8 @@ test('somebody who is signed in gets a role in another account with a link, and 
   ]);
   const { link } = (await made.json()) as { link: string };
   await page.goto(link);
-  await page.getByText('Leave it empty if you are signed in already, or if the link is for a new password.').waitFor();
-  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByText('more@example.com is invited to be a member of an account.').waitFor();
+  await page.getByRole('button', { name: 'Accept' }).click();
   await page.getByRole('button', { name: /available/ }).click();
   await page.getByRole('menuitem', { name }).waitFor();
   await page.context().close();

@@ -224,7 +224,7 @@ async function joinAs(email: string): Promise<Page> {
   await page.goto(await linkFor(email));
   await page.getByLabel('Your name').fill('Newcomer');
   await page.getByLabel('Password').fill(PASSWORD);
-  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByRole('button', { name: 'Accept' }).click();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   return page;
 }
@@ -258,9 +258,43 @@ test('the secret of an invitation leaves the address at once, and is still there
   await page.reload();
   await page.getByLabel('Your name').fill('Newcomer');
   await page.getByLabel('Password').fill(PASSWORD);
-  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByRole('button', { name: 'Accept' }).click();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   expect(await page.evaluate('JSON.stringify(sessionStorage)')).not.toContain('invitation');
+  await context.close();
+});
+
+test('somebody with a password who is invited again signs in on the page of the link, and accepts there', async () => {
+  const first = await joinAs('invited-again@example.com');
+  await first.context().close();
+  const context = await publicContext(suite.browser, suite.world.harness);
+  const page = await context.newPage();
+  await page.goto(await linkFor('invited-again@example.com'));
+  await page.getByRole('heading', { name: 'Sign in to accept the invitation' }).waitFor();
+  expect(await page.getByLabel('Your name').count()).toBe(0);
+  expect(await page.getByLabel('Email address').inputValue()).toBe('invited-again@example.com');
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Accept the invitation' }).waitFor();
+  await page.getByRole('button', { name: 'Accept' }).click();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await context.close();
+});
+
+test('the page of a link names what is missing in its form, and a link that was used is called that', async () => {
+  const context = await publicContext(suite.browser, suite.world.harness);
+  const page = await context.newPage();
+  const link = await linkFor('in-a-hurry@example.com');
+  await page.goto(link);
+  await page.getByText('in-a-hurry@example.com is invited to be a member of an account.').waitFor();
+  await page.getByRole('button', { name: 'Accept' }).click();
+  await page.getByText('Enter your name.').waitFor();
+  await page.getByLabel('Your name').fill('Newcomer');
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Accept' }).click();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await page.goto(link);
+  await page.getByRole('heading', { name: 'This link does not work any more' }).waitFor();
   await context.close();
 });
 

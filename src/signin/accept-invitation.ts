@@ -48,7 +48,7 @@ export async function acceptInvitation(
   return { view: personView(await accept(services, visitor, invitation, known)), cookie: null };
 }
 
-function isOpen({ acceptedMs, revokedMs, expiresMs }: Invitation, nowMs: number): boolean {
+export function isOpen({ acceptedMs, revokedMs, expiresMs }: Invitation, nowMs: number): boolean {
   return acceptedMs === null && revokedMs === null && expiresMs > nowMs;
 }
 
@@ -126,7 +126,7 @@ export async function newPasswordHash({ passwords }: SignInServices, password: s
   return passwords.run(() => hashPassword(password));
 }
 
-function notOpen(): SignInError {
+export function notOpen(): SignInError {
   return new SignInError('not_found', 'This link does not work any more. Ask for a new one.');
 }
 

@@ -19,7 +19,12 @@ const OUTCOME_UNKNOWN = 'It is not known whether the change was made. Look at th
 /** For whoever signs in again and comes back to the form. */
 const SESSION_ENDED = 'Your session had ended, and nothing was changed. Try again.';
 /** They change nothing that repeating them would do twice. */
-const REPEATABLE: readonly RouteName[] = ['POST /sign-in', 'POST /sign-out', 'POST /system/verify'];
+const REPEATABLE: readonly RouteName[] = [
+  'POST /invitations/read',
+  'POST /sign-in',
+  'POST /sign-out',
+  'POST /system/verify',
+];
 
 /** A refusal of the server, or a server that cannot be reached (`status` 0). */
 export class ApiError extends Error {

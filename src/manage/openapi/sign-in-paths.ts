@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { PERSON_PREFIX, SESSION_PREFIX } from '../../canonical/id-prefixes.ts';
+import { ACCOUNT_ROLES } from '../../operator/choices.ts';
 import type { PersonView, SessionView } from '../../operator/people-view.ts';
 import type { ListView } from '../../operator/view.ts';
 import { acceptanceInput } from '../../signin/accept-invitation.ts';
 import { linkInput } from '../../signin/link-identity.ts';
 import type { changePassword, endOwnSession, OwnSessionView } from '../../signin/own-sessions.ts';
 import { ownSessionChoice, passwordChange } from '../../signin/own-sessions.ts';
+import { type InvitationLinkView, invitationChoice } from '../../signin/read-invitation.ts';
 import { signInInput, type WaysToSignIn } from '../../signin/sign-in.ts';
 import { PERSON, person } from '../resources/people.ts';
 import { SESSION, session } from '../resources/sessions.ts';
@@ -30,6 +32,18 @@ const waysToSignIn = z.object({
   password: z.boolean(),
   single_sign_on: z.object({ issuer: z.string(), start: z.string() }).nullable(),
   unavailable: z.string().nullable().describe('Why nobody can sign in; null if people can.'),
+});
+const invitationLink = z.object({
+  object: z.literal('invitation_link'),
+  email: z.string(),
+  purpose: z
+    .enum(['new_person', 'existing_person', 'new_password'])
+    .describe(
+      'A new person sends `name` and `password`, an existing one signs in first, and a new password is sent alone.',
+    ),
+  operator: z.boolean(),
+  role: z.enum(ACCOUNT_ROLES).nullable(),
+  signed_in: z.enum(['nobody', 'this_person', 'somebody_else']).describe('Whose session the request has.'),
 });
 const ended = z.object({ object: z.literal('session'), id: id(SESSION_PREFIX), status: z.literal('ended') });
 const ownSession = session.extend({ current: z.boolean() }).meta({ id: 'OwnSession' });
@@ -65,6 +79,20 @@ export const DESCRIBED: Readonly<Record<string, Described>> = {
     input: signInInput,
     exampleInput: { email: 'ada@example.com', password: 'a long secret sentence' },
     ...returning<SessionView>()(session, SESSION),
+  },
+  'POST /invitations/read': {
+    id: 'invitationsRead',
+    status: '200',
+    input: invitationChoice,
+    exampleInput: { secret: EXAMPLE_SECRET },
+    ...returning<InvitationLinkView>()(invitationLink, {
+      object: 'invitation_link',
+      email: 'ada@example.com',
+      purpose: 'new_person',
+      operator: false,
+      role: 'member',
+      signed_in: 'nobody',
+    }),
   },
   'POST /invitations/accept': {
     id: 'invitationsAccept',

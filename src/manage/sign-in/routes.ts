@@ -10,6 +10,7 @@ import {
   passwordChange,
   signOut,
 } from '../../signin/own-sessions.ts';
+import { invitationChoice, readInvitation } from '../../signin/read-invitation.ts';
 import type { SignInServices, Visitor } from '../../signin/services.ts';
 import { signIn, signInInput, waysToSignIn } from '../../signin/sign-in.ts';
 import { finishSso, startSso } from '../../signin/sso-sign-in.ts';
@@ -65,6 +66,16 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
       const { view, cookie } = await signIn(services, visitor, parseInput(signInInput, input));
       return { status: 201, body: view, cookies: [cookie] };
     },
+  },
+  {
+    method: 'POST',
+    path: '/invitations/read',
+    access: 'everybody',
+    summary: 'What the link with this `secret` is for. Changes nothing.',
+    run: async ({ services, input }, own) => ({
+      status: 200,
+      body: await readInvitation(services, own, parseInput(invitationChoice, input)),
+    }),
   },
   {
     method: 'POST',

@@ -50,15 +50,8 @@ function WaysToSignIn({ ways, hasEnded }: WaysProps): ReactNode {
       <FormError error={ssoFailure(search.sso)} />
       {ways.password ? <PasswordForm /> : null}
       {ways.single_sign_on === null ? null : (
-        <a
-          href={ways.single_sign_on.start}
-          // In this tab, the page that waits would be gone.
-          {...(hasEnded ? { target: '_blank' } : { onClick: rememberAddress })}
-          className="inline-flex h-8 items-center justify-center rounded-control border border-line-strong font-medium hover:bg-raised"
-        >
-          Continue with {new URL(ways.single_sign_on.issuer).hostname}
-          {hasEnded ? ' in a new tab' : null}
-        </a>
+        // In this tab, the page that waits would be gone.
+        <SsoLink sso={ways.single_sign_on} {...(hasEnded ? { isNewTab: true } : { onClick: rememberAddress })} />
       )}
       <p className="text-small text-muted">
         No account yet, or the password is lost? Ask the operator or an owner of your account for a link.
@@ -67,9 +60,30 @@ function WaysToSignIn({ ways, hasEnded }: WaysProps): ReactNode {
   );
 }
 
-function PasswordForm(): ReactNode {
+interface SsoLinkProps {
+  readonly sso: NonNullable<Output<'GET /sign-in'>['single_sign_on']>;
+  readonly isNewTab?: boolean;
+  onClick?(): void;
+}
+
+export function SsoLink({ sso, isNewTab = false, onClick }: SsoLinkProps): ReactNode {
+  return (
+    <a
+      href={sso.start}
+      {...(isNewTab ? { target: '_blank' } : {})}
+      onClick={onClick}
+      className="inline-flex h-8 items-center justify-center rounded-control border border-line-strong font-medium hover:bg-raised"
+    >
+      Continue with {new URL(sso.issuer).hostname}
+      {isNewTab ? ' in a new tab' : null}
+    </a>
+  );
+}
+
+/** With an address if it is known who has to sign in. */
+export function PasswordForm({ email: known = '' }: { readonly email?: string }): ReactNode {
   const client = useQueryClient();
-  const [email, setEmail] = useState('');
+  const [email, setEmail] = useState(known);
   const [password, setPassword] = useState('');
   const { change } = useFilters();
   const signIn = useChange('POST /sign-in');
