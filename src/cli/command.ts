@@ -1,7 +1,7 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { ExitCode } from './exit-codes.ts';
 import type { Session } from './session.ts';
-import { StrictCommand } from './strict-command.ts';
+import { GroupCommand, StrictCommand } from './strict-command.ts';
 
 /** Its flags, like `--name <text>`, and what it means. If a list is typed several times, all its values count. */
 export type OptionSpec = readonly [flags: string, meaning: string, kind?: 'list'];
@@ -57,7 +57,7 @@ export function buildCommand(spec: CommandSpec, perform: Perform): Command {
 
 /** Without `perform`, only its name and summary, for a list of the commands. */
 export function buildGroup(group: CommandGroup, perform: Perform | null): Command {
-  const command = new Command(group.name).description(group.summary).helpCommand(false);
+  const command = new GroupCommand(group.name).description(group.summary).helpCommand(false);
   if (perform === null) return command;
   for (const spec of group.commands) command.addCommand(buildCommand(spec, perform));
   return command;

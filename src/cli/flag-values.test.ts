@@ -43,6 +43,22 @@ test('a value that begins with a dash is given after an equals sign', async () =
   expect(await cli.json([...MINT, '--name=--json', '--note', '-'])).toMatchObject({ name: '--json', note: '-' });
 });
 
+test('a flag that is given a value but takes none is refused as such', async () => {
+  const { code, err } = await cli.run(['serve', '--hosted=true']);
+  expect({ code, err }).toEqual({
+    code: EXIT.usage,
+    err: 'error: --hosted takes no value.\n(add --help to see the options)\n',
+  });
+});
+
+test('options before the second word of a command are refused with the words that may follow the first', async () => {
+  const { code, err } = await cli.run(['seal', '--data', 'd', 'status']);
+  expect({ code, err }).toEqual({
+    code: EXIT.usage,
+    err: 'error: name a command of seal before its options: status, rotate.\n(add --help to see the options)\n',
+  });
+});
+
 test('a negative amount is a value, not a flag', async () => {
   await cli.run(['accounts', 'create', 'ada', '--unlimited']);
   await cli.run(['accounts', 'credit', 'ada', '1']);

@@ -180,7 +180,10 @@ function refuseName(name: string): void {
 function refuseEvents(events: readonly string[] | null): void {
   const unknown = events?.find((type) => !isEventChoice(type));
   if (events?.length !== 0 && unknown === undefined) return;
-  throw invalid('events', `\`events\` must be null for all events, or a list of: ${EVENT_CHOICES.join(', ')}.`);
+  throw invalid(
+    'events',
+    `\`events\` must be a list of some of these, or left out for all: ${EVENT_CHOICES.join(', ')}.`,
+  );
 }
 
 function invalid(param: string, message: string): GatewayError {
