@@ -1,4 +1,5 @@
 import { makeFolder } from '../../kit/make-folder.ts';
+import { describePrivateTmp } from '../../kit/private-tmp.ts';
 import { MONTH_PART } from '../month-tree.ts';
 import type { ArchiveMonth, ArchiveSlice } from '../programs/archive-reader.ts';
 import {
@@ -21,6 +22,8 @@ import { type ArchiveDraft, ArchiveWriter, publish } from './write-file.ts';
  * if the file was not noted, the next run writes it again; if it was, the next run deletes the receipts that are left.
  */
 export async function archiveReceipts(engine: ArchiveEngine, terms: ArchiveTerms): Promise<ArchiveReport> {
+  const fleeting = describePrivateTmp(terms.folder);
+  if (fleeting !== null) throw new ArchiveRefused(fleeting);
   const report = await engine.alone(() => new ArchiveRun(engine, terms).run());
   if (report === null) throw new ArchiveBusy('Receipts are being archived already. Wait until that has ended.');
   return report;

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, openSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from '../../kit/clock.ts';
+import { describePrivateTmp } from '../../kit/private-tmp.ts';
 import { LIMITS } from '../../limits.ts';
 import { BackupRefused, type BackupReport } from '../backup.ts';
 import type { VerifyProgress, VerifyReport } from '../store.ts';
@@ -23,6 +24,8 @@ export interface BackupTerms {
  */
 export async function backUp({ folder, file, clock, progress }: BackupTerms): Promise<BackupReport> {
   if (existsSync(file)) throw new BackupRefused(`The file ${file} already exists. Choose another name.`);
+  const fleeting = describePrivateTmp(file);
+  if (fleeting !== null) throw new BackupRefused(fleeting);
   const draft = `${file}.${randomBytes(4).toString('hex')}.part`;
   createDraft(draft, folder);
   const thread = new Thread<BackupVerbs>('backup-worker', null, () => undefined);
