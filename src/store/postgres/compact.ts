@@ -16,8 +16,9 @@ const REFUSED_TABLES = `
 
 /** PostgreSQL only warns of a table that the role may not vacuum, in the language of the server. */
 function mayNotVacuum(tables: readonly string[]): StoreRefused {
+  const others = tables.length > 1 ? ` and ${tables.length - 1} others` : '';
   return new StoreRefused(
-    `This role may not vacuum the tables ${tables.join(', ')}. Run "tollgate store compact" with the role that owns the tables.`,
+    `This role may not vacuum the table ${tables[0]}${others}. Run "tollgate store compact" with the role that owns the tables.`,
   );
 }
 

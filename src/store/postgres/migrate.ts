@@ -94,7 +94,7 @@ function tablesInUse(sessions: readonly Session[], cause: Error): StoreRefused {
   const named = sessions.map(({ pid, role, program }) => `${program || 'a program'} of role ${role}, process ${pid}`);
   const who = named.length === 0 ? 'another session' : `another session (${named.join('; ')})`;
   const waited = (LIMITS.postgresSchemaLockMs * LIMITS.postgresSchemaTries) / 1000;
-  const message = `The tables in PostgreSQL cannot be brought up to date: for ${waited} seconds ${who} has held locks on them. Wait until it has ended, like a backup, or end it with pg_terminate_backend; then try again. Nothing was changed.`;
+  const message = `The tables in PostgreSQL cannot be brought up to date: for ${waited} seconds ${who} has held locks on them. Nothing was changed. Wait until it has ended, as a backup does, or end it with pg_terminate_backend, and try again.`;
   return new StoreRefused(message, { cause });
 }
 
