@@ -22,14 +22,16 @@ interface Operation {
 export function consoleTypes(): string {
   const { paths, components } = JSON.parse(openapiDocument('', PREFIX)) as {
     paths: Record<string, Record<string, Operation>>;
-    components: { schemas: Record<string, Schema> };
+    components: { schemas: Record<string, Schema>; responses: object };
   };
-  const schemas = Object.entries(components.schemas).map(
-    ([name, schema]) => `export interface ${name} ${membersOf(schema)}`,
+  const managed = Object.entries(paths).filter(([path]) => path.startsWith(PREFIX));
+  const used = namesIn([managed, components.responses], components.schemas);
+  const schemas = Object.entries(components.schemas)
+    .filter(([name]) => used.has(name))
+    .map(([name, schema]) => `export interface ${name} ${membersOf(schema)}`);
+  const routes = managed.flatMap(([path, item]) =>
+    METHODS.flatMap((method) => routeType(method, path.slice(PREFIX.length), item[method])),
   );
-  const routes = Object.entries(paths)
-    .filter(([path]) => path.startsWith(PREFIX))
-    .flatMap(([path, item]) => METHODS.flatMap((method) => routeType(method, path.slice(PREFIX.length), item[method])));
   return [
     '// Written by `npm run console:types` from the schemas of the management API. Do not edit.',
     '',
@@ -40,6 +42,16 @@ export function consoleTypes(): string {
     '}',
     '',
   ].join('\n');
+}
+
+/** The names of all schemas that a part of the document leads to. Those of callers' routes are not for the console. */
+function namesIn(part: unknown, schemas: Readonly<Record<string, Schema>>, known = new Set<string>()): Set<string> {
+  for (const [, name] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+    if (known.has(name!)) continue;
+    known.add(name!);
+    namesIn(schemas[name!], schemas, known);
+  }
+  return known;
 }
 
 function routeType(method: string, path: string, operation: Operation | undefined): string[] {

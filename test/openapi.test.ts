@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { generateApi } from 'swagger-typescript-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operationIdOf } from '../src/manage/openapi/management-paths.ts';
@@ -13,19 +12,16 @@ import { inputSchemaOf } from '../src/manage/route.ts';
 import { MANAGE_ROUTES } from '../src/manage/routes.ts';
 import { SIGN_IN_ROUTES } from '../src/manage/sign-in/routes.ts';
 import { EVERY_ROUTE } from './every-route.ts';
+import {
+  type DescribedRoute,
+  type Document,
+  type Matchers,
+  operationsOf,
+  schemasOf,
+} from './openapi/answer-schemas.ts';
 import { callsOfEveryRoute } from './openapi/calls.ts';
 import { EXAMPLE_ID_PREFIXES, type ExampleServer, isExampleId, startExampleServer } from './openapi/example-server.ts';
 import { ROOT } from './tidy/paths.ts';
-
-interface Operation {
-  readonly operationId: string;
-  readonly tags: readonly string[];
-  readonly responses: Readonly<Record<string, { content?: Record<string, { schema: object; example?: unknown }> }>>;
-}
-interface Document {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: object;
-}
 
 let server: ExampleServer;
 let text: string;
@@ -43,10 +39,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function operations(): { path: string; method: string; operation: Operation }[] {
-  return Object.entries(document.paths).flatMap(([path, item]) =>
-    Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
-  );
+function operations(): DescribedRoute[] {
+  return operationsOf(document);
 }
 
 describe('/openapi.json', () => {
@@ -203,32 +197,6 @@ function idAt(method: string, pathname: string): string {
   );
   // A fixed path comes before one with a parameter.
   return found.toSorted((a, b) => a.path.split('{').length - b.path.split('{').length)[0]!.operation.operationId;
-}
-
-type Matchers = ReadonlyMap<string, ValidateFunction>;
-
-/** Validators by operation and status. They refuse members that are not described. */
-function schemasOf({ components }: Document): Matchers {
-  const ajv = new Ajv2020({ strict: false, validateFormats: false });
-  ajv.addSchema(closed({ $id: 'document', components }) as object);
-  const matchers = new Map<string, ValidateFunction>();
-  for (const { operation } of operations())
-    for (const [status, { content }] of Object.entries(operation.responses)) {
-      const schema = (content?.['application/json'] ?? content?.['text/event-stream'])?.schema;
-      if (schema !== undefined)
-        matchers.set(`${operation.operationId} ${status}`, ajv.compile(closed(schema) as object));
-    }
-  return matchers;
-}
-
-function closed(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(closed);
-  if (typeof value === 'string') return value.replace(/^#\/components/, 'document#/components');
-  if (typeof value !== 'object' || value === null) return value;
-  const members = Object.fromEntries(Object.entries(value).map(([name, member]) => [name, closed(member)]));
-  return 'properties' in members && !('additionalProperties' in members)
-    ? { ...members, additionalProperties: false }
-    : members;
 }
 
 /** Callers' routes get an empty body, which most refuse; it only matters that the routes exist. */

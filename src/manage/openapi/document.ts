@@ -19,7 +19,7 @@ const error = z
 /** The OpenAPI 3.1 document of the management API, with our own part of the interface for callers. */
 export function openapiDocument(version: string, managePrefix: string): string {
   const book = new SchemaBook();
-  const paths = merged(managementPaths(book, managePrefix), signInPaths(book, managePrefix), publicPaths());
+  const paths = merged(managementPaths(book, managePrefix), signInPaths(book, managePrefix), publicPaths(book));
   const envelope = { 'application/json': { schema: book.response(error) } };
   return stringifyJson({
     openapi: '3.1.0',
@@ -28,7 +28,7 @@ export function openapiDocument(version: string, managePrefix: string): string {
       version,
       summary: 'A metered gateway for language-model calls.',
       description:
-        'Amounts are integers in nanodollars: 1,000,000,000 are one US dollar. Times are seconds since 1970. The bodies of calls are defined by the vendors, so only what the gateway adds is described here.',
+        'Amounts are integers in nanodollars: 1,000,000,000 are one US dollar. Times are seconds since 1970, or those of jobs in RFC 3339. The bodies of calls are defined by the vendors, so only what the gateway adds is described here.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],

@@ -1,5 +1,7 @@
 import { ERROR_TABLE } from '../../canonical/errors.ts';
 import type { PathItems } from './management-paths.ts';
+import { PUBLIC_ANSWERS } from './public-answers.ts';
+import type { SchemaBook } from './schema-book.ts';
 
 interface PublicRoute {
   readonly method: 'get' | 'post' | 'put' | 'delete';
@@ -10,7 +12,25 @@ interface PublicRoute {
   /** A call that is billed. Its body and response are those of the vendor whose API the path is from. */
   readonly kind: 'billed' | 'free' | 'public';
   readonly query?: readonly string[];
+  /** Our own headers that a route reads which is not a call itself. */
+  readonly headers?: readonly (keyof typeof REQUEST_HEADERS)[];
+  /** The statuses of a success; 200 alone unless it says otherwise. */
+  readonly statuses?: readonly (keyof typeof SUCCESSES)[];
+  /** Whether a POST or PUT has a body; without it, the body is required. */
+  readonly body?: 'none' | 'optional';
+  /** What is JSON Lines: the request besides an object, or the response. */
+  readonly lines?: 'request' | 'response';
 }
+
+const SUCCESSES = { 200: 'Done.', 201: 'Created.', 202: 'Accepted.' } as const;
+/** What a deferred call takes over from its submission. */
+const SUBMISSION_HEADERS = [
+  'x-gateway-max-cost-nanousd',
+  'x-gateway-chain',
+  'x-gateway-requested-model',
+  'x-gateway-on-unsupported',
+  'idempotency-key',
+] as const;
 
 export const WELL_KNOWN = '/.well-known/';
 
@@ -37,7 +57,14 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
     kind: 'free',
     summary: 'Counts the tokens of a response’s input.',
   },
-  { method: 'post', path: '/quote', id: 'quote', kind: 'free', summary: 'What a call would hold, without making it.' },
+  {
+    method: 'post',
+    path: '/quote',
+    id: 'quote',
+    kind: 'free',
+    summary: 'What a call would hold, without making it.',
+    headers: ['x-gateway-max-cost-nanousd', 'x-gateway-on-unsupported'],
+  },
   { method: 'get', path: '/catalog', id: 'catalog', kind: 'public', summary: 'Models and prices, without a key.' },
   { method: 'get', path: '/models', id: 'models', kind: 'free', summary: 'The models that the key may use.' },
   { method: 'get', path: '/models/{model}', id: 'model', kind: 'free', summary: 'One model.' },
@@ -104,6 +131,7 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
     id: 'putWebhook',
     kind: 'free',
     summary: 'Creates a webhook and shows its secret once, or changes the one with this name.',
+    statuses: [200, 201],
   },
   { method: 'delete', path: '/webhooks/{name}', id: 'removeWebhook', kind: 'free', summary: 'Removes a webhook.' },
   {
@@ -112,6 +140,7 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
     id: 'rotateWebhook',
     kind: 'free',
     summary: 'Makes a new secret and shows it once.',
+    body: 'optional',
   },
   {
     method: 'post',
@@ -119,6 +148,8 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
     id: 'testWebhook',
     kind: 'free',
     summary: 'Sends a test event to a webhook.',
+    statuses: [202],
+    body: 'none',
   },
   {
     method: 'get',
@@ -128,7 +159,15 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
     summary: 'The deliveries of a webhook, the newest first.',
     query: ['after', 'limit'],
   },
-  { method: 'post', path: '/jobs', id: 'submitJob', kind: 'free', summary: 'Accepts a call now and makes it later.' },
+  {
+    method: 'post',
+    path: '/jobs',
+    id: 'submitJob',
+    kind: 'free',
+    summary: 'Accepts a call now and makes it later.',
+    headers: SUBMISSION_HEADERS,
+    statuses: [202],
+  },
   {
     method: 'post',
     path: '/jobs/groups',
@@ -136,6 +175,9 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
     kind: 'free',
     summary: 'Accepts many calls, all or none, as JSON Lines or in one object.',
     query: ['not_before', 'expires_at', 'result_ttl_seconds', 'on_unknown', 'webhook'],
+    headers: SUBMISSION_HEADERS,
+    statuses: [202],
+    lines: 'request',
   },
   {
     method: 'get',
@@ -160,6 +202,7 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
     kind: 'free',
     summary: 'The results of a group that has ended, as JSON Lines.',
     query: ['after'],
+    lines: 'response',
   },
   {
     method: 'post',
@@ -167,6 +210,7 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
     id: 'cancelJobGroup',
     kind: 'free',
     summary: 'Cancels all unfinished jobs of a group.',
+    body: 'none',
   },
   { method: 'get', path: '/jobs/groups/{group}', id: 'jobGroup', kind: 'free', summary: 'One group of jobs.' },
   {
@@ -176,7 +220,14 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
     kind: 'free',
     summary: 'The response of the call, with its status and its receipt headers.',
   },
-  { method: 'post', path: '/jobs/{job}/cancel', id: 'cancelJob', kind: 'free', summary: 'Cancels a job.' },
+  {
+    method: 'post',
+    path: '/jobs/{job}/cancel',
+    id: 'cancelJob',
+    kind: 'free',
+    summary: 'Cancels a job.',
+    body: 'none',
+  },
   {
     method: 'get',
     path: '/jobs/{job}',
@@ -198,21 +249,22 @@ export function fullPathOf({ path }: Pick<PublicRoute, 'path'>): string {
   return path.startsWith(WELL_KNOWN) ? path : `/v1${path}`;
 }
 
-export function publicPaths(): PathItems {
+export function publicPaths(book: SchemaBook): PathItems {
   const paths: PathItems = {};
   for (const route of PUBLIC_ROUTES) {
     const path = fullPathOf(route);
-    paths[path] = { ...paths[path], [route.method]: operationOf(route) };
+    paths[path] = { ...paths[path], [route.method]: operationOf(route, book) };
   }
   return paths;
 }
 
-function operationOf({ method, path, id, summary, kind, query = [] }: PublicRoute): object {
+function operationOf(route: PublicRoute, book: SchemaBook): object {
+  const { path, id, summary, kind, query = [], headers = [] } = route;
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   const parameters = [
     ...inPath.map((name) => ({ name, in: 'path', required: true, schema: TEXT })),
-    ...query.map((name) => ({ name, in: 'query', required: false, schema: TEXT })),
-    ...(kind === 'billed' ? Object.keys(REQUEST_HEADERS).map((name) => ref('parameters', name)) : []),
+    ...query.map((name) => ({ name, in: 'query', required: false, schema: NUMBERS.includes(name) ? NUMBER : TEXT })),
+    ...(kind === 'billed' ? Object.keys(REQUEST_HEADERS) : headers).map((name) => ref('parameters', name)),
   ];
   return {
     operationId: id,
@@ -220,19 +272,41 @@ function operationOf({ method, path, id, summary, kind, query = [] }: PublicRout
     summary,
     security: kind === 'public' ? [] : [{ gatewayKey: [] }, { session: [], chosenKey: [] }],
     ...(parameters.length > 0 && { parameters }),
-    ...((method === 'post' || method === 'put') && { requestBody: { required: true, content: FREE_FORM } }),
-    responses: {
-      200: {
-        description: kind === 'billed' ? 'The vendor’s response, with our headers.' : 'Done.',
-        ...(kind === 'billed' && { headers: headerRefs() }),
-        content: kind === 'billed' ? { ...FREE_FORM, 'text/event-stream': { schema: TEXT } } : FREE_FORM,
-      },
-      default: ref('responses', 'CallError'),
-    },
+    ...bodyOf(route),
+    responses: { ...successesOf(route, book), default: ref('responses', 'CallError') },
   };
 }
 
+function bodyOf({ method, body, lines }: PublicRoute): object {
+  if (body === 'none' || method === 'get' || method === 'delete') return {};
+  const content = lines === 'request' ? { ...FREE_FORM, ...LINES } : FREE_FORM;
+  return { requestBody: { required: body !== 'optional', content } };
+}
+
+function successesOf(route: PublicRoute, book: SchemaBook): Record<string, object> {
+  const { kind, id, statuses = [200] } = route;
+  const headers = kind === 'billed' || id === 'jobResult' ? { headers: headerRefs() } : {};
+  const description = kind === 'billed' ? 'The vendor’s response, with our headers.' : null;
+  return Object.fromEntries(
+    statuses.map((status) => [
+      status,
+      { description: description ?? SUCCESSES[status], ...headers, content: contentOf(route, book) },
+    ]),
+  );
+}
+
+function contentOf({ kind, id, lines }: PublicRoute, book: SchemaBook): object {
+  if (kind === 'billed') return { ...FREE_FORM, 'text/event-stream': { schema: TEXT } };
+  if (lines === 'response') return LINES;
+  const schema = PUBLIC_ANSWERS[id];
+  return schema === undefined ? FREE_FORM : { 'application/json': { schema: book.response(schema) } };
+}
+
 const TEXT = { type: 'string' };
+const NUMBER = { type: 'integer', minimum: 0 };
+/** Parameters of a query that are whole numbers. */
+const NUMBERS: readonly string[] = ['limit', 'wait', 'result_ttl_seconds'];
+const LINES = { 'application/jsonl': { schema: TEXT } };
 /** The vendors describe these bodies; docs/api.md says what we add. */
 const FREE_FORM = { 'application/json': { schema: { type: 'object', additionalProperties: true } } };
 

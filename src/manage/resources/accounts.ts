@@ -68,7 +68,7 @@ const spending = {
 const keyBalance = z.object({ id: id(KEY_PREFIX), ...spending });
 const personBalance = z.object({ id: id(PERSON_PREFIX), ...spending });
 
-const balance = z
+export const balance = z
   .object({
     object: z.literal('balance'),
     currency: z.literal('USD'),

@@ -12,6 +12,7 @@ import type { OwnedJobGroupView, OwnedJobView } from '../../operator/jobs.ts';
 import { OWNER, route, VIEWER } from '../route.ts';
 import { count, EXAMPLE_IDS, EXAMPLE_TIME, exampleList, id, listOf, nanousd, timestamp } from '../schema-fields.ts';
 
+/** Who submitted a job. */
 const owned = {
   account: id(ACCOUNT_PREFIX),
   key: id(KEY_PREFIX).nullable(),
@@ -19,7 +20,7 @@ const owned = {
 };
 const metadata = z.record(z.string(), z.string()).readonly();
 
-const job = z
+export const job = z
   .object({
     id: id(JOB_PREFIX),
     object: z.literal('job'),
@@ -46,7 +47,7 @@ const job = z
   })
   .meta({ id: 'Job' });
 
-const group = z
+export const group = z
   .object({
     id: id(GROUP_PREFIX),
     object: z.literal('job_group'),

@@ -4,7 +4,7 @@ import type { ProviderKeyView } from '../../operator/provider-keys.ts';
 import { OWNER, route } from '../route.ts';
 import { EXAMPLE_TIME, exampleList, listOf, seconds } from '../schema-fields.ts';
 
-const providerKey = z
+export const providerKey = z
   .object({
     object: z.literal('provider_key'),
     provider: z.string(),

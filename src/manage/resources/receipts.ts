@@ -16,7 +16,7 @@ const usage = z.object({
 
 const components = z.object({ fresh: nanousd, cache_write: nanousd, cache_read: nanousd, output: nanousd });
 
-const receipt = z
+export const receipt = z
   .object({
     object: z.literal('receipt'),
     id: id(REQUEST_PREFIX).describe('The request id, which is in the header x-gateway-request-id.'),

@@ -23,7 +23,7 @@ const proof = z.object({
   root: z.object(jws),
 });
 
-const signedReceipt = z
+export const signedReceipt = z
   .object({ ...jws, proof: proof.exactOptional().describe('Only if `proof` was asked for.') })
   .meta({ id: 'SignedReceipt' });
 

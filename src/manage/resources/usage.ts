@@ -26,7 +26,7 @@ const figures = {
   duration_p95_ms: milliseconds,
 };
 
-const row = z
+export const row = z
   .object({
     start: seconds.nullable().describe('When the bucket begins.'),
     account: id(ACCOUNT_PREFIX).nullable(),
@@ -44,7 +44,7 @@ const row = z
   })
   .meta({ id: 'UsageRow' });
 
-const usage = z
+export const usage = z
   .object({
     object: z.literal('usage'),
     since: seconds,

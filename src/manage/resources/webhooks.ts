@@ -21,12 +21,12 @@ const fields = {
   old_secret_expires_at: seconds.nullable().describe('Until when the previous secret also signs.'),
 };
 
-const webhook = z.object(fields).meta({ id: 'Webhook' });
-const newWebhook = z
+export const webhook = z.object(fields).meta({ id: 'Webhook' });
+export const newWebhook = z
   .object({ ...fields, secret: z.string().nullable().describe('Shown only when it is new; otherwise null.') })
   .meta({ id: 'NewWebhook' });
 
-const delivery = z
+export const delivery = z
   .object({
     object: z.literal('webhook_delivery'),
     id: id(EVENT_PREFIX).describe('The id of the event, which is the header `webhook-id`.'),
