@@ -73,6 +73,17 @@ test('adds a webhook, prints its secret once, and shows, rotates and removes it'
   expect(gone.err).toContain('Try: tollgate webhooks list --account ada');
 });
 
+test('says whose webhooks there are none of, and how to see those of an account', async () => {
+  await run('webhooks', 'add', 'billing', URL, '--account', 'ada');
+  const operators = await run('webhooks', 'list');
+  expect(operators.out).toBe('');
+  expect(operators.err).toMatch(/^The operator has no webhooks yet\. Add one: tollgate webhooks add NAME URL/);
+  expect(operators.err).toContain('tollgate webhooks list --account ACCOUNT');
+  await run('webhooks', 'remove', 'billing', '--account', 'ada');
+  const { err } = await run('webhooks', 'list', '--account', 'ada');
+  expect(err).toMatch(/^The account has no webhooks yet\. Add one: tollgate webhooks add NAME URL --account ada/);
+});
+
 test('stores a test event for the next server, says that it was not tried yet, and exits with 1', async () => {
   await run('webhooks', 'add', 'pager', URL);
   const tested = await run('webhooks', 'test', 'pager');

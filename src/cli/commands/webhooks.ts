@@ -38,6 +38,14 @@ function ownerFlag({ account }: Options): string {
   return typeof account === 'string' ? ` --account ${shellWord(account)}` : '';
 }
 
+/** Whoever added a webhook to an account, and does not find it here, must not think that it was lost. */
+function adviceWithout(options: Options): string {
+  const owner = ownerFlag(options);
+  const add = `Add one: tollgate webhooks add NAME URL${owner}`;
+  if (owner !== '') return `The account has no webhooks yet. ${add}`;
+  return `The operator has no webhooks yet. ${add}\nThose of an account: tollgate webhooks list --account ACCOUNT`;
+}
+
 const listCommand: CommandSpec = {
   name: 'list',
   summary: 'list webhooks',
@@ -46,8 +54,7 @@ const listCommand: CommandSpec = {
   async run(session, _args, options) {
     const answer = await session.ask('webhooks.list', { account: accountOf(options) });
     session.show(answer, ({ data }) => (data.length === 0 ? '' : formatTable(COLUMNS, data)));
-    if (answer.result.data.length === 0)
-      session.advise(`There are no webhooks yet. Add one: tollgate webhooks add NAME URL${ownerFlag(options)}`);
+    if (answer.result.data.length === 0) session.advise(adviceWithout(options));
     return EXIT.ok;
   },
 };
