@@ -26,8 +26,15 @@ const shared = {
 } as const;
 
 // Packages are tested from their sources, so that nothing needs to be built first.
-const sourceOf = (name: string): string => join(import.meta.dirname, 'packages', name, 'src', 'index.ts');
-const resolve = { alias: { '@tollgate/client': sourceOf('client'), '@tollgate/ai-sdk': sourceOf('ai-sdk') } };
+const sourceOf = (name: string, file = 'index.ts'): string => join(import.meta.dirname, 'packages', name, 'src', file);
+// The longer name comes first, because the shorter one is its beginning.
+const resolve = {
+  alias: {
+    '@tollgate/client/verify': sourceOf('client', 'verify.ts'),
+    '@tollgate/client': sourceOf('client'),
+    '@tollgate/ai-sdk': sourceOf('ai-sdk'),
+  },
+};
 
 export default defineConfig({
   test: {

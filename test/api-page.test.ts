@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ERROR_TABLE, type ErrorName, GatewayError } from '../src/canonical/errors.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
+import { shapeOf } from './shape-of.ts';
 
 /** Checks docs/api.md against the program: sends its examples and compares its table. */
 
@@ -28,13 +29,6 @@ function readSections(): Section[] {
 function blockOf(text: string, name: string): unknown {
   const json = new RegExp(`^\`\`\`json ${name}$([\\s\\S]*?)^\`\`\`$`, 'm').exec(text)?.[1];
   return json === undefined ? null : JSON.parse(json);
-}
-
-/** Names and kinds of values, whatever the values are. */
-function shapeOf(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(shapeOf);
-  if (typeof value !== 'object' || value === null) return value === null ? 'null' : typeof value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shapeOf(member)]));
 }
 
 let harness: Harness;
