@@ -73,9 +73,9 @@ export const MOVING_MUTANTS: readonly Mutant[] = [
   mutant('closed books that are open again', TARGET, 'closed_up_to: state.closedUpTo', 'closed_up_to: 0n', COPIED),
   mutant(
     'a lock that is not asked for',
-    'src/main/copy-store.ts',
-    "if ('heldBy' in lock) return",
-    "if ('heldBy' in lock && lock.heldBy === null) return",
+    'src/main/closed-folder.ts',
+    "'heldBy' in lock ?",
+    "'heldBy' in lock && lock.heldBy === null ?",
     COPIED,
   ),
   mutant('a damaged backup, restored', PROOF, 'damage = whyDamaged(database);', 'damage = null;', KEPT),

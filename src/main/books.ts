@@ -51,8 +51,8 @@ export interface WriterTicket {
 }
 
 /** Another process has this folder open. */
-export class FolderHeld extends Error {
-  override readonly name = 'FolderHeld';
+export class FolderInUse extends Error {
+  override readonly name = 'FolderInUse';
   readonly holder: Holder | null;
 
   constructor(folder: string, holder: Holder | null) {
@@ -98,7 +98,7 @@ function openFolder(terms: BooksTerms): Promise<Books> {
   const holder = { pid: process.pid, url: null, socketPath, startedMs: clock.nowMs() };
   return openAll(async (cleanup) => {
     const lock = lockFolder(folder, holder);
-    if ('heldBy' in lock) throw new FolderHeld(folder, lock.heldBy);
+    if ('heldBy' in lock) throw new FolderInUse(folder, lock.heldBy);
     cleanup.add(() => lock.release());
     const moved = whyMoved(folder);
     if (moved !== null && mayHaveMoved !== true) throw new FolderMoved(moved);

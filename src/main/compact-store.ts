@@ -2,7 +2,7 @@ import type { CompactTerms, Refused } from '../cli/composition.ts';
 import type { Clock } from '../kit/clock.ts';
 import { type CompactView, compactView } from '../operator/store.ts';
 import { compactLedger } from '../store/sqlite/compact.ts';
-import { hasLedger } from '../store/sqlite/copy-source.ts';
+import { hasDatabase } from '../store/sqlite/copy-source.ts';
 import { StoreRefused } from '../store/store.ts';
 import { onClosedFolder } from './closed-folder.ts';
 
@@ -18,6 +18,6 @@ export async function compactStore(terms: CompactTerms, clock: Clock): Promise<C
       throw error;
     }
   }
-  if (!hasLedger(folder)) return { refused: `There is no ledger in ${folder}.`, unreachable: true };
+  if (!hasDatabase(folder)) return { refused: `There is no ledger in ${folder}.`, unreachable: true };
   return onClosedFolder(folder, clock, () => compactView('sqlite', compactLedger({ folder, clock, progress })));
 }

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import type { Catalog } from '../catalog/catalog.ts';
-import type { Composition, FolderHeld as Held, OpenServices, Terminal } from '../cli/composition.ts';
+import type { Composition, FolderHeld, OpenServices, Terminal } from '../cli/composition.ts';
 import type { Config } from '../config/config.ts';
 import { hangupFacts } from '../gateway/hangup-facts.ts';
 import { openAll } from '../kit/cleanup.ts';
@@ -8,7 +8,7 @@ import type { Clock } from '../kit/clock.ts';
 import type { Account } from '../ledger/ledger.ts';
 import { commandLine } from '../operator/actor.ts';
 import { refusingFaults } from '../store/sqlite/faults.ts';
-import { FolderHeld, openBooks } from './books.ts';
+import { FolderInUse, openBooks } from './books.ts';
 import { callLimits } from './call-limits.ts';
 import { withLocalHosts } from './local-hosts.ts';
 import { catalogFor } from './prices.ts';
@@ -85,7 +85,7 @@ async function startingSimulator({ hosts }: Config): Promise<ServeTerms['simulat
 }
 
 /** For a command without a running server: locks the data folder itself while it works. */
-async function openServices(config: Config, ownClock: Clock, terminal: Terminal): Promise<OpenServices | Held> {
+async function openServices(config: Config, ownClock: Clock, terminal: Terminal): Promise<OpenServices | FolderHeld> {
   try {
     return await openAll(async (cleanup) => {
       const books = await openBooks({
@@ -122,7 +122,7 @@ async function openServices(config: Config, ownClock: Clock, terminal: Terminal)
       return { services, close: () => cleanup.run() };
     });
   } catch (error) {
-    if (error instanceof FolderHeld) return { heldBy: error.holder };
+    if (error instanceof FolderInUse) return { heldBy: error.holder };
     throw error;
   }
 }

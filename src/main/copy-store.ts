@@ -4,20 +4,18 @@ import type { Clock } from '../kit/clock.ts';
 import { type CopiedView, type CopyView, copyView } from '../operator/store.ts';
 import { CopyRefused, copyLedger } from '../store/copy.ts';
 import { openPostgresTarget } from '../store/postgres/copy-target.ts';
-import { hasLedger, openSqliteSource } from '../store/sqlite/copy-source.ts';
-import { lockFolder } from '../store/sqlite/lock.ts';
+import { hasDatabase, openSqliteSource } from '../store/sqlite/copy-source.ts';
 import { markMoved, whyMoved } from '../store/sqlite/moved-ledger.ts';
-import { FolderHeld } from './books.ts';
+import { lockClosedFolder } from './closed-folder.ts';
 
 /** Copies the ledger of a locked folder into an empty database, and marks the folder as moved. */
 export async function copyStore(
   { from, to, progress }: CopyTerms,
   clock: Clock,
 ): Promise<CopyView | CopiedView | Refused> {
-  if (!hasLedger(from)) return { refused: `There is no ledger in ${from}.`, unreachable: true };
-  const holder = { pid: process.pid, url: null, socketPath: null, startedMs: clock.nowMs() };
-  const lock = lockFolder(from, holder);
-  if ('heldBy' in lock) return { refused: new FolderHeld(from, lock.heldBy).message, unreachable: true };
+  if (!hasDatabase(from)) return { refused: `There is no ledger in ${from}.`, unreachable: true };
+  const lock = lockClosedFolder(from, clock);
+  if ('refused' in lock) return lock;
   const opened: { close(): Promise<void> }[] = [];
   try {
     const target = await openPostgresTarget({ url: to, clock });

@@ -10,7 +10,7 @@ export interface StartFailure {
 
 /** Errors that explain themselves, by name, because those of another worker arrive without their class. */
 const EXPLAINED: Readonly<Record<string, number>> = {
-  FolderHeld: EXIT.unreachable,
+  FolderInUse: EXIT.unreachable,
   StoreRefused: EXIT.unreachable,
   StoreUnavailable: EXIT.unreachable,
   FolderMoved: EXIT.moved,

@@ -13,8 +13,8 @@ import { openSqliteStore } from './sqlite-store.ts';
 
 export type SqliteSource = CopySource & { close(): Promise<void> };
 
-/** Whether the folder contains a ledger; opening a missing one would create it. */
-export function hasLedger(folder: string): boolean {
+/** Whether the folder has the database of a ledger; opening a missing one would create it. */
+export function hasDatabase(folder: string): boolean {
   return statSync(databaseFile(folder), { throwIfNoEntry: false }) !== undefined;
 }
 
