@@ -1,4 +1,5 @@
 import { formatId } from '../kit/ids.ts';
+import { secondsOrNull, toSeconds } from '../kit/unix-seconds.ts';
 import { KEY_PREFIX, PERSON_PREFIX } from './id-prefixes.ts';
 
 /** The account's money and the key's spending window, as the ledger has them. */
@@ -111,7 +112,7 @@ function hangupsView({ allowanceNanousd, lostNanousd, resetsMs }: HangupFacts): 
   return {
     allowance_nanousd: allowanceNanousd,
     remaining_nanousd: left > 0n ? left : 0n,
-    resets_at: Math.floor(resetsMs / 1000),
+    resets_at: toSeconds(resetsMs),
   };
 }
 
@@ -128,7 +129,7 @@ function spendingView(id: string, capNanousd: bigint | null, window: KeyWindowFa
     reserved_nanousd: window.reservedNanousd,
     remaining_nanousd: capNanousd === null ? null : remaining(capNanousd, window),
     window: window.window,
-    resets_at: window.resetsMs === null ? null : Math.floor(window.resetsMs / 1000),
+    resets_at: secondsOrNull(window.resetsMs),
   };
 }
 

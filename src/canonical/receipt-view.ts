@@ -1,4 +1,5 @@
 import { formatId } from '../kit/ids.ts';
+import { toSeconds } from '../kit/unix-seconds.ts';
 import { ACCOUNT_PREFIX, KEY_PREFIX, REQUEST_PREFIX } from './id-prefixes.ts';
 import type { CostComponents, Ended, HostTry, Receipt, ReceiptState, UsageSource } from './receipt.ts';
 import type { Usage } from './usage.ts';
@@ -66,7 +67,7 @@ export function receiptView(receipt: Receipt, refundedNanousd = 0n): ReceiptView
   return {
     object: 'receipt',
     id: formatId(REQUEST_PREFIX, receipt.id),
-    created: Math.floor(receipt.createdMs / 1000),
+    created: toSeconds(receipt.createdMs),
     route: receipt.route,
     requested_model: receipt.requestedModel,
     effective_model: receipt.effectiveModel,

@@ -3,6 +3,7 @@ import { Alerts } from '../alerts/alerts.ts';
 import { ACCOUNT_PREFIX, ALERT_PREFIX } from '../canonical/id-prefixes.ts';
 import { parseJson } from '../json/json.ts';
 import { formatId, parseId } from '../kit/ids.ts';
+import { secondsOrNull, toSeconds } from '../kit/unix-seconds.ts';
 import { ALERT_KINDS, type Alert, type AlertKind, type AlertSettings } from '../store/alerts.ts';
 import { auditRow, differences } from './actor.ts';
 import { actsAsOperator } from './acts-as-operator.ts';
@@ -172,8 +173,8 @@ function alertView(alert: Alert): AlertView {
     message: alert.message,
     data: parseJson(alert.dataJson) as Record<string, unknown>,
     created: toSeconds(alert.createdMs),
-    resolved_at: secondsOr(alert.resolvedMs),
-    acknowledged_at: secondsOr(alert.acknowledgedMs),
+    resolved_at: secondsOrNull(alert.resolvedMs),
+    acknowledged_at: secondsOrNull(alert.acknowledgedMs),
     acknowledged_by: alert.acknowledgedBy,
   };
 }
@@ -185,12 +186,4 @@ function settingsView(accountId: bigint, { balanceBelowNanousd, capPercent }: Al
     balance_below_nanousd: balanceBelowNanousd,
     cap_percent: capPercent,
   };
-}
-
-function toSeconds(ms: number): number {
-  return Math.floor(ms / 1000);
-}
-
-function secondsOr(ms: number | null): number | null {
-  return ms === null ? null : toSeconds(ms);
 }

@@ -8,6 +8,7 @@ import {
   REQUEST_PREFIX,
 } from '../canonical/id-prefixes.ts';
 import { formatId, idFloorAt, parseId } from '../kit/ids.ts';
+import { toSeconds } from '../kit/unix-seconds.ts';
 import type { Entry, ReservationEntry } from '../store/entries.ts';
 import { monthName } from '../store/month-tree.ts';
 import { invalidMember } from './error.ts';
@@ -80,7 +81,7 @@ function entryView(entry: Entry, accountId: bigint): EntryView {
     ...view,
     id: receipt,
     type: 'hold',
-    created: Math.floor(createdMs / 1000),
+    created: toSeconds(createdMs),
     amount_nanousd: 0n,
     held_nanousd: heldNanousd,
     receipt,
@@ -92,7 +93,7 @@ function reservationMembers({ jobId, keyId, reservedNanousd, createdMs }: Reserv
   return {
     id: formatId(JOB_PREFIX, jobId),
     type: 'reservation',
-    created: Math.floor(createdMs / 1000),
+    created: toSeconds(createdMs),
     amount_nanousd: 0n,
     reserved_nanousd: reservedNanousd,
     key: keyId === null ? null : formatId(KEY_PREFIX, keyId),
@@ -104,7 +105,7 @@ function creditMembers(credit: Extract<Entry, { kind: 'credit' }>['credit']) {
   return {
     id: formatId(callId === null ? CREDIT_PREFIX : REFUND_PREFIX, id),
     type: callId === null ? 'credit' : 'refund',
-    created: Math.floor(createdMs / 1000),
+    created: toSeconds(createdMs),
     amount_nanousd: amountNanousd,
     reference,
     note,

@@ -1,4 +1,5 @@
 import type { HostReport } from '../hosts/hosts-health.ts';
+import { toSeconds } from '../kit/unix-seconds.ts';
 import { liveServices } from './live.ts';
 import type { OperatorServices } from './services.ts';
 import type { ListView } from './view.ts';
@@ -39,7 +40,7 @@ export async function listHosts(services: OperatorServices): Promise<ListView<Ho
         first_byte_ms: firstByteMs === null ? null : Math.round(firstByteMs),
         models: models.get(host) ?? [],
         events: events.map(({ atMs, event }) => ({
-          at: Math.floor(atMs / 1000),
+          at: toSeconds(atMs),
           kind: event.kind,
           status: 'status' in event ? event.status : null,
         })),

@@ -1,3 +1,4 @@
+import { toSeconds } from '../kit/unix-seconds.ts';
 import type { KeyChange, KeyRow, OwnerTerms } from '../store/store.ts';
 import { OperatorError } from './error.ts';
 import type { OperatorServices } from './services.ts';
@@ -50,7 +51,7 @@ export function refuseBeyond({ ownerTerms: fixed, ...key }: KeyRow, change: KeyC
   if (fixed.maxCostNanousd !== undefined && isAbove(wanted.maxCostNanousd, fixed.maxCostNanousd))
     throw beyond('max_cost_nanousd', String(fixed.maxCostNanousd));
   if (fixed.expiresMs !== undefined && isAbove(wanted.expiresMs, fixed.expiresMs))
-    throw beyond('expires_at', String(Math.floor(fixed.expiresMs / 1000)));
+    throw beyond('expires_at', String(toSeconds(fixed.expiresMs)));
   if (models !== undefined && !(wanted.models?.every((model) => models.includes(model)) ?? false))
     throw beyond('models', models.join(', '));
 }

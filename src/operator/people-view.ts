@@ -10,6 +10,7 @@ import {
 } from '../canonical/id-prefixes.ts';
 import { parseJson } from '../json/json.ts';
 import { formatId } from '../kit/ids.ts';
+import { secondsOrNull, toSeconds } from '../kit/unix-seconds.ts';
 import type {
   AccountRole,
   ActorKind,
@@ -103,7 +104,7 @@ export function memberSpendingView({ person, membership, window }: Member): Memb
     held_nanousd: window.heldNanousd,
     reserved_nanousd: window.reservedNanousd,
     remaining_nanousd: left !== null && left < 0n ? 0n : left,
-    resets_at: window.resetsMs === null ? null : toSeconds(window.resetsMs),
+    resets_at: secondsOrNull(window.resetsMs),
   };
 }
 
@@ -202,8 +203,8 @@ export function managementKeyView(key: ManagementKey, mintedByName: string | nul
     minted_by: key.mintedBy === null ? null : formatId(PERSON_PREFIX, key.mintedBy),
     minted_by_name: mintedByName,
     created: toSeconds(key.createdMs),
-    expires_at: key.expiresMs === null ? null : toSeconds(key.expiresMs),
-    last_used: key.usedMs === null ? null : toSeconds(key.usedMs),
+    expires_at: secondsOrNull(key.expiresMs),
+    last_used: secondsOrNull(key.usedMs),
   };
 }
 
@@ -248,8 +249,4 @@ export function auditView(row: AuditRow): AuditView {
     after: row.after === null ? null : parseJson(row.after),
     address: row.address,
   };
-}
-
-function toSeconds(ms: number): number {
-  return Math.floor(ms / 1000);
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Custody, KeyAudit, StoredKey } from '../custody/custody.ts';
 import { Secret } from '../kit/secret.ts';
+import { secondsOrNull, toSeconds } from '../kit/unix-seconds.ts';
 import { LIMITS } from '../limits.ts';
 import { auditRow } from './actor.ts';
 import { OperatorError, type OperatorErrorCode } from './error.ts';
@@ -46,8 +47,8 @@ export function providerKeyView({ provider, lastFour, baseUrl, status, ...times 
     status,
     verified_at: toSeconds(times.verifiedMs),
     created_at: toSeconds(times.createdMs),
-    rejected_at: times.rejectedMs === null ? null : toSeconds(times.rejectedMs),
-    last_used_at: times.usedMs === null ? null : toSeconds(times.usedMs),
+    rejected_at: secondsOrNull(times.rejectedMs),
+    last_used_at: secondsOrNull(times.usedMs),
   };
 }
 
@@ -117,8 +118,4 @@ function codeOf({ status }: GatewayError): OperatorErrorCode {
   if (status === 404) return 'not_found';
   if (status === 429) return 'rate_limit_exceeded';
   return status === 400 ? 'invalid_input' : 'refused';
-}
-
-function toSeconds(ms: number): number {
-  return Math.floor(ms / 1000);
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ACCOUNT_PREFIX, KEY_PREFIX, REQUEST_PREFIX } from '../canonical/id-prefixes.ts';
 import { formatId } from '../kit/ids.ts';
+import { toSeconds } from '../kit/unix-seconds.ts';
 import { LIMITS } from '../limits.ts';
 import type { Refusal } from '../store/refusals.ts';
 import { idOrName, modelFilter, page, seconds, toMs } from './input.ts';
@@ -74,7 +75,7 @@ function refusalView(refusal: Refusal): RefusalView {
     id: formatId(REQUEST_PREFIX, refusal.id),
     account: formatId(ACCOUNT_PREFIX, refusal.accountId),
     key: refusal.keyId === null ? null : formatId(KEY_PREFIX, refusal.keyId),
-    created: Math.floor(refusal.atMs / 1000),
+    created: toSeconds(refusal.atMs),
     route: refusal.route,
     model: refusal.model,
     http_status: refusal.status,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { GatewayError } from '../canonical/errors.ts';
 import { MasterKeyError } from '../custody/master-keys.ts';
+import { toSeconds } from '../kit/unix-seconds.ts';
 import { LIMITS } from '../limits.ts';
 import type { Jws, PublicJwk } from '../signing/jws.ts';
 import { jwkSet } from '../signing/receipt-keys.ts';
@@ -51,7 +52,7 @@ export async function rotateReceiptKey(
   const fromMs = services.clock.nowMs() + (now ? 0 : LIMITS.receiptKeyOverlapMs);
   const rotation = await refusing(async () =>
     (await signerOf(services)).keys.rotate(fromMs, now, (kid) =>
-      auditRow(services, { action: 'receipt_key.rotate', subject: kid, after: { from: Math.floor(fromMs / 1000) } }),
+      auditRow(services, { action: 'receipt_key.rotate', subject: kid, after: { from: toSeconds(fromMs) } }),
     ),
   );
   if (rotation.kind === 'rotated') return { object: 'receipt_keys', ...rotation.keys };

@@ -4,6 +4,7 @@ import type { Catalog } from '../catalog/catalog.ts';
 import { type ModelEntry, modelEntry } from '../catalog/entry.ts';
 import type { CatalogModel } from '../catalog/model.ts';
 import { formatId } from '../kit/ids.ts';
+import { secondsOrNull, toSeconds } from '../kit/unix-seconds.ts';
 import type { VerifyReport } from '../ledger/ledger.ts';
 import type { KeySpending } from '../store/key-uses.ts';
 import { monthName } from '../store/month-tree.ts';
@@ -119,7 +120,7 @@ export function keySpendingView({ capNanousd }: KeyRow, spending: KeySpending | 
     held_nanousd: heldNanousd,
     reserved_nanousd: reservedNanousd,
     remaining_nanousd: left !== null && left < 0n ? 0n : left,
-    resets_at: secondsOr(resetsMs),
+    resets_at: secondsOrNull(resetsMs),
   };
 }
 
@@ -134,17 +135,17 @@ export function keyView(key: KeyRow, nowMs: number): KeyView {
     status: keyStatus(key, nowMs),
     spend_cap_nanousd: key.capNanousd,
     window: key.capWindow,
-    expires_at: secondsOr(key.expiresMs),
+    expires_at: secondsOrNull(key.expiresMs),
     models: key.models,
     permissions: ['calls', ...key.permissions],
     on_unsupported: key.onUnsupported,
     note: key.note,
     max_cost_nanousd: key.maxCostNanousd,
-    last_used_at: secondsOr(key.usedMs),
+    last_used_at: secondsOrNull(key.usedMs),
     created: toSeconds(key.createdMs),
-    revoked_at: secondsOr(key.revokedMs),
-    disabled_at: secondsOr(key.disabledMs),
-    person_disabled_at: secondsOr(key.personDisabledMs),
+    revoked_at: secondsOrNull(key.revokedMs),
+    disabled_at: secondsOrNull(key.disabledMs),
+    person_disabled_at: secondsOrNull(key.personDisabledMs),
     old_secret_expires_at: oldSecretExpiry(key, nowMs),
     version: Number(key.version),
   };
@@ -159,10 +160,6 @@ function keyStatus(key: KeyRow, nowMs: number): KeyView['status'] {
   if (key.revokedMs !== null) return 'revoked';
   if (key.expiresMs !== null && key.expiresMs <= nowMs) return 'expired';
   return key.disabledMs === null && key.personDisabledMs === null ? 'active' : 'disabled';
-}
-
-function secondsOr(ms: number | null): number | null {
-  return ms === null ? null : toSeconds(ms);
 }
 
 /** A model as the operator sees it, with the hosts that serve it. */
@@ -282,8 +279,4 @@ export interface ListView<Row> {
 export function listView<Row extends { readonly id?: unknown }>(data: readonly Row[], limit: number): ListView<Row> {
   const last = data.length === limit ? data.at(-1)?.id : undefined;
   return { object: 'list', data, next: typeof last === 'string' ? last : null };
-}
-
-function toSeconds(ms: number): number {
-  return Math.floor(ms / 1000);
 }

@@ -4,6 +4,7 @@ import { ACCOUNT_PREFIX, EVENT_PREFIX } from '../canonical/id-prefixes.ts';
 import { MasterKeyError } from '../custody/master-keys.ts';
 import { formatId } from '../kit/ids.ts';
 import { shellWord } from '../kit/shell-words.ts';
+import { secondsOrNull, toSeconds } from '../kit/unix-seconds.ts';
 import { LIMITS } from '../limits.ts';
 import type { Delivery, DeliveryState } from '../store/webhooks.ts';
 import type { ShownWebhook, WebhookAudit, WebhookOwner, WebhookTargets } from '../webhooks/targets.ts';
@@ -97,11 +98,11 @@ export function webhookView({ webhook, pending, oldSecretExpiresMs }: ShownWebho
     events: webhook.events,
     status: failingMs !== null ? 'failing' : failures > 0 ? 'retrying' : 'active',
     created: toSeconds(webhook.createdMs),
-    last_delivered_at: secondsOr(webhook.deliveredMs),
-    failing_since: secondsOr(failingMs),
+    last_delivered_at: secondsOrNull(webhook.deliveredMs),
+    failing_since: secondsOrNull(failingMs),
     pending,
     dropped: webhook.dropped,
-    old_secret_expires_at: secondsOr(oldSecretExpiresMs),
+    old_secret_expires_at: secondsOrNull(oldSecretExpiresMs),
   };
 }
 
@@ -113,7 +114,7 @@ export function deliveryView(delivery: Delivery): DeliveryView {
     status: delivery.state,
     attempts: delivery.attempts,
     created: toSeconds(delivery.createdMs),
-    last_attempt_at: secondsOr(delivery.triedMs),
+    last_attempt_at: secondsOrNull(delivery.triedMs),
     next_attempt_at: delivery.state === 'pending' ? toSeconds(delivery.dueMs) : null,
     http_status: delivery.httpStatus,
     error: delivery.error,
@@ -204,12 +205,4 @@ async function withTargets<Result>(
     const hint = isUnknown ? `tollgate webhooks list${ofAccount}` : null;
     throw new OperatorError(isUnknown ? 'not_found' : 'invalid_input', error.message, hint);
   }
-}
-
-function toSeconds(ms: number): number {
-  return Math.floor(ms / 1000);
-}
-
-function secondsOr(ms: number | null): number | null {
-  return ms === null ? null : toSeconds(ms);
 }

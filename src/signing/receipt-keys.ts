@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { GatewayError } from '../canonical/errors.ts';
 import { fromBase64url, toBase64url } from '../kit/base64url.ts';
 import type { Clock } from '../kit/clock.ts';
+import { toSeconds } from '../kit/unix-seconds.ts';
 import { LIMITS } from '../limits.ts';
 import type { Directory } from '../store/directory.ts';
 import type { AuditRow } from '../store/people.ts';
@@ -99,14 +100,10 @@ export function jwkSet(keys: readonly ReceiptKey[]): JwkSet {
     keys: keys.map(({ publicKey, fromMs }, at) => {
       const x = toBase64url(publicKey);
       const ends = keys.slice(at + 1).map((later) => later.fromMs);
-      const range = { nbf: seconds(fromMs), ...(ends.length > 0 && { exp: seconds(Math.min(...ends)) }) };
+      const range = { nbf: toSeconds(fromMs), ...(ends.length > 0 && { exp: toSeconds(Math.min(...ends)) }) };
       return { kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid: thumbprint(x), x, ...range };
     }),
   };
-}
-
-export function seconds(ms: number): number {
-  return Math.floor(ms / 1000);
 }
 
 function beforeItsTime(): GatewayError {

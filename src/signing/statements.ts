@@ -4,9 +4,9 @@ import type { Receipt } from '../canonical/receipt.ts';
 import { receiptView } from '../canonical/receipt-view.ts';
 import { tryParseJson } from '../json/json.ts';
 import { formatId } from '../kit/ids.ts';
+import { toSeconds } from '../kit/unix-seconds.ts';
 import type { Credit } from '../store/entries.ts';
 import type { BooksMark } from '../store/signing.ts';
-import { seconds } from './receipt-keys.ts';
 import type { RootContent } from './verify-proof.ts';
 
 /** What every signed document says about where and when it was signed. */
@@ -50,7 +50,7 @@ export function refundStatement(origin: Origin, refund: Credit): string {
       receipt: formatId(REQUEST_PREFIX, refund.callId!),
       amount_nanousd: refund.amountNanousd,
       reference: refund.reference,
-      created: seconds(refund.createdMs),
+      created: toSeconds(refund.createdMs),
     },
   });
 }
@@ -61,7 +61,7 @@ export function rootStatement(origin: Origin, content: RootContent): string {
 }
 
 export function originOf({ booksId, generation, nowMs }: Origin) {
-  return { books: formatId(BOOKS_PREFIX, booksId), generation, signed_at: seconds(nowMs) };
+  return { books: formatId(BOOKS_PREFIX, booksId), generation, signed_at: toSeconds(nowMs) };
 }
 
 /** JSON in which every number is a string, so that no reader rounds it. */

@@ -2,6 +2,7 @@ import type { GuardedEgress } from '../egress/guarded-egress.ts';
 import { stringifyJson } from '../json/stringify.ts';
 import type { CacheSize } from '../kit/caches.ts';
 import type { Clock } from '../kit/clock.ts';
+import { toSeconds } from '../kit/unix-seconds.ts';
 import { Waker } from '../kit/waker.ts';
 import { LIMITS } from '../limits.ts';
 import type { ClaimedDelivery, Delivery, DeliveryOutcome, DueWebhook, Webhook } from '../store/webhooks.ts';
@@ -145,7 +146,7 @@ export class WebhookDeliverer {
     const secrets = rows.map((row) => openSecret(sealer, row)).filter((secret) => secret !== null);
     if (secrets.length === 0) return { httpStatus: null, error: UNREADABLE };
     const body = bodyOf(delivery);
-    const headers = signedHeaders(eventName(delivery.eventId), Math.floor(clock.nowMs() / 1000), body, secrets);
+    const headers = signedHeaders(eventName(delivery.eventId), toSeconds(clock.nowMs()), body, secrets);
     return post({ ...this.#terms, stopping: this.#stopping.signal }, webhook.url, headers, body);
   }
 

@@ -6,6 +6,7 @@ import { stringifyJson } from '../json/stringify.ts';
 import type { Clock } from '../kit/clock.ts';
 import { formatId } from '../kit/ids.ts';
 import type { Secret } from '../kit/secret.ts';
+import { toSeconds } from '../kit/unix-seconds.ts';
 import { LIMITS } from '../limits.ts';
 import type { Directory } from '../store/directory.ts';
 import type { AuditRow } from '../store/people.ts';
@@ -100,7 +101,7 @@ export class WebhookTargets {
     const id = ids.next();
     const sealed = sealSecret(sealer, secret, { id, webhookId: webhook.id, accountId: owner });
     const oldExpiresMs = clock.nowMs() + graceMs;
-    const change = audit('webhook.rotate', name, { old_secret_expires_at: Math.floor(oldExpiresMs / 1000) });
+    const change = audit('webhook.rotate', name, { old_secret_expires_at: toSeconds(oldExpiresMs) });
     if (!(await store.rotateWebhookSecret(webhook.id, { id, sealed }, oldExpiresMs, change))) throw notFound(name);
     return { ...(await this.#shown(webhook)), secret };
   }
