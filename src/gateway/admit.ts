@@ -58,7 +58,7 @@ export function admit(
   refuseFarOver(model, peek, counter);
   if (model.tokenizer === null) return byBytes;
   return countWithinWindow(model, peek, counter).then((prompt) =>
-    prompt === null ? byBytes : withCount(byBytes, peek, prompt),
+    prompt === null ? byBytes : admissionByCount(byBytes, peek, prompt),
   );
 }
 
@@ -70,18 +70,19 @@ export async function admitByCount(
 ): Promise<Admission | null> {
   if (admission.counted !== null) return null;
   const prompt = await counter.count(admission.model);
-  return prompt === null ? null : withCount(admission, peek, prompt);
+  return prompt === null ? null : admissionByCount(admission, peek, prompt);
 }
 
-function withCount(byBytes: Admission, peek: Peek, prompt: CountedPrompt): Admission {
+function admissionByCount(byBytes: Admission, peek: Peek, prompt: CountedPrompt): Admission {
   return boundsFor(byBytes, peek, { prompt, byBytes });
 }
 
-type Chosen = Pick<Admission, 'model' | 'outputLimit' | 'clamped' | 'reasoningEffort'>;
+/** An admission whose bounds are still to be computed. */
+type Unbounded = Pick<Admission, 'model' | 'outputLimit' | 'clamped' | 'reasoningEffort'>;
 
 /** The most this call can use, and so the most it can cost. */
 function boundsFor(
-  { model, outputLimit, clamped, reasoningEffort }: Chosen,
+  { model, outputLimit, clamped, reasoningEffort }: Unbounded,
   peek: Peek,
   counted: CountedAdmission | null = null,
 ): Admission {

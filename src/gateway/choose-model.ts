@@ -3,26 +3,31 @@ import type { CatalogModel } from '../catalog/model.ts';
 import type { Peek } from '../wires/peek.ts';
 import { type Admission, admit } from './admit.ts';
 import type { PromptCounter } from './counting/counted-prompt.ts';
+import type { HostCall } from './host-call.ts';
 import type { Resolution } from './resolve.ts';
 
-/** Finds the calls to an admitted model's hosts; throws if no host can carry the request, without fields that may be dropped. */
-export type FindWays<Ways> = (admission: Admission, mayAdjust: boolean) => Ways;
+/** Prepares the calls to an admitted model's hosts; throws if no host can carry the request, without fields that may be dropped. */
+type PrepareCalls = (admission: Admission, mayAdjust: boolean) => HostCall[];
 
-export interface Chosen<Ways> {
+/** An admitted model, and the calls to its hosts in the order to try them. */
+export interface ChosenModel {
   readonly admission: Admission;
-  readonly ways: Ways;
+  readonly hostCalls: readonly HostCall[];
 }
 
 /** Admits the named model, or the one that the gateway chooses. A named model is usually admitted synchronously. */
-export function admitResolved<Ways>(
+export function admitResolved(
   resolution: Exclude<Resolution, { kind: 'unknown' }>,
   peek: Peek,
   counter: PromptCounter,
-  findWays: FindWays<Ways>,
-  mayAdjust = false,
-): Chosen<Ways> | Promise<Chosen<Ways>> {
-  if (resolution.kind === 'choice') return chooseModel(resolution.among, peek, counter, findWays, mayAdjust);
-  const choose = (admission: Admission): Chosen<Ways> => ({ admission, ways: findWays(admission, mayAdjust) });
+  prepareCalls: PrepareCalls,
+  mayAdjust: boolean,
+): ChosenModel | Promise<ChosenModel> {
+  if (resolution.kind === 'choice') return chooseModel(resolution.among, peek, counter, prepareCalls, mayAdjust);
+  const choose = (admission: Admission): ChosenModel => ({
+    admission,
+    hostCalls: prepareCalls(admission, mayAdjust),
+  });
   const admission = admit(resolution.model, peek, counter, mayAdjust);
   return admission instanceof Promise ? admission.then(choose) : choose(admission);
 }
@@ -32,21 +37,21 @@ export function admitResolved<Ways>(
  * context window. If any model fits the cost ceiling, this one does. Ties are broken by id. A request is adjusted only if
  * no model can serve it as it is.
  */
-async function chooseModel<Ways>(
+async function chooseModel(
   among: readonly CatalogModel[],
   peek: Peek,
   counter: PromptCounter,
-  findWays: FindWays<Ways>,
+  prepareCalls: PrepareCalls,
   mayAdjust: boolean,
-): Promise<Chosen<Ways>> {
+): Promise<ChosenModel> {
   const refusals: GatewayError[] = [];
   const able = await admitted(among, peek, countedOnce(counter), refusals, mayAdjust);
   const byCost = able.toSorted(byWorstCase);
   for (const adjusting of mayAdjust ? [false, true] : [false]) {
     for (const admission of byCost) {
       if (!adjusting && admission.clamped !== null) continue;
-      const ways = refusedInto(refusals, () => findWays(admission, adjusting));
-      if (ways !== null) return { admission, ways };
+      const hostCalls = refusedInto(refusals, () => prepareCalls(admission, adjusting));
+      if (hostCalls !== null) return { admission, hostCalls };
     }
   }
   throw nothingFits(peek, refusals);

@@ -16,3 +16,8 @@ export function hangupFacts({ limits, clock }: AllowanceTerms, account: Account)
   const { lossHour, lostNanousd } = lossAt(account, clock.nowMs());
   return { allowanceNanousd, lostNanousd, resetsMs: (lossHour + 1) * LIMITS.lossWindowMs };
 }
+
+/** A count may fall short at the operator's expense, so an account without loss allowance goes by bytes. */
+export function isUsedUp(facts: HangupFacts | null): boolean {
+  return facts !== null && facts.lostNanousd >= facts.allowanceNanousd;
+}

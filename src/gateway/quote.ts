@@ -12,12 +12,12 @@ import type { Call } from './call.ts';
 import type { ClientSink } from './client-sink.ts';
 import { type ExchangeRecord, openRecord } from './exchange-record.ts';
 import type { Gateway } from './gateway.ts';
-import { hangupFacts } from './hangup-facts.ts';
+import { hangupFacts, isUsedUp } from './hangup-facts.ts';
 import { inactiveAccount, refusalOfHold } from './hold-refusal.ts';
 import { readCallBody } from './read-call.ts';
 import { adjustedLines, FREE_LINES } from './receipt-headers.ts';
 import { identityLines, refuse } from './refuse.ts';
-import { type Admitted, understand, withCount } from './understand.ts';
+import { type Admitted, admittedByCount, understand } from './understand.ts';
 
 /** A billed route, with the model that its path names, if it does. */
 export interface QuotableRoute {
@@ -56,8 +56,8 @@ export async function quote(gateway: Gateway, call: Call, sink: ClientSink, rout
 async function lowestQuote(gateway: Gateway, admitted: Admitted): Promise<Quote> {
   const balance = await readBalance(gateway, admitted);
   const byBytes = admitted.admission.counted?.byBytes ?? null;
-  const counted = byBytes === null ? await withCount(gateway, admitted) : admitted;
-  if (mayNotCount(gateway, balance)) {
+  const counted = byBytes === null ? await admittedByCount(gateway, admitted) : admitted;
+  if (isUsedUp(hangupFacts(gateway, balance.account))) {
     return quoteOf(balance, byBytes === null ? admitted : { ...admitted, admission: byBytes }, counted);
   }
   const answer = quoteOf(balance, admitted, counted);
@@ -72,12 +72,6 @@ async function readBalance({ ledger }: Gateway, { call, admission, peek }: Admit
   const { status } = balance.account;
   if (status !== 'active') throw inactiveAccount(`account_${status}`);
   return balance;
-}
-
-/** A call of an account that has used up its loss allowance holds by bytes. */
-function mayNotCount(gateway: Gateway, { account }: Balance): boolean {
-  const hangups = hangupFacts(gateway, account);
-  return hangups !== null && hangups.lostNanousd >= hangups.allowanceNanousd;
 }
 
 const MEMBERS = ['path', 'body'];

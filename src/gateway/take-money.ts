@@ -2,7 +2,7 @@ import { GatewayError } from '../canonical/errors.ts';
 import type { HoldRequest, HoldResult } from '../ledger/ledger.ts';
 import type { Gateway } from './gateway.ts';
 import { refusalOfHold } from './hold-refusal.ts';
-import { type Admitted, withCount } from './understand.ts';
+import { type Admitted, admittedByCount } from './understand.ts';
 
 export type HoldRefused = Extract<HoldResult, { kind: 'hold_refused' }>;
 
@@ -54,13 +54,13 @@ async function takeOtherwise<Taken extends { readonly kind: string }>(
   refused: HoldRefused,
   take: TakeMoney<Taken>,
 ): Promise<TakenFor<Taken>> {
-  const first = mayNotCount(refused) ? await takeByBytes(gateway, admitted, take) : refusalFor(admitted, refused);
+  const first = isCountRefused(refused) ? await takeByBytes(gateway, admitted, take) : refusalFor(admitted, refused);
   if (!(first instanceof GatewayError)) return first;
   return takeByCount(gateway, admitted, first, take);
 }
 
 /** The account has used up its loss allowance, so a count that may fall short is no longer enough. */
-function mayNotCount({ reason }: HoldRefused): boolean {
+function isCountRefused({ reason }: HoldRefused): boolean {
   return reason === 'loss_allowance';
 }
 
@@ -82,11 +82,13 @@ async function takeByCount<Taken extends { readonly kind: string }>(
   refusal: GatewayError,
   take: TakeMoney<Taken>,
 ): Promise<TakenFor<Taken>> {
-  const counted = refusal.kind === 'account_suspended' ? null : await withCount(gateway, admitted);
+  const counted = refusal.kind === 'account_suspended' ? null : await admittedByCount(gateway, admitted);
   if (counted === null) throw refusal;
   const result = await take(holdOf(gateway, counted));
   const taken =
-    isRefused(result) && mayNotCount(result) ? await takeByBytes(gateway, counted, take) : readResult(counted, result);
+    isRefused(result) && isCountRefused(result)
+      ? await takeByBytes(gateway, counted, take)
+      : readResult(counted, result);
   if (taken instanceof GatewayError) throw taken;
   return taken;
 }

@@ -3,7 +3,7 @@ import { ask, type Body, GatewayFixture } from '../../test/gateway-fixture.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { KeyRow } from '../store/store.ts';
 import { openRecord } from './exchange-record.ts';
-import { type Admitted, understand, withCount } from './understand.ts';
+import { type Admitted, admittedByCount, understand } from './understand.ts';
 
 let fixture: GatewayFixture;
 
@@ -117,7 +117,7 @@ describe('a count', () => {
   test('lowers the worst case where the tokenizer finds fewer tokens than bytes', async () => {
     fixture = await GatewayFixture.open({ counted: 100 });
     const admitted = await understood(LONG);
-    const counted = await withCount(fixture.gateway, admitted);
+    const counted = await admittedByCount(fixture.gateway, admitted);
     expect(counted!.admission.worstNanousd).toBeLessThan(admitted.admission.worstNanousd);
     expect(counted!.admission.inputBound).toBeGreaterThanOrEqual(100);
     expect(counted!.admission.counted).toMatchObject({ byBytes: admitted.admission, prompt: { scaledTokens: 100 } });
@@ -126,14 +126,14 @@ describe('a count', () => {
   test('lowers it for a model without a tokenizer too', async () => {
     fixture = await GatewayFixture.open({ counted: 100 });
     const admitted = await understood({ ...LONG, model: 'raft' });
-    const counted = await withCount(fixture.gateway, admitted);
+    const counted = await admittedByCount(fixture.gateway, admitted);
     expect(counted!.admission.worstNanousd).toBeLessThan(admitted.admission.worstNanousd);
   });
 
   test('is null if the tokens cannot be counted, or if it does not lower the worst case', async () => {
-    expect(await withCount(fixture.gateway, await understood(LONG))).toBeNull();
+    expect(await admittedByCount(fixture.gateway, await understood(LONG))).toBeNull();
     fixture = await GatewayFixture.open({ counted: 100_000 });
-    expect(await withCount(fixture.gateway, await understood(LONG))).toBeNull();
+    expect(await admittedByCount(fixture.gateway, await understood(LONG))).toBeNull();
   });
 
   test('is made at once if the call would hold more than the setting by its bytes', async () => {

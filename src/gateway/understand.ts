@@ -6,7 +6,7 @@ import { type Admission, admitByCount, servesRoute } from './admit.ts';
 import type { Call } from './call.ts';
 import { CHAIN_HEADER, readChain, readFirstModel } from './chain.ts';
 import { hostsFor } from './choose-host.ts';
-import { admitResolved, type Chosen } from './choose-model.ts';
+import { admitResolved, type ChosenModel } from './choose-model.ts';
 import { counterFor } from './counting/prompt-counter.ts';
 import { admitDeployment } from './deployments/deployment.ts';
 import type { ExchangeRecord } from './exchange-record.ts';
@@ -84,9 +84,20 @@ function admitRead(
   mayAdjust: boolean,
   firstModel: string | null,
 ): Admitted | Promise<Admitted> {
-  const { call, text, peek, idempotency, chain, record } = read;
+  const { peek, record } = read;
   record.requestedModel = firstModel ?? peek.model;
   record.stream = peek.stream;
+  const chosen = chooseModelAndHosts(gateway, read, prices, mayAdjust);
+  if (chosen instanceof Promise) return chosen.then((model) => admitChosen(gateway, read, prices, model));
+  return admitChosen(gateway, read, prices, chosen);
+}
+
+function chooseModelAndHosts(
+  gateway: Gateway,
+  { call, text, peek, record }: ReadCall,
+  prices: PricedCatalog,
+  mayAdjust: boolean,
+): ChosenModel | Promise<ChosenModel> {
   const modelName = call.deferred?.modelId ?? peek.model;
   const named = resolve(prices.catalog, call.caller, modelName, (model) => servesRoute(model, peek.needs));
   if (named.kind === 'model') record.effectiveModel = named.model.id;
@@ -95,33 +106,38 @@ function admitRead(
   const nowS = (): number => Math.floor(gateway.clock.nowMs() / 1000);
   const createdS = nowS();
   const { frameMemory } = gateway;
-  const waysTo = (admission: Admission, mayAdjust: boolean): HostCall[] => {
+  if (named.kind === 'unknown')
+    return admitDeployment(gateway, { call, text, peek, createdS, nowS, frameMemory }, named.refusal, record);
+  const prepareCalls = (admission: Admission, mayAdjust: boolean): HostCall[] => {
     const context = { call, text, peek, admission, createdS, nowS, frameMemory };
     return prepareHostCalls(context, hostsFor(gateway, context), mayAdjust);
   };
-  const choosing =
-    named.kind === 'unknown'
-      ? admitDeployment(gateway, { call, text, peek, createdS, nowS, frameMemory }, named.refusal, record)
-      : admitResolved(named, peek, counterFor(gateway, call, text, peek), waysTo, mayAdjust);
-  const admitted = ({ admission, ways }: Chosen<HostCall[]>): Admitted | Promise<Admitted> => {
-    record.effectiveModel = admission.model.id;
-    const ceilingNanousd = lower(readCeiling(call.headers), call.caller.key?.maxCostNanousd ?? null);
-    const byBytes = {
-      call,
-      text,
-      peek,
-      admission,
-      hostCalls: ways,
-      prices,
-      ceilingNanousd,
-      idempotency,
-      chain,
-      record,
-    };
-    if (call.deferred != null || !holdsTooMuch(gateway, admission)) return byBytes;
-    return withCount(gateway, byBytes).then((counted) => counted ?? byBytes);
+  return admitResolved(named, peek, counterFor(gateway, call, text, peek), prepareCalls, mayAdjust);
+}
+
+/** Counts the prompt first if a hold by its bytes would be too high. */
+function admitChosen(
+  gateway: Gateway,
+  { call, text, peek, idempotency, chain, record }: ReadCall,
+  prices: PricedCatalog,
+  { admission, hostCalls }: ChosenModel,
+): Admitted | Promise<Admitted> {
+  record.effectiveModel = admission.model.id;
+  const ceilingNanousd = lower(readCeiling(call.headers), call.caller.key?.maxCostNanousd ?? null);
+  const byBytes: Admitted = {
+    call,
+    text,
+    peek,
+    admission,
+    hostCalls,
+    prices,
+    ceilingNanousd,
+    idempotency,
+    chain,
+    record,
   };
-  return choosing instanceof Promise ? choosing.then(admitted) : admitted(choosing);
+  if (call.deferred != null || !holdsTooMuch(gateway, admission)) return byBytes;
+  return admittedByCount(gateway, byBytes).then((counted) => counted ?? byBytes);
 }
 
 function lower(one: bigint | null, other: bigint | null): bigint | null {
@@ -138,7 +154,7 @@ function holdsTooMuch({ limits }: Gateway, { worstNanousd, inputNanousd, counted
 }
 
 /** The same call with its prompt counted; null if that is not possible or does not lower the hold. */
-export async function withCount(gateway: Gateway, admitted: Admitted): Promise<Admitted | null> {
+export async function admittedByCount(gateway: Gateway, admitted: Admitted): Promise<Admitted | null> {
   const { call, text, peek, admission } = admitted;
   const counted = await admitByCount(admission, peek, counterFor(gateway, call, text, peek));
   if (counted === null || counted.worstNanousd >= admission.worstNanousd) return null;

@@ -1,11 +1,10 @@
 import type { HangupFacts } from '../canonical/balance-view.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import { hangupFacts } from '../gateway/hangup-facts.ts';
+import { hangupFacts, isUsedUp } from '../gateway/hangup-facts.ts';
 
 /** Whether the account has used up its loss allowance: a count may fall short at the operator's expense, so it goes by bytes. */
 export async function isAllowanceUsedUp(gateway: Gateway, accountId: bigint): Promise<boolean> {
-  const facts = await factsOf(gateway, accountId);
-  return facts !== null && facts.lostNanousd >= facts.allowanceNanousd;
+  return isUsedUp(await factsOf(gateway, accountId));
 }
 
 /**
@@ -14,7 +13,7 @@ export async function isAllowanceUsedUp(gateway: Gateway, accountId: bigint): Pr
  */
 export async function mayStartMs(gateway: Gateway, accountId: bigint): Promise<number | null> {
   const facts = await factsOf(gateway, accountId);
-  if (facts === null || facts.lostNanousd === 0n || facts.lostNanousd < facts.allowanceNanousd) return null;
+  if (facts === null || facts.lostNanousd === 0n || !isUsedUp(facts)) return null;
   return facts.resetsMs;
 }
 

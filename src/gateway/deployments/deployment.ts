@@ -9,10 +9,10 @@ import { FREE } from '../../money/price.ts';
 import type { Peek } from '../../wires/peek.ts';
 import type { Admission } from '../admit.ts';
 import type { Call } from '../call.ts';
-import type { Chosen } from '../choose-model.ts';
+import type { ChosenModel } from '../choose-model.ts';
 import type { ExchangeRecord } from '../exchange-record.ts';
 import type { Gateway } from '../gateway.ts';
-import type { CallContext, HostCall } from '../host-call.ts';
+import type { CallContext } from '../host-call.ts';
 import { deploymentCall } from './deployment-call.ts';
 import type { Deployment } from './deployment-target.ts';
 
@@ -29,12 +29,12 @@ export async function admitDeployment(
   context: Omit<CallContext, 'admission'>,
   refusal: GatewayError,
   record: ExchangeRecord,
-): Promise<Chosen<HostCall[]>> {
+): Promise<ChosenModel> {
   const { call, peek } = context;
   const deployment = await findDeployment(custody, call, peek.model, refusal);
   const admission = admissionOf(deployment, peek);
   record.deploymentOf = deployment.resource.provider.slug;
-  return { admission, ways: [deploymentCall({ ...context, admission }, deployment, deploymentWork)] };
+  return { admission, hostCalls: [deploymentCall({ ...context, admission }, deployment, deploymentWork)] };
 }
 
 async function findDeployment(
