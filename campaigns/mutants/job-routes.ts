@@ -43,8 +43,8 @@ export const JOB_ROUTE_MUTANTS: readonly Mutant[] = [
   mutant(
     'results without a limit of memory',
     ROUTES,
-    'if (!resultMemory.take(keyId, bytes)) throw tooManyResults();',
-    'if (!resultMemory.take(keyId, bytes)) void tooManyResults();',
+    'if (!resultMemory.take(keyId, bytes, accountId)) throw tooManyResults();',
+    'if (!resultMemory.take(keyId, bytes, accountId)) void tooManyResults();',
     'src/http/jobs/job-results.test.ts',
   ),
   mutant(
