@@ -23,7 +23,7 @@ export const LIMITS = {
   plainBodyBytesMax: 64 * 1024,
   /** A JSON key with escapes is expensive to read, so it counts as this many keys, and fewer values are allowed beside it. */
   jsonEscapedKeyWeight: 10,
-  /** Each further key of an object with this many is expensive. It counts as more members, and there may be only so many. */
+  /** Each further key of an object with this many is expensive; the most keys of one object; and as how many members each counts. */
   jsonObjectKeysCheap: 256,
   jsonObjectKeysMax: 10_000,
   jsonCrowdedKeyWeight: 20,
@@ -66,11 +66,11 @@ export const LIMITS = {
   /** Models in one catalog, models that have metrics of their own, aliases of one model, price tiers of one model. */
   catalogModelsMax: 10_000,
   modelSeriesMax: 10_000,
+  modelAliasesMax: 64,
+  priceTiersMax: 16,
   /** A catalog that is installed: its bytes, and how long downloading it may take. */
   catalogBytesMax: 20 * 1024 * 1024,
   catalogDownloadMs: 30_000,
-  modelAliasesMax: 64,
-  priceTiersMax: 16,
   /** Longest model id or alias. */
   modelIdCharsMax: 200,
   /** Highest rate in a price: one dollar per token, so that no cost exceeds int64. */
@@ -296,7 +296,7 @@ export const LIMITS = {
   /** How long a hosted gateway still takes calls after the signal to stop; load balancers ask every second or two whether it is ready. */
   shutdownNoticeMs: 3_000,
   /** On shutdown, how long clients may take to read the end of finished calls. */
-  lastWordMs: 2_000,
+  shutdownReadMs: 2_000,
   /** Longest path of a unix socket on every supported system. */
   socketPathBytesMax: 100,
   /** Longest anthropic-beta header. */

@@ -122,16 +122,16 @@ export const MANAGEMENT_LIMITS = {
   /** How often waiting deliveries are looked for, and how many run at the same time. */
   webhookPollMs: 2_000,
   webhookDeliveriesAtOnce: 32,
+  /** Of these, deliveries of one account: it may have many receivers, all of them slow. */
+  webhookAccountAtOnce: 6,
+  /** Places that only accounts get that have no delivery under way, so that a few slow ones cannot take them all. */
+  webhookPlacesReserved: 16,
   /** Webhooks that are looked at to find those whose receiver is free: at first, by how much more, and at most. */
   webhookDueRows: 200,
   webhookDueRowsFactor: 8,
   webhookDueRowsMax: 12_800,
   /** Time between two deliveries to one webhook. */
   webhookIntervalMs: 200,
-  /** Of these, deliveries of one account: it may have many receivers, all of them slow. */
-  webhookAccountAtOnce: 6,
-  /** Places that only accounts get that have no delivery under way, so that a few slow ones cannot take them all. */
-  webhookPlacesReserved: 16,
   /** Deliveries of one process to one origin at a time, and the time between two of them. */
   webhookOriginAtOnce: 4,
   webhookOriginIntervalMs: 50,

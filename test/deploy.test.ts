@@ -38,7 +38,7 @@ const COMPOSE = parsePlainYaml(read('deploy/compose.yaml')) as unknown as {
 };
 
 const config = loadConfig({ argvFlags: {}, env: {}, cwd: tmpdir(), providerKeys: 'leave' });
-const STOP_MS_MIN = LIMITS.shutdownNoticeMs + config.limits.shutdownMs + LIMITS.lastWordMs;
+const STOP_MS_MIN = LIMITS.shutdownNoticeMs + config.limits.shutdownMs + LIMITS.shutdownReadMs;
 
 const spanMs = (text: string): number => {
   const [, count, unit = ''] = /^(\d+)(ms|s|m)$/.exec(text) ?? [];

@@ -178,7 +178,7 @@ describe('a replica', () => {
     const [program, seconds] = container.lifecycle.preStop.exec.command;
     expect(program).toBe('sleep');
     const { shutdownNoticeMs, shutdownMs } = config.limits;
-    const drainMs = Number(seconds) * 1_000 + shutdownNoticeMs + shutdownMs + LIMITS.lastWordMs;
+    const drainMs = Number(seconds) * 1_000 + shutdownNoticeMs + shutdownMs + LIMITS.shutdownReadMs;
     expect(pod.terminationGracePeriodSeconds * 1_000).toBeGreaterThan(drainMs);
   });
 

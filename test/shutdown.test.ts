@@ -170,7 +170,7 @@ test('a client that reads nothing cannot hold the process', async () => {
   await until(() => harness.running.gateway.shutdown.callsUnderWay === 0, 'the call is settled');
   await manyTurns();
   expect(stopped).toBe(false);
-  clock.advance(LIMITS.lastWordMs);
+  clock.advance(LIMITS.shutdownReadMs);
   await stopping;
   client.read();
   await client.end();

@@ -168,7 +168,7 @@ async function chunksOfStream({ sim }: World): Promise<number> {
 }
 
 async function isLeaving({ url }: Replica): Promise<boolean> {
-  const signal = AbortSignal.timeout(LIMITS.lastWordMs);
+  const signal = AbortSignal.timeout(LIMITS.shutdownReadMs);
   const ready = await fetch(`${url}/readyz`, { signal }).catch(() => null);
   await ready?.arrayBuffer();
   return ready === null || ready.status === 503;

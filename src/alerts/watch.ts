@@ -1,7 +1,8 @@
 import type { CapOwner } from '../canonical/errors.ts';
 import { KEY_PREFIX, PERSON_PREFIX } from '../canonical/id-prefixes.ts';
-import type { Clock, Timer } from '../kit/clock.ts';
+import type { Clock } from '../kit/clock.ts';
 import { parseId } from '../kit/ids.ts';
+import { Waker } from '../kit/waker.ts';
 import { LIMITS } from '../limits.ts';
 import type { Alert, AlertSettings } from '../store/alerts.ts';
 import type { Account, KeyRow, Store } from '../store/store.ts';
@@ -53,14 +54,14 @@ export class AlertWatch {
   #lossesFromMs: number | null;
   #lossesAfterMs = 0;
   #recheckedUpTo: bigint | null = null;
-  #timer: Timer | null = null;
-  #running: Promise<void> | null = null;
+  readonly #waker: Waker;
   #isStopped = false;
 
   constructor(terms: WatchTerms) {
     this.#terms = terms;
     this.#lossesFromMs = terms.clock.nowMs();
     this.#sweep = new Sweep(terms.store, terms.clock);
+    this.#waker = new Waker(terms.clock, () => this.look().then(() => LIMITS.alertRoundMs));
   }
 
   /** Accounts and keys that it has yet to look at. */
@@ -88,21 +89,13 @@ export class AlertWatch {
   }
 
   start(): void {
-    if (this.#isStopped) return;
-    this.#timer = this.#terms.clock.after(LIMITS.alertRoundMs, () => this.#wake(), { unref: true });
+    this.#waker.wakeIn(LIMITS.alertRoundMs);
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#timer?.cancel();
-    await this.#running;
-  }
-
-  #wake(): void {
-    this.#running = this.look().finally(() => {
-      this.#running = null;
-      this.start();
-    });
+    this.#waker.stop();
+    await this.#waker.idle();
   }
 
   /** One look. Each part is tried even if another fails. What all of them fail for, like an unreachable store, is said once. */

@@ -43,11 +43,11 @@ async function pass(ms: number): Promise<void> {
 
 test('a connection whose call runs in another worker is cut only after that call has ended', async () => {
   elsewhere.callBegins();
-  const drained = drain([server], { clock, shutdown }, 10 * LIMITS.lastWordMs, log, elsewhere);
-  await pass(5 * LIMITS.lastWordMs);
+  const drained = drain([server], { clock, shutdown }, 10 * LIMITS.shutdownReadMs, log, elsewhere);
+  await pass(5 * LIMITS.shutdownReadMs);
   expect(cuts).toBe(0);
   elsewhere.callEnds();
-  await pass(LIMITS.lastWordMs);
+  await pass(LIMITS.shutdownReadMs);
   await drained;
   expect(cuts).toBe(1);
 });
@@ -56,22 +56,22 @@ test.each([
   ['here', () => shutdown],
   ['in another worker', () => elsewhere],
 ])('a call %s whose request was still arriving has as much time as every other', async (_, calls) => {
-  const drained = drain([server], { clock, shutdown }, 10 * LIMITS.lastWordMs, log, elsewhere);
-  await pass(LIMITS.lastWordMs - 1);
+  const drained = drain([server], { clock, shutdown }, 10 * LIMITS.shutdownReadMs, log, elsewhere);
+  await pass(LIMITS.shutdownReadMs - 1);
   calls().callBegins();
-  await pass(5 * LIMITS.lastWordMs);
+  await pass(5 * LIMITS.shutdownReadMs);
   expect([cuts, shutdown.isDue]).toEqual([0, false]);
   calls().callEnds();
-  await pass(LIMITS.lastWordMs);
+  await pass(LIMITS.shutdownReadMs);
   await drained;
   expect(cuts).toBe(1);
 });
 
 test('a call that another worker waits for is cut off when the time is up, although none ran here before', async () => {
-  const drained = drain([server], { clock, shutdown }, 10 * LIMITS.lastWordMs, log, elsewhere);
+  const drained = drain([server], { clock, shutdown }, 10 * LIMITS.shutdownReadMs, log, elsewhere);
   const closeWhenCalled = close;
   close = () => {};
-  await pass(LIMITS.lastWordMs);
+  await pass(LIMITS.shutdownReadMs);
   expect(cuts).toBe(1);
   shutdown.callBegins();
   const forget = shutdown.onDue(() => {
@@ -79,16 +79,16 @@ test('a call that another worker waits for is cut off when the time is up, altho
     shutdown.callEnds();
     closeWhenCalled();
   });
-  await pass(10 * LIMITS.lastWordMs);
+  await pass(10 * LIMITS.shutdownReadMs);
   await drained;
 });
 
 test('a call in another worker whose request does not arrive is waited for until the time is up, and not longer', async () => {
   elsewhere.callBegins();
-  const drained = drain([server], { clock, shutdown }, 10 * LIMITS.lastWordMs, log, elsewhere);
-  await pass(10 * LIMITS.lastWordMs);
+  const drained = drain([server], { clock, shutdown }, 10 * LIMITS.shutdownReadMs, log, elsewhere);
+  await pass(10 * LIMITS.shutdownReadMs);
   expect(cuts).toBe(0);
-  await pass(LIMITS.lastWordMs);
+  await pass(LIMITS.shutdownReadMs);
   expect(cuts).toBe(1);
   await drained;
 });
@@ -102,7 +102,7 @@ test('a worker that fails while it drains does not cut off the calls of the othe
   };
   shutdown.callBegins();
   let isOver = false;
-  const drained = drain([failing], { clock, shutdown }, LIMITS.lastWordMs, log).finally(() => {
+  const drained = drain([failing], { clock, shutdown }, LIMITS.shutdownReadMs, log).finally(() => {
     isOver = true;
   });
   // Without a handler, the process would end here.

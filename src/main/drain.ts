@@ -42,7 +42,7 @@ export async function drain(
   try {
     // A request that was still arriving becomes a call later, and has the rest of the time as every other call.
     do await Promise.all([shutdown.idle(), Promise.race([elsewhere.idle(), due.promise])]);
-    while (!(await endsWithin(clock, LIMITS.lastWordMs, closed)) && hasCalls());
+    while (!(await endsWithin(clock, LIMITS.shutdownReadMs, closed)) && hasCalls());
     for (const server of servers) server.cutAll();
     await closed;
   } finally {

@@ -1,7 +1,8 @@
 import { GROUP_PREFIX, JOB_PREFIX, REQUEST_PREFIX } from '../canonical/id-prefixes.ts';
 import { stringifyJson } from '../json/stringify.ts';
-import type { Clock, Timer } from '../kit/clock.ts';
+import type { Clock } from '../kit/clock.ts';
 import { formatId } from '../kit/ids.ts';
+import { Waker } from '../kit/waker.ts';
 import { LIMITS } from '../limits.ts';
 import type { HandedEvent, Job, JobEvent, JobGroup, JobStore } from '../store/jobs.ts';
 import type { WebhookEvent } from '../store/webhooks.ts';
@@ -24,22 +25,20 @@ export interface JobEventTerms {
  */
 export class JobEvents {
   readonly #terms: JobEventTerms;
-  #timer: Timer | null = null;
-  #running: Promise<void> | null = null;
-  #stopped = false;
+  readonly #waker: Waker;
 
   constructor(terms: JobEventTerms) {
     this.#terms = terms;
+    this.#waker = new Waker(terms.clock, () => this.#look());
   }
 
   start(): void {
-    this.#wakeIn(LIMITS.webhookPollMs);
+    this.#waker.wakeIn(LIMITS.webhookPollMs);
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#timer?.cancel();
-    await this.#running;
+    this.#waker.stop();
+    await this.#waker.idle();
   }
 
   /** Hands over what has ended since; at most one page. Returns how many events there were. */
@@ -52,19 +51,13 @@ export class JobEvents {
     return events.length;
   }
 
-  #wakeIn(ms: number): void {
-    if (this.#stopped) return;
-    this.#timer = this.#terms.clock.after(ms, () => void this.#work(), { unref: true });
-  }
-
-  async #work(): Promise<void> {
-    this.#running = this.handOver()
-      .catch((error: unknown) => {
-        this.#terms.onError(error);
-        return 0;
-      })
-      .then((events) => this.#wakeIn(events === LIMITS.jobEventsAtOnce ? 0 : LIMITS.webhookPollMs));
-    await this.#running;
+  async #look(): Promise<number> {
+    try {
+      return (await this.handOver()) === LIMITS.jobEventsAtOnce ? 0 : LIMITS.webhookPollMs;
+    } catch (error) {
+      this.#terms.onError(error);
+      return LIMITS.webhookPollMs;
+    }
   }
 
   /** Null if nobody gets it: a job of a group has its group's event, and a webhook may have been removed. */

@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
+import type { InboundRequest } from '../../http1/server.ts';
 
 /**
  * A request that one worker received and the first worker answers, as messages: the request with its body goes one way,
@@ -34,15 +35,10 @@ export type FromFirst = { readonly id: number } & (
   | { readonly kind: 'read'; readonly bytes: number }
 );
 
-export interface RequestHead {
-  readonly method: string;
-  readonly url: string;
-  readonly httpVersionMajor: number;
-  readonly httpVersionMinor: number;
-  readonly rawHeaders: readonly string[];
-  readonly headers: Readonly<Record<string, string>>;
-  readonly peerAddress: string | null;
-}
+export type RequestHead = Pick<
+  InboundRequest,
+  'method' | 'url' | 'httpVersionMajor' | 'httpVersionMinor' | 'rawHeaders' | 'headers' | 'peerAddress'
+>;
 
 /** A copy with memory of its own: a message would carry all of the memory that a piece is part of. */
 export function ownBytes(bytes: Buffer | string): Uint8Array | string {

@@ -6,7 +6,7 @@ import { Ago } from '../../parts/time.tsx';
 import { useMemberNames, useSeesMembers } from '../../shell/member-names.ts';
 import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
 import { CapMeter } from './cap-meter.tsx';
-import { KeyHint } from './key-hint.tsx';
+import { NamedKey } from './key-hint.tsx';
 import { KeyStatus, LastUsed } from './key-status.tsx';
 
 export function useKeyColumns(): readonly Column<ShownKey>[] {
@@ -31,14 +31,7 @@ const SPENDING: readonly Column<ShownKey>[] = [
     id: 'name',
     head: 'Key',
     fluid: true,
-    cell: ({ name, hint }) => (
-      <span className="flex min-w-0 flex-col gap-x-2 large:flex-row large:items-baseline">
-        <span title={name} className="truncate font-medium">
-          {name}
-        </span>
-        <KeyHint hint={hint} />
-      </span>
-    ),
+    cell: ({ name, hint }) => <NamedKey name={name} hint={hint} />,
   },
   { id: 'state', head: 'State', cell: (key) => <KeyStatus shownKey={key} /> },
   { id: 'spent', head: 'Spent of cap', cell: (key) => <CapMeter shownKey={key} /> },

@@ -12,7 +12,7 @@ import type { Column } from '../../parts/table.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { useFilters } from '../../shell/search.ts';
 import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
-import { KeyHint } from '../keys/key-hint.tsx';
+import { NamedKey } from '../keys/key-hint.tsx';
 import { MintManagementKeyDialog } from './mint-management-key.tsx';
 
 const PAGE_ROWS = 200;
@@ -62,14 +62,7 @@ function useColumns(onRevoke: (key: ManagementKey) => void): readonly Column<Man
       id: 'name',
       head: 'Name',
       fluid: true,
-      cell: ({ name, hint }) => (
-        <span className="flex min-w-0 flex-col gap-x-2 large:flex-row large:items-baseline">
-          <span title={name} className="truncate font-medium">
-            {name}
-          </span>
-          <KeyHint hint={hint} />
-        </span>
-      ),
+      cell: ({ name, hint }) => <NamedKey name={name} hint={hint} />,
     },
     { id: 'state', head: 'State', cell: ({ status }) => <Chip tone={TONES[status]}>{status}</Chip> },
     {

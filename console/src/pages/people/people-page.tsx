@@ -2,7 +2,6 @@ import type { ReactNode } from 'react';
 import type { Person } from '../../api/generated/routes.ts';
 import { useRows } from '../../api/queries.ts';
 import { Button } from '../../parts/button.tsx';
-import { Chip } from '../../parts/chip.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Page } from '../../parts/page.tsx';
 import { RowTable } from '../../parts/row-table.tsx';
@@ -13,6 +12,7 @@ import { useFilters } from '../../shell/search.ts';
 import { useViewer } from '../../shell/viewer.tsx';
 import { InviteDialog } from '../members/invite.tsx';
 import { PersonDrawer } from './person-drawer.tsx';
+import { PersonState, signsInWith } from './person-state.tsx';
 
 const PAGE_ROWS = 200;
 
@@ -86,18 +86,7 @@ const COLUMNS: readonly Column<Person>[] = [
     id: 'ways',
     head: 'Signs in with',
     wideOnly: true,
-    cell: ({ password, single_sign_on }) =>
-      [...(password ? ['password'] : []), ...(single_sign_on ? ['single sign-on'] : [])].join(', ') || '–',
+    cell: signsInWith,
   },
   { id: 'created', head: 'Since', align: 'right', wideOnly: true, cell: ({ created }) => <Ago at={created} /> },
 ];
-
-export function PersonState({ person }: { readonly person: Person }): ReactNode {
-  return (
-    <span className="flex flex-wrap gap-1">
-      <Chip tone={person.status === 'active' ? 'good' : 'warning'}>{person.status}</Chip>
-      {person.operator ? <Chip>operator</Chip> : null}
-      {person.address_confirmed ? null : <Chip tone="warning">address not confirmed</Chip>}
-    </span>
-  );
-}

@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import type { Invited, PersonWithRoles, Session } from '../../api/generated/routes.ts';
+import type { Invited, PersonWithRoles } from '../../api/generated/routes.ts';
 import { useApi, useChange } from '../../api/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Chip } from '../../parts/chip.tsx';
@@ -15,8 +15,9 @@ import { Ago } from '../../parts/time.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
 import { useViewer } from '../../shell/viewer.tsx';
 import { LinkDialog } from '../members/invite.tsx';
-import { PersonState } from './people-page.tsx';
 import { type PersonAction, PersonDialog } from './person-dialogs.tsx';
+import { PersonState, signsInWith } from './person-state.tsx';
+import { SessionPlace } from './session-place.tsx';
 
 /** One person: their roles, where they are signed in, and what an operator can do. */
 export function PersonDrawer({ personId, onClose }: { readonly personId: string; onClose(): void }): ReactNode {
@@ -60,12 +61,7 @@ function PersonBody({ person }: { readonly person: PersonWithRoles }): ReactNode
               {person.id}
             </span>,
           ],
-          [
-            'Signs in with',
-            [...(person.password ? ['password'] : []), ...(person.single_sign_on ? ['single sign-on'] : [])].join(
-              ', ',
-            ) || '–',
-          ],
+          ['Signs in with', signsInWith(person)],
           ['Since', <Ago key="since" at={person.created} />],
         ]}
       />
@@ -140,17 +136,6 @@ function Sessions({ personId }: { readonly personId: string }): ReactNode {
         <ErrorPanel error={sessions.error} again={() => void sessions.refetch()} />
       )}
     </Panel>
-  );
-}
-
-export function SessionPlace({ session }: { readonly session: Pick<Session, 'address' | 'user_agent'> }): ReactNode {
-  return (
-    <span className="flex min-w-0 flex-col">
-      <span className="font-mono text-small">{session.address}</span>
-      <span className="truncate text-small text-muted" title={session.user_agent}>
-        {session.user_agent}
-      </span>
-    </span>
   );
 }
 

@@ -12,7 +12,7 @@ import { Panel } from '../../parts/panel.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { useViewer } from '../../shell/viewer.tsx';
-import { SessionPlace } from '../people/person-drawer.tsx';
+import { SessionPlace } from '../people/session-place.tsx';
 import { PasswordForm } from './password-form.tsx';
 import { SingleSignOn } from './single-sign-on.tsx';
 

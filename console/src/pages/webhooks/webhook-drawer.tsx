@@ -15,7 +15,7 @@ import type { Column } from '../../parts/table.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
 import { PutWebhookDialog } from './put-webhook.tsx';
-import { WebhookState } from './webhooks-page.tsx';
+import { WebhookState } from './webhook-state.tsx';
 
 const PAGE_ROWS = 20;
 const GRACE_SECONDS = 86_400;

@@ -2,7 +2,6 @@ import type { ReactNode } from 'react';
 import type { Webhook } from '../../api/generated/routes.ts';
 import { useApi } from '../../api/queries.ts';
 import { Button } from '../../parts/button.tsx';
-import { Chip, type Tone } from '../../parts/chip.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { MissingDrawer } from '../../parts/missing-drawer.tsx';
@@ -14,6 +13,7 @@ import { useFilters } from '../../shell/search.ts';
 import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
 import { PutWebhookDialog } from './put-webhook.tsx';
 import { WebhookDrawer } from './webhook-drawer.tsx';
+import { WebhookState } from './webhook-state.tsx';
 
 /** URLs that events are sent to: those of the chosen account, or of the operator. */
 export default function WebhooksPage(): ReactNode {
@@ -63,12 +63,6 @@ export default function WebhooksPage(): ReactNode {
       ) : null}
     </Page>
   );
-}
-
-const TONES: Readonly<Record<Webhook['status'], Tone>> = { active: 'good', retrying: 'warning', failing: 'error' };
-
-export function WebhookState({ webhook }: { readonly webhook: Webhook }): ReactNode {
-  return <Chip tone={TONES[webhook.status]}>{webhook.status}</Chip>;
 }
 
 const COLUMNS: readonly Column<Webhook>[] = [
