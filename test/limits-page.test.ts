@@ -124,7 +124,14 @@ const INSIDE_BY_NAME = [
   ],
   ...['hostRefusalsInARow', 'hostRefusalAccounts', 'hostRefusalPauseMs', 'hostRefusalsToReport'],
   ...['callIdCharsMin', 'callIdCharsMax'],
-  ...['shutdownReadMs', 'filePathCharsMax', 'rateDebtBursts', 'requestShareMs', 'requestCountMs', 'requestSweepExchanges'],
+  ...[
+    'shutdownReadMs',
+    'filePathCharsMax',
+    'rateDebtBursts',
+    'requestShareMs',
+    'requestCountMs',
+    'requestSweepExchanges',
+  ],
 ];
 
 test('every limit has a row, or is one that nobody meets', () => {

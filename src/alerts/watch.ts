@@ -2,6 +2,7 @@ import type { CapOwner } from '../canonical/errors.ts';
 import { KEY_PREFIX, PERSON_PREFIX } from '../canonical/id-prefixes.ts';
 import type { Clock } from '../kit/clock.ts';
 import { parseId } from '../kit/ids.ts';
+import { pause } from '../kit/pause.ts';
 import { Waker } from '../kit/waker.ts';
 import { LIMITS } from '../limits.ts';
 import type { Alert, AlertSettings } from '../store/alerts.ts';
@@ -222,13 +223,10 @@ export class AlertWatch {
   }
 
   async #lookAtHour(hourMs: number, above: bigint): Promise<void> {
-    const { store, alerts } = this.#terms;
-    const checked = await checkLosses(store.directory, above, hourMs, () => this.#pause());
+    const { store, alerts, clock } = this.#terms;
+    const rest = () => pause(clock, LIMITS.alertLossPauseMs);
+    const checked = await checkLosses(store.directory, above, hourMs, rest);
     await alerts.update(checked, LIMITS.alertLossesQuietMs);
-  }
-
-  #pause(): Promise<void> {
-    return new Promise((resolve) => void this.#terms.clock.after(LIMITS.alertLossPauseMs, resolve));
   }
 
   /** Resolves open alerts whose condition is gone, a page at a time. */

@@ -14,24 +14,10 @@ import type { AccountView, StatusView } from '../operator/view.ts';
 import type { Composition, Holder } from './composition.ts';
 import { describeHosts, describeMissingKeys } from './describe-hosts.ts';
 import { asFailure } from './failure.ts';
-import type { Finding } from './finding.ts';
+import { type Finding, failure, ok, warning } from './finding.ts';
 import { describeOpenFolder } from './folder-mode.ts';
 import { type Operator, withOperator } from './reach-operator.ts';
 import { counted, describeLoss } from './text-values.ts';
-
-const ok = (check: string, detail: string): Finding => ({ check, status: 'ok', detail, remedy: null });
-const warning = (check: string, detail: string, remedy: string): Finding => ({
-  check,
-  status: 'warning',
-  detail,
-  remedy,
-});
-const failure = (check: string, detail: string, remedy: string): Finding => ({
-  check,
-  status: 'failure',
-  detail,
-  remedy,
-});
 
 /** As `engines` in package.json says. */
 const NODE_MIN = [22, 19] as const;

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { stringifyJson } from '../json/stringify.ts';
 import type { Clock, Timer } from '../kit/clock.ts';
+import { pause } from '../kit/pause.ts';
 import { LIMITS } from '../limits.ts';
 import type { OperatorServices, Progress, VerbInput, VerbName, VerbResult } from '../operator/operator.ts';
 import type { Composition, Holder, OpenServices } from './composition.ts';
@@ -117,10 +118,6 @@ function watchProgress(server: OperatorServer, verb: VerbName, progress: Progres
 
 function answer<Name extends VerbName>(text: string): VerbAnswer<Name> {
   return { text, result: readOperatorJson(text) as VerbResult<Name> };
-}
-
-function pause(clock: Clock, ms: number): Promise<void> {
-  return new Promise((resolve) => void clock.after(ms, resolve));
 }
 
 function noBooks(folder: string): Error {

@@ -5,6 +5,7 @@ import { exchange } from '../gateway/exchange.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { AnswerRoom } from '../gateway/guards/answer-room.ts';
 import { type HoldRefused, takeWorstCase } from '../gateway/take-money.ts';
+import { pause } from '../kit/pause.ts';
 import { type HoldRequest, type Ledger, type ReserveResult, StoreUnavailable } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
 import {
@@ -31,7 +32,6 @@ import { asHoldRefused, forgottenRepeat } from './refusals.ts';
 import { readMark, readRepeat } from './repeats.ts';
 import { isPassing, retryDelayMs } from './retry.ts';
 import { stageSlice } from './stage-slice.ts';
-import { pause } from './turns.ts';
 
 /** What the life of a job needs. */
 export interface JobServices {

@@ -1,4 +1,5 @@
 import type { Clock } from '../kit/clock.ts';
+import { pause } from '../kit/pause.ts';
 import { LIMITS } from '../limits.ts';
 
 export interface TurnTerms {
@@ -40,11 +41,5 @@ const DONE = Promise.resolve();
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
-  });
-}
-
-export function pause(clock: Clock, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    clock.after(ms, resolve);
   });
 }

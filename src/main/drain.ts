@@ -4,6 +4,7 @@ import { Shutdown } from '../gateway/guards/shutdown.ts';
 import type { HttpServer } from '../http1/server.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { Log } from '../kit/log.ts';
+import { pause } from '../kit/pause.ts';
 import { LIMITS } from '../limits.ts';
 
 /**
@@ -11,7 +12,7 @@ import { LIMITS } from '../limits.ts';
  * one that ends, may lose the call that it sends there.
  */
 export function giveNotice(clock: Clock, noticeMs: number): Promise<void> {
-  return new Promise((resolve) => void clock.after(noticeMs, resolve));
+  return pause(clock, noticeMs);
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Finding } from '../cli/finding.ts';
+import { type Finding, failure, ok, warning } from '../cli/finding.ts';
 import { type CheckedKey, checkKeys } from '../hosts/check-keys.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
 import type { Clock } from '../kit/clock.ts';
@@ -12,24 +12,18 @@ export async function examineKeys(hosts: readonly ConfiguredHost[], clock: Clock
 
 export function findingOf({ host, keySource, verdict }: CheckedKey): Finding {
   const check = `key of ${host}`;
-  const remedy = {
-    rejected: `set ${keySource} to a valid key`,
-    unreachable: 'check the network, or skip with --offline',
-  };
   switch (verdict.kind) {
     case 'accepted':
-      return { check, status: 'ok', detail: `${keySource} is accepted`, remedy: null };
+      return ok(check, `${keySource} is accepted`);
     case 'rejected': {
       const detail = `${keySource} is rejected (status ${verdict.status})`;
-      return { check, status: 'failure', detail, remedy: remedy.rejected };
+      return failure(check, detail, `set ${keySource} to a valid key`);
     }
-    case 'unknown': {
-      const detail = `${keySource} could not be checked: the host answered with status ${verdict.status}`;
-      return { check, status: 'ok', detail, remedy: null };
-    }
+    case 'unknown':
+      return ok(check, `${keySource} could not be checked: the host answered with status ${verdict.status}`);
     case 'unreachable': {
       const detail = `${host} cannot be reached: ${verdict.reason}`;
-      return { check, status: 'warning', detail, remedy: remedy.unreachable };
+      return warning(check, detail, 'check the network, or skip with --offline');
     }
   }
 }

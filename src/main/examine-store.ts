@@ -1,4 +1,4 @@
-import type { Finding } from '../cli/finding.ts';
+import { type Finding, failure, ok, warning } from '../cli/finding.ts';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { Access } from '../store/postgres/access.ts';
@@ -122,16 +122,4 @@ function judgeClock({ aheadMs }: PostgresFacts): Finding {
   return Math.abs(aheadMs) <= CLOCK_MS_MAX
     ? ok('clock', detail)
     : warning('clock', detail, 'synchronize both with NTP');
-}
-
-function ok(check: string, detail: string): Finding {
-  return { check, status: 'ok', detail, remedy: null };
-}
-
-function warning(check: string, detail: string, remedy: string): Finding {
-  return { check, status: 'warning', detail, remedy };
-}
-
-function failure(check: string, detail: string, remedy: string): Finding {
-  return { check, status: 'failure', detail, remedy };
 }

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { LOCAL_ACCOUNT_NAME } from '../accounts/accounts.ts';
 import { ACCOUNT_PREFIX } from '../canonical/id-prefixes.ts';
-import type { Clock } from '../kit/clock.ts';
 import { formatId } from '../kit/ids.ts';
+import { pause } from '../kit/pause.ts';
 import { shellWord } from '../kit/shell-words.ts';
 import { LIMITS } from '../limits.ts';
 import { formatUsd } from '../money/nanousd.ts';
@@ -96,7 +96,7 @@ export async function closeAccount(
       continue;
     }
     if (clock.monotonicMs() >= deadlineMs) throw stillOpen(account, outcome.calls, outcome.heldNanousd);
-    await pause(clock);
+    await pause(clock, LIMITS.accountClosePollMs);
   }
 }
 
@@ -112,12 +112,6 @@ function jobsLeft({ name }: Account): OperatorError {
     `Jobs of "${name}" are still waiting and cannot be cancelled yet. The account is suspended. Close it again in a moment.`,
     `tollgate accounts close ${shellWord(name)}`,
   );
-}
-
-function pause(clock: Clock): Promise<void> {
-  return new Promise((resolve) => {
-    clock.after(LIMITS.accountClosePollMs, resolve);
-  });
 }
 
 function stillOpen({ name }: Account, calls: number, heldNanousd: bigint): OperatorError {

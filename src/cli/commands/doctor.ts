@@ -13,7 +13,7 @@ import {
 } from '../checks.ts';
 import type { CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import type { Finding } from '../finding.ts';
+import { type Finding, failure, ok, warning } from '../finding.ts';
 import { FINDING_COLUMNS } from '../finding-columns.ts';
 import type { Session } from '../session.ts';
 import { formatTable } from '../table.ts';
@@ -41,7 +41,7 @@ async function examine(session: Session, isOffline: boolean): Promise<Finding[]>
   if (!(settings instanceof ConfigError))
     return [node, describeSettings(settings), ...(await examineWith(session, settings, isOffline))];
   const detail = settings.message.replaceAll('\n', '; ');
-  return [node, { check: 'config', status: 'failure', detail, remedy: 'fix it, then run "tollgate config check"' }];
+  return [node, failure('config', detail, 'fix it, then run "tollgate config check"')];
 }
 
 function readSettings(session: Session): Config | ConfigError {
@@ -56,9 +56,9 @@ function readSettings(session: Session): Config | ConfigError {
 function describeSettings(config: Config): Finding {
   const detail = config.file ?? 'no config file; using defaults';
   const unread = config.unknownVariables.map(describeUnknownVariable);
-  if (unread.length === 0) return { check: 'config', status: 'ok', detail, remedy: null };
+  if (unread.length === 0) return ok('config', detail);
   const remedy = 'rename or unset it; docs/config.md lists the variables';
-  return { check: 'config', status: 'warning', detail: [detail, ...unread].join('; '), remedy };
+  return warning('config', [detail, ...unread].join('; '), remedy);
 }
 
 async function examineWith(session: Session, config: Config, isOffline: boolean): Promise<Finding[]> {

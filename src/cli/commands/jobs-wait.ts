@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { GROUP_PREFIX } from '../../canonical/id-prefixes.ts';
 import { tryParseJson } from '../../json/json.ts';
+import { pause } from '../../kit/pause.ts';
 import { LIMITS } from '../../limits.ts';
 import type { JobGroupView, JobView } from '../../operator/job-view.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -52,7 +53,7 @@ export async function waitForEnd(
         if (isGroup(view)) line.tell('jobs', ended(view), view.counts.total, 'ended');
         if (endOf(view) !== 'none') return view;
       }
-      await new Promise<void>((resolve) => void session.composition.clock.after(LIMITS.jobPollMs, resolve));
+      await pause(session.composition.clock, LIMITS.jobPollMs);
     }
   } finally {
     line.end();

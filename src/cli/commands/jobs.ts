@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { GROUP_PREFIX, JOB_PREFIX } from '../../canonical/id-prefixes.ts';
 import { CALLER_KEY_VARIABLE } from '../../config/config.ts';
 import { proxyFor } from '../../config/proxies.ts';
+import { pause } from '../../kit/pause.ts';
 import { shellWord } from '../../kit/shell-words.ts';
 import { LIMITS } from '../../limits.ts';
 import { JOB_STATUSES, type JobGroupView, type JobView } from '../../operator/job-view.ts';
@@ -216,7 +217,7 @@ async function sendFile(session: Session, client: GatewayClient, file: string, t
         return await client.upload(`/jobs/groups?${terms.query}`, { body, bytes, type: 'application/jsonl', headers });
       } catch (error) {
         if (!(error instanceof GatewayLost) || attempt >= LIMITS.jobUploadAttemptsMax) throw error;
-        await new Promise<void>((resolve) => void session.composition.clock.after(LIMITS.jobPollMs, resolve));
+        await pause(session.composition.clock, LIMITS.jobPollMs);
       }
     }
   } finally {

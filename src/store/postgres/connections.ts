@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Clock, Timer } from '../../kit/clock.ts';
+import { pause } from '../../kit/pause.ts';
 import { LIMITS } from '../../limits.ts';
 import { StoreUnavailable } from '../store.ts';
 import { cancelStatement } from './cancel-statement.ts';
@@ -74,7 +75,7 @@ export class Connections {
 
   /** Pauses briefly before the same query is sent again. */
   pause(): Promise<void> {
-    return new Promise((resolve) => void this.#clock.after(LIMITS.postgresRetryFirstMs, resolve));
+    return pause(this.#clock, LIMITS.postgresRetryFirstMs);
   }
 
   /** The result of the work, or null if it takes longer. */
