@@ -160,3 +160,49 @@ describe('tool calls whose fragments are mixed', () => {
     );
   });
 });
+
+describe('reasoning in several blocks', () => {
+  const detail = (index: number, more: object) => ({ type: 'reasoning.text', format: 'vendor', index, ...more });
+  const signed = (...deltas: object[]) => {
+    const fold = new AnswerFold();
+    const sink = inOrder(fold.event);
+    sink({ kind: 'start', id: null, createdS: null });
+    const emitter = new DeltaEmitter(sink);
+    for (const delta of deltas) emitter.delta({ ...delta });
+    emitter.finish('stop', null);
+    return fold.answer()!.blocks.map(({ text, opaque }) => [text, opaque?.data ?? null]);
+  };
+  const BLOCKS = [
+    ['one', 'S1'],
+    ['two', 'S2'],
+    ['Hi', null],
+  ];
+
+  test('keeps the signature of each block, in a whole response', () => {
+    const details = [detail(0, { text: 'one', signature: 'S1' }), detail(1, { text: 'two', signature: 'S2' })];
+    expect(signed({ reasoning: 'onetwo', reasoning_details: details, content: 'Hi' })).toEqual(BLOCKS);
+    const unnumbered = details.map((one) => ({ ...one, index: undefined }));
+    expect(signed({ reasoning: 'onetwo', reasoning_details: unnumbered, content: 'Hi' })).toEqual(BLOCKS);
+  });
+
+  test('keeps the signature of each block, in a stream', () => {
+    const deltas = [
+      { reasoning: 'o', reasoning_details: [detail(0, { text: 'o' })] },
+      { reasoning: 'ne', reasoning_details: [detail(0, { text: 'ne' })] },
+      { reasoning_details: [detail(0, { signature: 'S1' })] },
+      { reasoning: 'two', reasoning_details: [detail(1, { text: 'two' })] },
+      { reasoning_details: [detail(1, { signature: 'S2' })] },
+      { content: 'Hi' },
+    ];
+    expect(signed(...deltas)).toEqual(BLOCKS);
+  });
+
+  test('is one block if only its end has an opaque part', () => {
+    const sealed = { type: 'reasoning.encrypted', format: 'vendor', index: 1, data: 'S1' };
+    const deltas = [
+      { reasoning: 'on', reasoning_details: [detail(0, { text: 'on' })] },
+      { reasoning: 'e', reasoning_details: [detail(0, { text: 'e' }), sealed] },
+    ];
+    expect(signed(...deltas)).toEqual([['one', 'S1']]);
+  });
+});

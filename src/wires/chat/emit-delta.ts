@@ -1,9 +1,9 @@
 import type { EventSink, FinishReason } from '../../canonical/events.ts';
 import type { OpaqueReasoning } from '../../canonical/request.ts';
-import { type Members, objectsIn } from '../fields/members.ts';
+import { isAbsent, type Members, objectsIn } from '../fields/members.ts';
 import { WaitingRoom, WaitingText } from '../frames/waiting-text.ts';
 import { readCallSignature } from './call-signatures.ts';
-import { readOpaque } from './reasoning-details.ts';
+import { readOpaque, textIn } from './reasoning-details.ts';
 import { WholeArguments } from './whole-arguments.ts';
 
 /** The host went on with a tool call that has ended; the common language cannot express that. */
@@ -30,6 +30,8 @@ export class DeltaEmitter {
   readonly #emit: EventSink;
   #open: 'text' | 'refusal' | 'reasoning' | number | null = null;
   #opaque: OpaqueReasoning | null = null;
+  /** The index of the last detail of reasoning. */
+  #detailIndex: unknown;
   readonly #waiting = new Map<number, WaitingCall>();
   readonly #room = new WaitingRoom();
   /** Of the open call. */
@@ -57,13 +59,29 @@ export class DeltaEmitter {
     this.#emit({ kind: 'finish', reason, raw, stopSequence: null });
   }
 
-  #trace(delta: Members): void {
-    const opaque = objectsIn(delta.reasoning_details)
-      .map(readOpaque)
-      .findLast((one) => one !== null);
-    if (opaque !== undefined && this.#open !== 'reasoning') this.#begin('reasoning');
-    this.#words('reasoning', delta.reasoning);
-    if (opaque !== undefined) this.#opaque = opaque;
+  #trace({ reasoning, reasoning_details: given }: Members): void {
+    const details = objectsIn(given);
+    const areSeveral = haveSeveralTexts(details);
+    if (details.length > 0) this.#endSealed(details[0]!.index);
+    if (!areSeveral) this.#words('reasoning', reasoning);
+    for (const detail of details) {
+      this.#endSealed(detail.index);
+      if (areSeveral) this.#words('reasoning', textIn(detail));
+      this.#seal(readOpaque(detail));
+      this.#detailIndex = detail.index;
+    }
+  }
+
+  /** A detail with another index belongs to another block, once the open one has its opaque part. */
+  #endSealed(index: unknown): void {
+    const isOther = isAbsent(index) || index !== this.#detailIndex;
+    if (this.#open === 'reasoning' && this.#opaque !== null && isOther) this.#close();
+  }
+
+  #seal(opaque: OpaqueReasoning | null): void {
+    if (opaque === null) return;
+    if (this.#open !== 'reasoning') this.#begin('reasoning');
+    this.#opaque = opaque;
   }
 
   #words(kind: 'text' | 'refusal' | 'reasoning', text: unknown): void {
@@ -164,6 +182,12 @@ export class DeltaEmitter {
     this.#opaque = null;
     this.#open = null;
   }
+}
+
+/** Whether the texts of these details belong to different blocks, so that the whole trace is of no use. */
+function haveSeveralTexts(details: readonly Members[]): boolean {
+  const isOther = ({ index }: Members): boolean => isAbsent(index) || index !== details[0]!.index;
+  return details.length > 1 && details.some(isOther) && details.some((detail) => textIn(detail) !== '');
 }
 
 function textOf(value: unknown): string {

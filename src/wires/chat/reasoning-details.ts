@@ -18,11 +18,16 @@ function blocksOf(details: readonly Members[]): ReasoningBlock[] {
     const index = detail.index ?? `at ${position}`;
     const block = blocks.get(index) ?? { text: '', opaque: null };
     blocks.set(index, block);
-    const text = detail.text ?? detail.summary;
-    if (typeof text === 'string') block.text += text;
+    block.text += textIn(detail);
     block.opaque = readOpaque(detail) ?? block.opaque;
   });
   return [...blocks.values()].map((block) => ({ kind: 'reasoning', ...block }));
+}
+
+/** The text of a detail; empty if it has none. */
+export function textIn({ text, summary }: Members): string {
+  const words = text ?? summary;
+  return typeof words === 'string' ? words : '';
 }
 
 /** The opaque part of a detail, or null. */
