@@ -1,3 +1,4 @@
+import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import type { Block, OpaqueReasoning, ReasoningBlock } from '../../canonical/request.ts';
 import { type Members, objectsIn } from '../fields/members.ts';
 
@@ -53,9 +54,25 @@ export function opaqueDetail({ vendor, form, data, id }: OpaqueReasoning, index:
   return { type: 'reasoning.encrypted', data, ...(form === 'redacted' ? { redacted: true } : {}), ...tag };
 }
 
-/** The reasoning of a turn for a host of this wire. An opaque part means that another vendor made it, so it is left out. */
-export function writeReasoning(blocks: readonly Block[]): Members {
-  const texts = blocks.map((block) => (block.kind === 'reasoning' && block.opaque === null ? block.text : ''));
-  const trace = texts.join('');
-  return trace === '' ? {} : { reasoning_content: trace };
+/**
+ * The reasoning of a turn for a host of this wire. An opaque part means that another vendor made it, so it is left out, except
+ * for a reseller.
+ */
+export function writeReasoning(blocks: readonly Block[], { seals }: HostQuirks = {}): Members {
+  const reasoning = blocks.filter((block) => block.kind === 'reasoning');
+  const trace = reasoning.map(({ text, opaque }) => (opaque === null ? text : '')).join('');
+  const sealed = seals === 'any' ? reasoning.flatMap(detailForReseller) : [];
+  return {
+    ...(trace !== '' && { reasoning_content: trace }),
+    ...(sealed.length > 0 && { reasoning_details: sealed }),
+  };
+}
+
+/** Resellers tag reasoning with a version. Other tags are names of this gateway, and their reasoning is bound to its own accounts. */
+const RESELLERS_TAG = /-v\d+$/;
+
+function detailForReseller({ text, opaque }: ReasoningBlock, index: number): Members[] {
+  if (opaque === null || !RESELLERS_TAG.test(opaque.vendor)) return [];
+  const detail = opaqueDetail(opaque, index);
+  return [opaque.form === 'signature' ? { ...detail, text } : detail];
 }

@@ -119,7 +119,7 @@ function writeAssistant(blocks: readonly Block[], adjustments: Adjustments, quir
     role: 'assistant',
     content: text === '' && (calls.length > 0 || refusal !== '') ? null : text,
     ...(refusal === '' ? {} : { refusal }),
-    ...writeReasoning(blocks),
+    ...writeReasoning(blocks, quirks),
     ...(calls.length === 0
       ? {}
       : {
