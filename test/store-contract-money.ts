@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { LIMITS } from '../src/limits.ts';
 import { INT64_MAX } from '../src/store/int64.ts';
 import { CAP_WINDOWS } from '../src/store/store.ts';
+import { aPerson, audit } from './people-fixtures.ts';
 import { aCredit, aHold, aKey, anAccount, aSettle, NOON_MS } from './store-fixtures.ts';
 import type { StoreSubject } from './store-subject.ts';
 
@@ -112,6 +113,21 @@ export function moneyContract(subject: StoreSubject): void {
       expect(await subject.store.apply([aHold(2n, 1n, { keyId: 7n })])).toEqual([
         { kind: 'hold_refused', reason: 'key_cap', availableNanousd: 0n },
       ]);
+    });
+
+    it('admits a call that costs nothing, however far a cap was lowered', async () => {
+      const { directory } = subject.store;
+      const member = { accountId: 1n, personId: 1n, role: 'member', capWindow: 'day' } as const;
+      await directory.createPerson(aPerson(1n), audit('person.create'));
+      await directory.putMembership({ ...member, capNanousd: 500n }, audit('member.put'));
+      await subject.store.createKey(aKey(8n, 1n, { personId: 1n, capNanousd: 500n }));
+      const own = { keyId: 8n, personId: 1n };
+      await subject.store.apply([aHold(1n, 300n, own)]);
+      await subject.store.updateKey(8n, { capNanousd: 100n });
+      expect(await subject.kinds(aHold(2n, 0n, own), aHold(3n, 1n, own))).toEqual(['held', 'key_cap']);
+      await subject.store.updateKey(8n, { capNanousd: null });
+      await directory.putMembership({ ...member, capNanousd: 100n }, audit('member.put'));
+      expect(await subject.kinds(aHold(4n, 0n, own), aHold(5n, 1n, own))).toEqual(['held', 'person_cap']);
     });
 
     it('counts every call in one window of its key, even if the window changes meanwhile', async () => {

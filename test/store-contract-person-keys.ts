@@ -200,7 +200,7 @@ export function personKeysContract(name: string, open: OpenStore): void {
       expect(await subject.kinds(hold(2n, 41n, 7n), hold(2n, 40n, 7n))).toEqual(['person_cap', 'held']);
       await put({ capNanousd: 30n, capWindow: 'lifetime' });
       expect(await spending()).toEqual([50n, 0n]);
-      expect(await subject.kinds(hold(3n, 0n, 7n))).toEqual(['person_cap']);
+      expect(await subject.kinds(hold(3n, 1n, 7n))).toEqual(['person_cap']);
       expect(await subject.kinds(aSettle(1n, 10n), aSettle(2n, 40n))).toEqual(['settled', 'settled']);
       expect(await spending()).toEqual([0n, 10n]);
       await put({ capNanousd: null });

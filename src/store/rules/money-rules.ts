@@ -130,12 +130,12 @@ export class MoneyRules {
     const windowName = key === null ? null : windowNameOf(key.id, key.capWindow, nowMs);
     const spend = spendIn(this.#rows.windows, windowName);
     const ofKey = key === null ? null : leftOf(key, spend);
-    if (ofKey !== null && amount > ofKey) return refused('key_cap', ofKey > 0n ? ofKey : 0n);
+    if (ofKey !== null && amount > ofKey) return refused('key_cap', ofKey);
     const personWindowName =
       member === null ? null : personWindowNameOf(account.id, personId!, member.capWindow, nowMs);
     const personSpend = spendIn(this.#rows.personWindows, personWindowName);
     const ofPerson = member === null ? null : leftOf(member, personSpend);
-    if (ofPerson !== null && amount > ofPerson) return refused('person_cap', ofPerson > 0n ? ofPerson : 0n);
+    if (ofPerson !== null && amount > ofPerson) return refused('person_cap', ofPerson);
     const { balanceNanousd, heldNanousd, reservedNanousd, spentNanousd } = account;
     const available = balanceNanousd - heldNanousd - reservedNanousd;
     if (account.kind === 'prepaid' && amount > available) return refused('balance', available);
@@ -321,7 +321,9 @@ function spendIn(windows: ReadonlyMap<string, Spend>, name: string | null): Spen
   return (name !== null && windows.get(name)) || { spentNanousd: 0n, heldNanousd: 0n, reservedNanousd: 0n };
 }
 
-/** What a cap leaves, which is negative if the cap was lowered below it; null without a cap. */
+/** What a cap leaves: at least zero, because it may be set below what was already spent; null without a cap. */
 function leftOf({ capNanousd }: Cap, { spentNanousd, heldNanousd, reservedNanousd }: Spend): bigint | null {
-  return capNanousd === null ? null : capNanousd - spentNanousd - heldNanousd - reservedNanousd;
+  if (capNanousd === null) return null;
+  const left = capNanousd - spentNanousd - heldNanousd - reservedNanousd;
+  return left > 0n ? left : 0n;
 }

@@ -25,7 +25,7 @@ export function isActive(key: KeyRule | null, accountId: bigint, nowMs: bigint):
   return key.expiresMs === null || key.expiresMs > nowMs;
 }
 
-/** Null if the cap leaves room for the amount. A cap may be set below what was already spent. */
+/** Null if the cap leaves room for the amount. A cap may be set below what was already spent; what costs nothing still fits. */
 export function overCap(
   reason: 'key_cap' | 'person_cap',
   { cap }: CapRule,
@@ -34,7 +34,8 @@ export function overCap(
 ): HoldRefused | null {
   if (cap === null) return null;
   const left = cap - spent - held - reserved;
-  return amount > left ? holdRefused(reason, left > 0n ? left : 0n) : null;
+  if (amount <= left || amount === 0n) return null;
+  return holdRefused(reason, left > 0n ? left : 0n);
 }
 
 /** Null if the balance leaves room for the amount. */
