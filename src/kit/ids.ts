@@ -11,12 +11,13 @@ const SEQUENCE_MAX = 4095;
 
 /**
  * Makes 63-bit ids that sort by time: 41 bits of milliseconds, 10 of the instance, 12 of a sequence. Within a process
- * they always increase, even if the clock steps back. When a millisecond is full, ids use the next one at once.
+ * they always increase, even if the clock steps back. When a millisecond is full, ids use the next one at once. No id is 0,
+ * even if the clock is years behind, because tables of ids mark free places with it.
  */
 export class IdSource {
   readonly #clock: Clock;
   #instance: number;
-  #lastMs = -1;
+  #lastMs = 0;
   #sequence = 0;
 
   constructor(clock: Clock, instance: number) {
