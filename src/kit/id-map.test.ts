@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { IdMap } from './id-map.ts';
+import { ManualClock } from './clock.ts';
+import { hashOf, IdMap } from './id-map.ts';
+import { IdSource } from './ids.ts';
 
 test('holds what was last set for an id, until it is deleted, at any size', () => {
   const id = fc.bigInt({ min: 1n, max: 90n }).map((chosen) => chosen ** 9n);
@@ -34,4 +36,16 @@ test('refuses the id 0, which marks a free place', () => {
   const map = new IdMap<number>();
   expect(() => map.set(0n, 1)).toThrow('No id is 0.');
   expect([map.get(0n), map.delete(0n), map.size]).toEqual([undefined, false, 0]);
+});
+
+test('has different places for ids that are made one after the other', () => {
+  const clock = new ManualClock(Date.UTC(2026, 10, 15));
+  const source = new IdSource(clock, 7);
+  const places = new Set<number>();
+  for (let made = 0; made < 64; made++) {
+    const id = source.next();
+    places.add(hashOf(Number(BigInt.asIntN(32, id)), Number(BigInt.asIntN(32, id >> 32n))) & 127);
+    clock.advance(1);
+  }
+  expect(places.size).toBeGreaterThan(32);
 });

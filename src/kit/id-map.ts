@@ -107,8 +107,12 @@ function freePlaces<Value>(count: number): (Value | undefined)[] {
   return new Array<Value | undefined>(count).fill(undefined);
 }
 
-/** Ids differ mostly in their middle bits, by time and by process. */
+/**
+ * Ids differ mostly in their middle bits, by time and by process. Those are the upper bits of the lower half, and a product
+ * only carries bits up, so they are moved down before it too: a small table uses only the lowest bits.
+ */
 export function hashOf(low: number, high: number): number {
-  const mixed = Math.imul(low ^ Math.imul(high, 0x9e3779b1), 0x85ebca6b);
+  const halves = low ^ Math.imul(high, 0x9e3779b1);
+  const mixed = Math.imul(halves ^ (halves >>> 16), 0x85ebca6b);
   return mixed ^ (mixed >>> 15);
 }
