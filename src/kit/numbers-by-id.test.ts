@@ -56,6 +56,7 @@ test('numbers in a table forget the smallest number near an id if there is no ro
   expect([forgetful.set(99n, 7), faithful.set(99n, 7)]).toEqual([true, false]);
   expect([forgetful.get(1n), forgetful.get(2n), forgetful.get(99n)]).toEqual([undefined, 2, 7]);
   expect([faithful.get(1n), faithful.get(99n), faithful.set(5n, 6)]).toEqual([1, undefined, true]);
+  expect([forgetful.size, faithful.size]).toEqual([32, 32]);
 });
 
 test('a table that is nearly full keeps every number that was not deleted', () => {

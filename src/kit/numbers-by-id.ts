@@ -66,8 +66,8 @@ export class LocalNumbers implements NumbersById {
 
 /** An id may be in any of this many places, beginning with the one that its hash names. */
 const PLACES = 32;
-/** The lock has a cache line of its own, so that an entry never spans two. */
-const LOCK_BYTES = 64;
+/** The lock and the number of ids have a cache line of their own, so that an entry never spans two. */
+const HEADER_BYTES = 64;
 /** The two halves of an id, which are 32-bit integers, and a number of 64 bits. */
 const ENTRY_BYTES = 16;
 
@@ -86,6 +86,8 @@ export interface NumberTableTerms {
 export class NumberTable implements NumbersById {
   readonly #lock: SharedLock | null;
   readonly #forgets: boolean;
+  /** One word: how many ids there are. Counting them whenever somebody asks would stop calls for milliseconds. */
+  readonly #size: Int32Array;
   /** The number of the entry at a place is at twice the place plus one. */
   readonly #numbers: Float64Array;
   /** Each id as two halves, at four times its place, because reading it as one would allocate a bigint. */
@@ -97,9 +99,10 @@ export class NumberTable implements NumbersById {
   constructor({ memory, forgets }: NumberTableTerms) {
     this.#lock = memory instanceof SharedArrayBuffer ? new SharedLock(new Int32Array(memory, 0, 1)) : null;
     this.#forgets = forgets;
-    this.#numbers = new Float64Array(memory, LOCK_BYTES);
-    this.#halves = new Int32Array(memory, LOCK_BYTES);
-    this.#mask = (memory.byteLength - LOCK_BYTES) / ENTRY_BYTES - 1;
+    this.#size = new Int32Array(memory, Int32Array.BYTES_PER_ELEMENT, 1);
+    this.#numbers = new Float64Array(memory, HEADER_BYTES);
+    this.#halves = new Int32Array(memory, HEADER_BYTES);
+    this.#mask = (memory.byteLength - HEADER_BYTES) / ENTRY_BYTES - 1;
   }
 
   /** A table for this thread alone. `ids` is a power of two. */
@@ -117,9 +120,7 @@ export class NumberTable implements NumbersById {
   }
 
   get size(): number {
-    let size = 0;
-    for (let at = 0; at <= this.#mask; at++) if (!this.#isFree(at)) size++;
-    return size;
+    return this.#size[0]!;
   }
 
   lock(): void {
@@ -139,6 +140,7 @@ export class NumberTable implements NumbersById {
     const found = this.#find(id);
     const at = found === -1 ? this.#room() : found;
     if (at === -1) return false;
+    if (found === -1 && this.#isFree(at)) this.#size[0]!++;
     this.#halves[4 * at] = this.#scratchHalves[0]!;
     this.#halves[4 * at + 1] = this.#scratchHalves[1]!;
     this.#numbers[2 * at + 1] = value;
@@ -147,18 +149,22 @@ export class NumberTable implements NumbersById {
 
   delete(id: bigint): void {
     const at = this.#find(id);
-    if (at !== -1) this.#remove(at);
+    if (at === -1) return;
+    this.#size[0]!--;
+    this.#remove(at);
   }
 
   takeAll(): Map<bigint, number> {
     const taken = new Map<bigint, number>();
-    for (let at = 0; at <= this.#mask; at++) {
-      if (this.#isFree(at)) continue;
-      this.#scratchHalves[0] = this.#halves[4 * at]!;
-      this.#scratchHalves[1] = this.#halves[4 * at + 1]!;
-      taken.set(this.#scratch[0]!, this.#numbers[2 * at + 1]!);
-      this.#clear(at);
+    const halves = this.#halves;
+    for (let at = 0; at < halves.length; at += 4) {
+      if (halves[at] === 0 && halves[at + 1] === 0) continue;
+      this.#scratchHalves[0] = halves[at]!;
+      this.#scratchHalves[1] = halves[at + 1]!;
+      taken.set(this.#scratch[0]!, this.#numbers[at / 2 + 1]!);
+      this.#clear(at / 4);
     }
+    this.#size[0] = 0;
     return taken;
   }
 
@@ -214,5 +220,5 @@ export class NumberTable implements NumbersById {
 }
 
 function bytesFor(ids: number): number {
-  return LOCK_BYTES + ids * ENTRY_BYTES;
+  return HEADER_BYTES + ids * ENTRY_BYTES;
 }
