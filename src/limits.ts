@@ -89,10 +89,9 @@ export const LIMITS = {
   /** Longest idempotency key, and the largest response stored under one. */
   idempotencyKeyCharsMax: 255,
   idempotencyAnswerBytesMax: 1024 * 1024,
-  /** Bytes of responses stored under idempotency keys, per account and in all; accounts whose share is tracked. */
+  /** Bytes of responses stored under idempotency keys, per account and in all. */
   idempotencyKeptBytesPerAccountMax: 256 * 1024 * 1024,
   idempotencyKeptBytesMax: 4 * 1024 * 1024 * 1024,
-  idempotencyKeptAccountsMax: 10_000,
   /** How long an idempotency key is valid, how often expired ones are deleted, and how many at a time. */
   idempotencyKeyMs: 86_400_000,
   idempotencySweepMs: 3_600_000,
@@ -286,7 +285,7 @@ export const LIMITS = {
   /** How often connections are checked for requests that take too long, and how long an idle one is kept. */
   connectionsCheckMs: 5_000,
   clientKeepAliveMs: 72_000,
-  /** Ids with a number for a limit, like the request rate of a key, of all workers together; a power of two. */
+  /** Places in a table of numbers by id, like the request rates of keys, of all workers together; a power of two. About half as many ids find a place for certain. */
   limitedIdsMax: 131_072,
   /** Keys whose requests are shared with other processes, and how often the load of the process is measured. */
   rateLimitedKeysMax: 50_000,

@@ -9,7 +9,6 @@ const SMALL = {
   cachedKeyMissesMax: 200,
   rateLimitedKeysMax: 200,
   limitedIdsMax: 1_024,
-  idempotencyKeptAccountsMax: 20,
   storeCachedRowsMax: 200,
   tokenCountsKept: 1_000,
   tokenCountsKeptPerAccount: 100,

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ManualClock } from '../../kit/clock.ts';
-import { LocalNumbers } from '../../kit/numbers-by-id.ts';
+import { LocalNumbers, NumberTable } from '../../kit/numbers-by-id.ts';
 import { LIMITS } from '../../limits.ts';
 import { KeptBudget } from './kept-budget.ts';
 
@@ -41,5 +41,17 @@ describe('the budget for stored responses', () => {
     clock.advance(LIMITS.idempotencyKeyMs);
     for (const account of [4n, 5n, 6n, 7n]) expect(budget.take(account, 30)).toBe(true);
     expect(budget.take(7n, 100)).toBe(false);
+  });
+
+  test('never forgets what all accounts have taken together, however many there are', () => {
+    const budget = new KeptBudget({
+      clock,
+      bytesMax: 10_000,
+      bytesPerAccountMax: 100,
+      wholeAtMs: NumberTable.ofThread(32, true),
+    });
+    let taken = 0;
+    for (let account = 1n; account <= 150n; account++) if (budget.take(account, 100)) taken++;
+    expect(taken).toBe(100);
   });
 });

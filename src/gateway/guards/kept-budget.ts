@@ -28,7 +28,7 @@ export class KeptBudget {
     this.#clock = terms.clock;
     this.#bytesMax = terms.bytesMax ?? LIMITS.idempotencyKeptBytesMax;
     this.#bytesPerAccountMax = terms.bytesPerAccountMax ?? LIMITS.idempotencyKeptBytesPerAccountMax;
-    this.#wholeAtMs = terms.wholeAtMs ?? new LocalNumbers(LIMITS.idempotencyKeptAccountsMax);
+    this.#wholeAtMs = terms.wholeAtMs ?? new LocalNumbers(LIMITS.rateLimitedKeysMax);
   }
 
   /** Returns false and takes nothing if fewer bytes are left. */
@@ -40,11 +40,10 @@ export class KeptBudget {
     const allWholeAtMs = later(budgets.get(ALL) ?? 0, nowMs, bytes / this.#bytesMax);
     const isTaken = wholeAtMs !== null && allWholeAtMs !== null;
     if (isTaken) {
-      // Removed first, so that it moves to the end: the oldest entry is forgotten when there are too many.
-      budgets.delete(ALL);
-      budgets.set(ALL, allWholeAtMs);
       // A forgotten account starts with a full budget; the total still limits it.
       budgets.set(accountId, wholeAtMs);
+      // Last, because the number that is forgotten for the account's may be this one.
+      budgets.set(ALL, allWholeAtMs);
     }
     budgets.unlock();
     return isTaken;
