@@ -41,6 +41,14 @@ describe('the mark of a ledger', () => {
     expect(statSync(markPath(folder)).mode & 0o777).toBe(0o600);
   });
 
+  it('keeps the format that earlier versions wrote', () => {
+    new MarkFile(folder, { booksId: 77n, generation: 2n, tip: 258n, receipts: 3n, spentNanousd: -1n }).close();
+    const bytes = readFileSync(markPath(folder));
+    expect(bytes.subarray(0, 52).toString('hex')).toBe(
+      '746f6c6c6d726b314d00000000000000020000000000000002010000000000000300000000000000ffffffffffffffffa0f54874',
+    );
+  });
+
   it('falls back to the write before when the last one is damaged, whichever slot it is in', () => {
     const mark = new MarkFile(folder, at(1n));
     mark.write(at(2n));
