@@ -123,6 +123,17 @@ describe('a job', () => {
     expect((await caller.ask('GET', `/${id}`)).body).toMatchObject({ status: 'succeeded' });
   });
 
+  test('that was cancelled has no result at any time, and none that was deleted', async () => {
+    const id = await caller.submit(job({ not_before: later() }));
+    await caller.ask('POST', `/${id}/cancel`, {});
+    const noResult = [409, { error: { code: 'job_has_no_result' } }];
+    const before = await caller.ask('GET', `/${id}/result`);
+    expect([before.status, before.body]).toMatchObject(noResult);
+    expect((await caller.ask('DELETE', `/${id}`)).status).toBe(200);
+    const after = await caller.ask('GET', `/${id}/result`);
+    expect([after.status, after.body]).toMatchObject(noResult);
+  });
+
   test('that its host refuses keeps the status and the error of its call', async () => {
     harness.sim.script({ status: 400 }, { times: 1 });
     const id = await caller.submit(job());

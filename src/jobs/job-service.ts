@@ -1,6 +1,8 @@
 import { GatewayError } from '../canonical/errors.ts';
+import { REQUEST_PREFIX } from '../canonical/id-prefixes.ts';
 import type { WholeAnswer } from '../gateway/client-sink.ts';
 import type { Clock } from '../kit/clock.ts';
+import { formatId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
 import { FINAL_JOB_STATES, type Job, type JobGroup } from '../store/jobs.ts';
 import { openGroup } from './group-intake.ts';
@@ -142,9 +144,11 @@ export class JobService extends StoredJobs implements Jobs {
   async result(reader: JobReader, id: bigint): Promise<WholeAnswer> {
     const job = await this.find(reader, id);
     if (!hasEnded(job)) throw notFinished();
-    if (this.#isGone(job)) throw resultExpired();
+    // These have no result at any time, so it cannot have been deleted.
+    if (job.state === 'cancelled' || job.state === 'expired') throw noResult(job);
+    if (this.#isGone(job)) throw resultExpired(job);
     const answer = await this.#answerOf(job);
-    if (answer === null) throw job.result === null ? noResult(job) : resultExpired();
+    if (answer === null) throw job.result === null ? noResult(job) : resultExpired(job);
     return answer;
   }
 
@@ -197,8 +201,7 @@ function noResult({ state }: Job): GatewayError {
   });
 }
 
-function resultExpired(): GatewayError {
-  return new GatewayError('result_expired', {
-    message: 'The result of this job was deleted. Its receipt is kept: GET /v1/receipts/{request_id}.',
-  });
+function resultExpired({ callId }: Job): GatewayError {
+  const kept = callId === null ? '' : ` Its receipt is kept: GET /v1/receipts/${formatId(REQUEST_PREFIX, callId)}.`;
+  return new GatewayError('result_expired', { message: `The result of this job was deleted.${kept}` });
 }

@@ -358,7 +358,10 @@ describe('who may see a job', () => {
     (await fixture.on.hosts.next()).answer(200, chatAnswer());
     await done;
     await fixture.jobs.remove(ANY_READER, accepted.id);
-    await expect(fixture.jobs.result(ANY_READER, accepted.id)).rejects.toMatchObject({ kind: 'result_expired' });
+    await expect(fixture.jobs.result(ANY_READER, accepted.id)).rejects.toMatchObject({
+      kind: 'result_expired',
+      message: expect.stringMatching(/ was deleted\. Its receipt is kept: GET \/v1\/receipts\/req_[0-9a-z]{13}\.$/),
+    });
   });
 });
 
