@@ -105,6 +105,8 @@ export const MANAGEMENT_LIMITS = {
   ssoSkewMs: 60_000,
   ssoSubjectCharsMax: 255,
   ssoRequestMs: 10_000,
+  /** Longest answer of the provider that is read. */
+  ssoAnswerBytesMax: 1024 * 1024,
   /** How long what the provider publishes about itself is cached. */
   ssoDiscoveryMs: 60 * 60_000,
   ssoUsedStatesMax: 10_000,

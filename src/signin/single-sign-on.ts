@@ -3,6 +3,7 @@ import type { Clock } from '../kit/clock.ts';
 import type { Secret } from '../kit/secret.ts';
 import { LIMITS } from '../limits.ts';
 import type { SsoIdentity } from '../store/people.ts';
+import { boundedFetch } from './bounded-fetch.ts';
 import { SignInError } from './error.ts';
 import { beginSso, readSsoState, type SsoState } from './sso-state.ts';
 
@@ -132,12 +133,17 @@ async function discover({ issuer, clientId, clientSecret }: SsoSettings): Promis
   // The configuration allows http only for a provider on this machine.
   const execute = url.protocol === 'http:' ? [oidc.allowInsecureRequests] : [];
   const timeout = LIMITS.ssoRequestMs / 1000;
-  const found = await oidc.discovery(url, clientId, undefined, oidc.None(), { execute, timeout });
+  const found = await oidc.discovery(url, clientId, undefined, oidc.None(), {
+    execute,
+    timeout,
+    [oidc.customFetch]: boundedFetch,
+  });
   const methods = found.serverMetadata().token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
   const secret = clientSecret.reveal();
   const auth = methods.includes('client_secret_basic') ? oidc.ClientSecretBasic(secret) : oidc.ClientSecretPost(secret);
   const client = new oidc.Configuration(found.serverMetadata(), clientId, undefined, auth);
   client.timeout = timeout;
+  client[oidc.customFetch] = boundedFetch;
   for (const allow of execute) allow(client);
   return client;
 }

@@ -92,7 +92,7 @@ export const BANS: readonly Ban[] = [
   {
     what: 'fetch or a web stream',
     instead: 'a Sender of egress: web streams cost five times the CPU',
-    homes: [],
+    homes: ['src/signin/bounded-fetch.ts'],
     find: (file) =>
       linesWhere(
         file,
