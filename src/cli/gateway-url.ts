@@ -6,6 +6,8 @@ export interface FoundGateway {
   /** Without `/v1`. */
   readonly url: string;
   readonly needsKey: boolean;
+  /** It was named, or has the data folder open. Otherwise whatever listens there may be another gateway. */
+  readonly isCertain: boolean;
 }
 
 /** The gateway as typed; otherwise the process that has the data folder open; otherwise the one that would listen with this config. */
@@ -17,7 +19,8 @@ export async function findGateway(
   const holder = typeof typed === 'string' ? null : await composition.findHolder(config.dataFolder);
   const own = holder?.url?.replace(/\/\/(?:0\.0\.0\.0|\[::\])(?=:)/, '//127.0.0.1');
   const url = own ?? readGatewayUrl(typed, config);
-  return { url, needsKey: (holder?.needsKey ?? config.hosted) || !isLoopback(url) };
+  const needsKey = (holder?.needsKey ?? config.hosted) || !isLoopback(url);
+  return { url, needsKey, isCertain: holder !== null || typeof typed === 'string' };
 }
 
 /** The address of the gateway, without the `/v1` that it may end with. */

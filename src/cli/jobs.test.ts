@@ -295,10 +295,22 @@ test('without --url the gateway is asked that has the data folder, wherever it l
     await fixture.run(['jobs', 'show', GROUP], { TOLLGATE_API_KEY: 'tg_live_x' });
   }
   expect(asked).toEqual([`GET /v1/jobs/groups/${GROUP}`, `GET /v1/jobs/groups/${GROUP}`]);
-  fixture.holder = null;
-  const env = { TOLLGATE_API_KEY: 'tg_live_x', TOLLGATE_PORT: '1' };
-  expect((await fixture.run(['jobs', 'show', GROUP], env)).err).toContain('127.0.0.1:1');
-  expect(asked).toHaveLength(2);
+});
+
+test('without --url no other gateway is asked if none has the data folder, and none gets the key', async () => {
+  const { port } = new URL(url);
+  const env = { TOLLGATE_API_KEY: 'tg_live_x', TOLLGATE_PORT: port };
+  const { code, err } = await fixture.run(['jobs', 'show', GROUP], env);
+  expect({ code, asked }).toEqual({ code: 3, asked: [] });
+  expect(err).toBe(
+    `No gateway is running on the data folder ${fixture.folder}. Start it, or name the address of another one with --url.\n`,
+  );
+});
+
+test('without --url and without a ledger of its own, a caller reaches the gateway at the port of the config', async () => {
+  const env = { TOLLGATE_API_KEY: 'tg_live_x', TOLLGATE_PORT: new URL(url).port };
+  await fixture.run(['jobs', 'show', GROUP, '--data', 'nowhere'], env);
+  expect(asked).toEqual([`GET /v1/jobs/groups/${GROUP}`]);
 });
 
 test('writes the results of a group to standard output unchanged, wherever their bytes were cut on the way', async () => {

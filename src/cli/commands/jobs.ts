@@ -12,7 +12,7 @@ import { JOB_STATUSES, type JobGroupView, type JobView } from '../../operator/jo
 import type { ListView } from '../../operator/view.ts';
 import type { CommandGroup, CommandSpec, Options } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { usageFailure } from '../failure.ts';
+import { unreachable, usageFailure } from '../failure.ts';
 import { GatewayClient, GatewayLost, type SendRequest } from '../gateway-client.ts';
 import { findGateway } from '../gateway-url.ts';
 import { readOperatorJson } from '../operator-json.ts';
@@ -254,13 +254,17 @@ function refuseWithout(path: string, access: number, message: string): void {
 
 async function openClient(session: Session, options: Options): Promise<GatewayClient> {
   const config = session.config('leave');
-  const { url, needsKey } = await findGateway(session, options.url, config);
+  const { url, needsKey, isCertain } = await findGateway(session, options.url, config);
   const { keyEnv } = options;
   const variable = typeof keyEnv === 'string' ? readVariableName(keyEnv, '--key-env') : CALLER_KEY_VARIABLE;
   const key = session.env[variable] ?? null;
   if (key === null && (typeof keyEnv === 'string' || needsKey))
     throw usageFailure(
       `The variable ${variable} is not set. Put a gateway key into it, or name another with --key-env.`,
+    );
+  if (!isCertain && config.store === null && session.composition.hasLedger(config.dataFolder))
+    throw unreachable(
+      `No gateway is running on the data folder ${config.dataFolder}. Start it, or name the address of another one with --url.`,
     );
   const isNamed = options.url !== undefined;
   return new GatewayClient({ url, key: key === '' ? null : key, isNamed }, isNamed ? proxiedSend(session, url) : null);
