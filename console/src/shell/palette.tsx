@@ -3,12 +3,12 @@ import { useNavigate } from '@tanstack/react-router';
 import { Command } from 'cmdk';
 import { type ReactNode, useState } from 'react';
 import { useApi } from '../api/queries.ts';
+import { isRequestId } from '../api/request-id.ts';
 import { useReturnFocus } from '../parts/return-focus.ts';
 import { pagesFor } from './pages.ts';
 import { type Search, useFilters } from './search.ts';
 import { useAccountInput, useViewer } from './viewer.tsx';
 
-const REQUEST_ID = /^req_[0-9a-z]{13}$/;
 const KEYS_MAX = 1_000;
 
 interface Target {
@@ -91,7 +91,7 @@ function useTargets(text: string): readonly { readonly heading: string; readonly
   const groups = [
     {
       heading: 'Requests',
-      targets: REQUEST_ID.test(text)
+      targets: isRequestId(text)
         ? [{ id: text, label: 'Open the receipt', detail: text, to: '/requests', search: { open: text } }]
         : [],
     },

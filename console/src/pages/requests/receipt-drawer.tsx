@@ -1,5 +1,6 @@
 import type { KeyboardEvent, ReactNode } from 'react';
 import { useApi } from '../../api/queries.ts';
+import { isRequestId } from '../../api/request-id.ts';
 import { Drawer } from '../../parts/drawer.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
@@ -29,7 +30,8 @@ interface ReceiptDrawerProps {
 /** One call: its receipt, or why it was refused. Arrow keys go to the one above or below. */
 export function ReceiptDrawer({ requestId, kind, previous, next, onOpen, onClose }: ReceiptDrawerProps): ReactNode {
   const account = useAccountInput();
-  const refusals = useApi('GET /refusals', { ...account, request: requestId }, { enabled: kind !== 'receipt' });
+  const isId = isRequestId(requestId);
+  const refusals = useApi('GET /refusals', { ...account, request: requestId }, { enabled: isId && kind !== 'receipt' });
   const isAdmitted = kind === 'receipt' || (kind === null && refusals.data?.data.length === 0);
   const receipt = useApi(
     'GET /receipts/{receipt}',
@@ -40,7 +42,7 @@ export function ReceiptDrawer({ requestId, kind, previous, next, onOpen, onClose
   const refusal = refusals.data?.data[0] ?? elsewhere.data ?? undefined;
   const isElsewhere = elsewhere.isLoading || elsewhere.data != null;
   const failure = refusals.error ?? elsewhere.error;
-  const isMissing = !isElsewhere && receipt.error?.status === NOT_FOUND && failure === null;
+  const isMissing = !isId || (!isElsewhere && receipt.error?.status === NOT_FOUND && failure === null);
   const error = failure ?? (isElsewhere || isMissing ? null : receipt.error);
   const again = (): void => {
     const failed = [refusals, elsewhere].find((each) => each.error !== null) ?? receipt;
