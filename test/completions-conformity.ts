@@ -10,11 +10,11 @@ export interface CompletionsTerms {
 /** Every way in which a complete stream violates the wire's rules; empty if it conforms. */
 export function completionFaults(stream: string, { model, wantsUsage }: CompletionsTerms): string[] {
   const faults: string[] = [];
-  const expect = (holds: boolean, fault: string): void => {
+  const check = (holds: boolean, fault: string): void => {
     if (!holds) faults.push(fault);
   };
   const events = stream.split('\n\n').filter((event) => event !== '');
-  expect(events.at(-1) === 'data: [DONE]', `ends in ${events.at(-1)}`);
+  check(events.at(-1) === 'data: [DONE]', `ends in ${events.at(-1)}`);
   const finishes = new Map<unknown, number>();
   const identities = new Set<string>();
   let usageFrames = 0;
@@ -22,28 +22,28 @@ export function completionFaults(stream: string, { model, wantsUsage }: Completi
     const chunk = JSON.parse(event.replace(/^data: /, '')) as Fields;
     const choices = chunk.choices as Fields[];
     identities.add(JSON.stringify([chunk.id, chunk.created]));
-    expect(chunk.object === 'text_completion', `has object ${String(chunk.object)}`);
-    expect(chunk.model === model, `has model ${String(chunk.model)}`);
-    expect(typeof chunk.id === 'string' && chunk.id !== '', 'has no id');
-    expect(Number.isSafeInteger(chunk.created) && (chunk.created as number) > 0, 'has no creation time');
-    expect(!('provider' in chunk), 'names a host');
+    check(chunk.object === 'text_completion', `has object ${String(chunk.object)}`);
+    check(chunk.model === model, `has model ${String(chunk.model)}`);
+    check(typeof chunk.id === 'string' && chunk.id !== '', 'has no id');
+    check(Number.isSafeInteger(chunk.created) && (chunk.created as number) > 0, 'has no creation time');
+    check(!('provider' in chunk), 'names a host');
     if (choices.length === 0) usageFrames++;
-    else expect(chunk.usage === (wantsUsage ? null : undefined), `has usage ${JSON.stringify(chunk.usage)} on words`);
+    else check(chunk.usage === (wantsUsage ? null : undefined), `has usage ${JSON.stringify(chunk.usage)} on words`);
     for (const { index, text, logprobs, finish_reason: reason } of choices) {
-      expect(Number.isSafeInteger(index), `has index ${String(index)}`);
-      expect(typeof text === 'string', `has text ${String(text)}`);
-      expect(logprobs !== undefined && reason !== undefined, 'lacks a member of a choice');
+      check(Number.isSafeInteger(index), `has index ${String(index)}`);
+      check(typeof text === 'string', `has text ${String(text)}`);
+      check(logprobs !== undefined && reason !== undefined, 'lacks a member of a choice');
       finishes.set(index, (finishes.get(index) ?? 0) + (reason === null ? 0 : 1));
-      expect(
+      check(
         reason === null || ['stop', 'length', 'content_filter'].includes(reason as string),
         `finishes by ${reason}`,
       );
     }
   }
-  expect(identities.size === 1, `has ${identities.size} identities`);
-  expect(usageFrames === (wantsUsage ? 1 : 0), `has ${usageFrames} usage frames`);
-  expect(finishes.size > 0, 'has no answer');
-  for (const [index, count] of finishes) expect(count === 1, `answer ${String(index)} finishes ${count} times`);
+  check(identities.size === 1, `has ${identities.size} identities`);
+  check(usageFrames === (wantsUsage ? 1 : 0), `has ${usageFrames} usage frames`);
+  check(finishes.size > 0, 'has no answer');
+  for (const [index, count] of finishes) check(count === 1, `answer ${String(index)} finishes ${count} times`);
   return faults;
 }
 

@@ -37,7 +37,7 @@ const COMPOSE = parsePlainYaml(read('deploy/compose.yaml')) as unknown as {
   readonly volumes: Readonly<Record<string, string>>;
 };
 
-const config = loadConfig({ argvFlags: {}, env: {}, cwd: tmpdir(), providerKeys: 'leave' });
+const config = loadConfig({ argvFlags: {}, env: {}, cwd: tmpdir(), secrets: 'leave' });
 const STOP_MS_MIN = LIMITS.shutdownNoticeMs + config.limits.shutdownMs + LIMITS.shutdownReadMs;
 
 const spanMs = (text: string): number => {

@@ -22,7 +22,7 @@ const NAME = 'gateway.example';
 const NGINX = readFileSync(join(ROOT, 'deploy/nginx.conf'), 'utf8');
 const HAPROXY = readFileSync(join(ROOT, 'deploy/haproxy.cfg'), 'utf8');
 const CADDY = readFileSync(join(ROOT, 'deploy/Caddyfile'), 'utf8');
-const { limits } = loadConfig({ argvFlags: {}, env: {}, cwd: tmpdir(), providerKeys: 'leave' });
+const { limits } = loadConfig({ argvFlags: {}, env: {}, cwd: tmpdir(), secrets: 'leave' });
 
 const secondsOf = (text: string, name: string): number =>
   Number(new RegExp(`^\\s*${name} (\\d+)s;?$`, 'm').exec(text)?.[1]);

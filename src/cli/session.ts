@@ -23,9 +23,9 @@ export class Session {
     this.json = this.#flags.json === true;
   }
 
-  /** Provider keys are read only by commands that call hosts or list their models. */
-  config(providerKeys: 'read' | 'leave'): Config {
-    return loadConfig({ argvFlags: this.#flags, env: this.env, cwd: this.composition.cwd, providerKeys });
+  /** Keys and secrets are read only by commands that call hosts or list their models. */
+  config(secrets: 'read' | 'leave'): Config {
+    return loadConfig({ argvFlags: this.#flags, env: this.env, cwd: this.composition.cwd, secrets });
   }
 
   /** A path resolved against the folder in which it was typed. */
@@ -63,7 +63,7 @@ export class Session {
 
   /** Runs one verb, in the running server or in this process. */
   ask<Name extends VerbName>(name: Name, input: VerbInput<Name>, options: AskOptions = {}): Promise<VerbAnswer<Name>> {
-    const config = this.config(options.providerKeys ?? 'leave');
+    const config = this.config(options.secrets ?? 'leave');
     return withOperator(this.composition, config, { mayCreate: options.mayCreate ?? false }, (operator) =>
       operator.run(name, input, options.progress),
     );
@@ -82,7 +82,7 @@ export class Session {
 }
 
 export interface AskOptions {
-  readonly providerKeys?: 'read' | 'leave';
+  readonly secrets?: 'read' | 'leave';
   readonly mayCreate?: boolean;
   readonly progress?: Progress;
 }

@@ -272,7 +272,7 @@ describe('hosts and their keys', () => {
     expect(message).not.toContain('hunter2');
     expect(problems(() => load({ env: { OPENAI_API_KEY_FILE: write('\n', 'empty.txt') } }))).toContain('an empty key');
     expect(problems(() => load({ env: { OPENAI_API_KEY: 'a', OPENAI_API_KEY_FILE: secret } }))).toContain('both set');
-    expect(load({ env: { OPENAI_API_KEY_FILE: join(cwd, 'gone') }, providerKeys: 'leave' }).hosts).toEqual([]);
+    expect(load({ env: { OPENAI_API_KEY_FILE: join(cwd, 'gone') }, secrets: 'leave' }).hosts).toEqual([]);
   });
 
   test('an own host has the defaults of a plain compatible host', () => {

@@ -103,7 +103,7 @@ export interface Config {
   readonly jobs: ConfigJobs;
   /** False: every frame of a stream is parsed, even if it repeats an earlier one. */
   readonly frameMemory: boolean;
-  /** Hosts that can be called; without keys if provider keys were not read. */
+  /** Hosts that can be called; none if secrets were not read. */
   readonly hosts: readonly ConfiguredHost[];
   /** Local model servers that may run on their usual ports; probed at start. */
   readonly guessedHosts: readonly ConfiguredHost[];
@@ -122,8 +122,8 @@ export interface ConfigSources {
   readonly argvFlags: Readonly<Record<string, string | boolean | undefined>>;
   readonly env: Environment;
   readonly cwd: string;
-  /** Commands that call no host skip the keys, so that an unreadable key does not stop them. */
-  readonly providerKeys?: 'read' | 'leave';
+  /** Commands that call no host leave keys and secrets, so that an unreadable one does not stop them. */
+  readonly secrets?: 'read' | 'leave';
 }
 
 /** The environment of this process; nothing else in the product reads it. */
@@ -153,7 +153,7 @@ function assemble(
   draft: ConfigFile,
   file: string | null,
   hosts: HostSelection,
-  { env, cwd, providerKeys }: ConfigSources,
+  { env, cwd, secrets }: ConfigSources,
   problems: ConfigProblem[],
 ): Omit<Config, 'settingSources' | 'unknownVariables'> {
   const { hosted } = draft;
@@ -173,7 +173,7 @@ function assemble(
     console: draft.console,
     masterKey: selectMasterKey({ env, cwd, file, fields: draft, hosted, dataFolder }, problems),
     publicUrl: draft.public_url ?? null,
-    sso: providerKeys === 'leave' ? null : readSso(draft.sso, { file, publicUrl: draft.public_url, hosted }, problems),
+    sso: secrets === 'leave' ? null : readSso(draft.sso, { file, publicUrl: draft.public_url, hosted }, problems),
     trustedProxies: draft.trusted_proxies,
     allowedHosts: draft.allowed_hosts.map((host) => host.toLowerCase()),
     origins: draft.origins,
@@ -354,20 +354,33 @@ function selectHosts(
   const selection = configureHosts(draft.hosts, {
     env: sources.env,
     simulated: draft.simulated_host ?? (draft.hosted ? 'without-real-hosts' : true),
-    readKeys: sources.providerKeys !== 'leave',
+    readKeys: sources.secrets !== 'leave',
     guess: draft.local_hosts && !draft.hosted ? { ownPort: draft.listen.port } : null,
   });
-  problems.push(...selection.problems.map((problem) => ({ source: problem.path === '' ? '' : file, ...problem })));
-  const dataFolder = draft.data ?? defaultDataFolder(sources.env);
-  const catalog = (): readonly ModelRow[] => modelsInForce(dataFolder);
-  problems.push(...strayHosts(draft, selection.names, file), ...modelProblems(draft, catalog, file));
-  problems.push(...ownAddressProblems(draft, selection.configured, file));
-  problems.push(...lossProblems(draft, catalog, selection.configured, file));
-  if (sources.providerKeys === 'leave') return selection;
-  problems.push(...defaultProblems(draft, catalog, selection, file));
+  problems.push(...hostProblems(draft, selection, sources, file));
+  if (sources.secrets === 'leave') return selection;
   const { guessed, withoutKey, names } = selection;
   const configured = withProxies(selection.configured, draft, sources.env, problems);
   return { configured, guessed, withoutKey, names, problems: selection.problems };
+}
+
+/** Of the hosts themselves, and of the models, prices and losses that go with them. */
+function hostProblems(
+  draft: ConfigFile,
+  selection: HostSelection,
+  { env, secrets }: ConfigSources,
+  file: string,
+): ConfigProblem[] {
+  const dataFolder = draft.data ?? defaultDataFolder(env);
+  const catalog = (): readonly ModelRow[] => modelsInForce(dataFolder);
+  return [
+    ...selection.problems.map((problem) => ({ source: problem.path === '' ? '' : file, ...problem })),
+    ...strayHosts(draft, selection.names, file),
+    ...modelProblems(draft, catalog, file),
+    ...ownAddressProblems(draft, selection.configured, file),
+    ...lossProblems(draft, catalog, selection.configured, file),
+    ...(secrets === 'leave' ? [] : defaultProblems(draft, catalog, selection, file)),
+  ];
 }
 
 /** As in the XDG base directory specification, which ignores relative paths. */

@@ -88,7 +88,7 @@ describe('local servers', () => {
     expect(load({ local_hosts: false }).guessedHosts).toEqual([]);
     expect(load({}, { TOLLGATE_LOCAL_HOSTS: 'false' }).guessedHosts).toEqual([]);
     expect(load({}, {}, { argvFlags: { localHosts: false } }).guessedHosts).toEqual([]);
-    expect(load({}, {}, { providerKeys: 'leave' }).guessedHosts).toEqual([]);
+    expect(load({}, {}, { secrets: 'leave' }).guessedHosts).toEqual([]);
   });
 
   test('are hosts when a variable names them, in either mode, and are then not guessed', () => {
@@ -161,7 +161,7 @@ describe('a host that costs more than callers pay', () => {
     const hosts = [{ host: 'own', model: 'x', price: { input: 6, output: 9 } }];
     const row = { id: 'm', context_window: 9, price: prices.m, hosts };
     expect(problems({ hosts: [OWN], models: [row] })).toContain(`models[0].hosts[0].price: ${told}`);
-    expect(problems({ hosts: [OWN], models: [row] }, {}, { providerKeys: 'leave' })).toContain('models[0]');
+    expect(problems({ hosts: [OWN], models: [row] }, {}, { secrets: 'leave' })).toContain('models[0]');
   });
 
   test('is accepted if the loss is allowed, for the model or for the host', () => {
@@ -220,7 +220,7 @@ describe('the default model', () => {
     );
     expect(load({ default_model: 'openai/gpt-5' }, { OPENAI_API_KEY: 'k' }).defaultModel).toBe('openai/gpt-5');
     expect(problems({ default_model: 'sim-gpt', simulated_host: false })).toContain('no configured host serves');
-    expect(problems({ default_model: 'gpt-5' }, {}, { providerKeys: 'leave' })).toBe('');
+    expect(problems({ default_model: 'gpt-5' }, {}, { secrets: 'leave' })).toBe('');
   });
 
   test('may be a model of an own host, if it has a price or is free', () => {

@@ -14,12 +14,12 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const SSO = { issuer: 'https://accounts.example.com', client_id: 'tollgate', client_secret_file: 'secret' };
 
-function load(settings: object, providerKeys: 'read' | 'leave' = 'read'): Config {
+function load(settings: object, secrets: 'read' | 'leave' = 'read'): Config {
   const file = join(folder, 'tollgate.config.json');
   const hosted = { hosted: true, public_url: 'https://gateway.example' };
   writeFileSync(file, JSON.stringify({ ...hosted, ...settings }));
   const env = { TOLLGATE_MASTER_KEY: 'a'.repeat(64) };
-  return loadConfig({ argvFlags: { config: file }, env, cwd: folder, providerKeys });
+  return loadConfig({ argvFlags: { config: file }, env, cwd: folder, secrets });
 }
 
 function problemsOf(settings: object): string[] {

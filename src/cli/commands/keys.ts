@@ -81,7 +81,7 @@ const mintCommand: CommandSpec = {
     if (terms.window !== undefined && terms.window !== 'lifetime' && terms.spend_cap_nanousd == null)
       throw windowWithoutCap(account, terms.window);
     const input = { account, ...(typeof options.person === 'string' && { person: options.person }), ...terms };
-    const answer = await session.ask('keys.mint', input, { providerKeys: modelsGiven(options) });
+    const answer = await session.ask('keys.mint', input, { secrets: modelsGiven(options) });
     const { secret, unknown_models: unknown, ...key } = answer.result;
     session.show(answer, () => secret);
     session.advise(describeKey(key));
@@ -118,7 +118,7 @@ const updateCommand: CommandSpec = {
   ],
   async run(session, [key = ''], options) {
     const input = { key, ...readTerms(session, options), ...readPermissions(options, 'deny') };
-    const answer = await session.ask('keys.update', input, { providerKeys: modelsGiven(options) });
+    const answer = await session.ask('keys.update', input, { secrets: modelsGiven(options) });
     session.show(answer, describeKey);
     warnOfModels(session, answer.result.unknown_models);
     return EXIT.ok;

@@ -30,7 +30,7 @@ export const modelsCommand: CommandSpec = {
 };
 
 async function showHoldFactors(session: Session, part: string): Promise<number> {
-  const { result } = await session.ask('models.holds', {}, { providerKeys: 'read' });
+  const { result } = await session.ask('models.holds', {}, { secrets: 'read' });
   const matching = result.data.filter(({ model }) => model.includes(part));
   const shown = { ...result, data: matching };
   session.show({ result: shown, text: stringifyJson(shown) }, () =>
@@ -40,7 +40,7 @@ async function showHoldFactors(session: Session, part: string): Promise<number> 
 }
 
 async function resetHoldFactor(session: Session, model: string): Promise<number> {
-  const answer = await session.ask('models.resetholds', { model }, { providerKeys: 'read' });
+  const answer = await session.ask('models.resetholds', { model }, { secrets: 'read' });
   const { model: id, forgotten_accounts: accounts } = answer.result;
   session.show(answer, () => '');
   session.advise(
@@ -54,7 +54,7 @@ async function listModels(session: Session): Promise<ModelListView> {
   const config = session.config('read');
   const { composition } = session;
   if (config.store === null && composition.hasLedger(config.dataFolder)) {
-    return (await session.ask('models.list', {}, { providerKeys: 'read' })).result;
+    return (await session.ask('models.list', {}, { secrets: 'read' })).result;
   }
   return modelListView(composition.catalogFor(await composition.lookForHosts(config)));
 }
