@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { hashSecret } from '../accounts/keys.ts';
 import { hashPassword, passwordFault } from '../accounts/passwords.ts';
-import { INVITATION_PREFIX, PERSON_PREFIX } from '../canonical/id-prefixes.ts';
+import { PERSON_PREFIX } from '../canonical/id-prefixes.ts';
 import { formatId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
 import { auditRow } from '../operator/actor.ts';
 import { name } from '../operator/input.ts';
 import { type PersonView, personView } from '../operator/people-view.ts';
-import type { Acceptance, Accepting, Invitation, Person } from '../store/people.ts';
+import type { Invitation, Person } from '../store/people.ts';
+import { acceptInName } from './accept-in-name.ts';
 import { beginSession } from './begin-session.ts';
 import { SignInError } from './error.ts';
 import { actorOf, type SignInServices, type Visitor } from './services.ts';
@@ -73,24 +74,8 @@ async function join(
   return signedInBy(services, visitor, person);
 }
 
-/** In the person's own name, as the audit shows. */
-async function accept(
-  { directory, clock, ids }: SignInServices,
-  visitor: Visitor,
-  invitation: Invitation,
-  person: Pick<Person, 'id' | 'email'>,
-  who: Accepting = { personId: person.id },
-): Promise<Person> {
-  const audit = auditRow(
-    { actor: actorOf(person, visitor), clock, ids },
-    {
-      action: 'invitation.accept',
-      subject: formatId(INVITATION_PREFIX, invitation.id),
-      accountId: invitation.accountId,
-      after: { person: formatId(PERSON_PREFIX, person.id), operator: invitation.isOperator, role: invitation.role },
-    },
-  );
-  const accepted: Acceptance = await directory.acceptInvitation(invitation.sha256Hex, who, clock.nowMs(), audit);
+async function accept(...terms: Parameters<typeof acceptInName>): Promise<Person> {
+  const accepted = await acceptInName(...terms);
   if (accepted === 'not_open') throw notOpen();
   if (accepted === 'unconfirmed') throw unconfirmed();
   if (typeof accepted === 'string') throw signInFirst();

@@ -1,10 +1,11 @@
-import { INVITATION_PREFIX, PERSON_PREFIX } from '../canonical/id-prefixes.ts';
+import { PERSON_PREFIX } from '../canonical/id-prefixes.ts';
 import { formatId } from '../kit/ids.ts';
 import { errorFields } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
 import { auditRow } from '../operator/actor.ts';
 import { name as nameInput } from '../operator/input.ts';
-import type { Accepting, Invitation, NewPerson, Person } from '../store/people.ts';
+import type { NewPerson, Person } from '../store/people.ts';
+import { acceptInName } from './accept-in-name.ts';
 import { beginSession } from './begin-session.ts';
 import { SignInError } from './error.ts';
 import { finishLink } from './link-identity.ts';
@@ -90,7 +91,7 @@ async function personOf(
   };
   const [first] = await directory.invitationsFor(email, clock.nowMs());
   if (first !== undefined) {
-    const person = await accept(services, visitor, newPerson, first, { newPerson });
+    const person = await accept(services, visitor, first, newPerson, { newPerson });
     if (person !== null) return giveInvited(services, visitor, person, proven);
   }
   return joinByDomain(services, visitor, newPerson, allowedDomains);
@@ -130,27 +131,13 @@ async function giveInvited(
   const { directory, clock } = services;
   let latest = person;
   for (const invitation of await directory.invitationsFor(person.email, clock.nowMs()))
-    latest = (await accept(services, visitor, person, invitation, { personId: person.id })) ?? latest;
+    latest = (await accept(services, visitor, invitation, person)) ?? latest;
   return latest;
 }
 
 /** Null if the invitation was accepted in the meantime, or if its maker may no longer invite. */
-async function accept(
-  { directory, clock, ids }: SignInServices,
-  visitor: Visitor,
-  person: Pick<Person, 'id' | 'email'>,
-  invitation: Invitation,
-  who: Accepting,
-): Promise<Person | null> {
-  const subject = formatId(INVITATION_PREFIX, invitation.id);
-  const after = {
-    person: formatId(PERSON_PREFIX, person.id),
-    operator: invitation.isOperator,
-    role: invitation.role,
-  };
-  const change = { action: 'invitation.accept', subject, accountId: invitation.accountId, after };
-  const audit = auditRow({ actor: actorOf(person, visitor), clock, ids }, change);
-  const accepted = await directory.acceptInvitation(invitation.sha256Hex, who, clock.nowMs(), audit);
+async function accept(...terms: Parameters<typeof acceptInName>): Promise<Person | null> {
+  const accepted = await acceptInName(...terms);
   return typeof accepted === 'string' ? null : accepted;
 }
 
