@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { chatAnswer } from '../../test/fake-hosts.ts';
 import { ask } from '../../test/gateway-fixture.ts';
 import { ANY_READER, JobsFixture, PLAIN_TERMS } from '../../test/jobs-fixture.ts';
+import { buildCatalog } from '../catalog/catalog.ts';
 import { StoreUnavailable } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
 import type { Job, JobChunkName, JobFilter, JobPage } from '../store/jobs.ts';
@@ -85,6 +86,21 @@ test('is refused as a whole for money, by its ceiling or the balance', async () 
   await broke.add(lines(ask({ max_tokens: 500 }), ask({ max_tokens: 500 }), ask({ max_tokens: 500 })));
   await expect(broke.accept(HASH)).rejects.toMatchObject({ kind: 'insufficient_allowance' });
   expect(await poor.account()).toMatchObject({ reservedNanousd: 0n });
+});
+
+test('names the line with which it could cost more than the ledger can hold', async () => {
+  const price = { input: 0, output: LIMITS.rateNanousdPerMillionMax };
+  const tokens = 5_000_000_000;
+  const dear = { id: 'ferry', context_window: 1000, max_output_tokens: tokens, caps: ['chat' as const], price };
+  const rows = [{ ...dear, hosts: [{ host: 'alpha', model: 'ferry-at-alpha' }] }];
+  const catalog = buildCatalog({ rows, hosts: new Set(['alpha']), version: '2026-02-02-x' });
+  Object.assign(fixture.on.gateway, { prices: () => ({ catalog, priceId: 1 }) });
+  const intake = await open();
+  const line = ask({ max_tokens: tokens });
+  await expect(intake.add(lines(line, line))).rejects.toMatchObject({
+    status: 400,
+    message: expect.stringMatching(/^Line 2: .* more than any account can hold/),
+  });
 });
 
 test('is accepted although its lines cannot become jobs at once, so that nobody pays for it twice', async () => {

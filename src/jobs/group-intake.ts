@@ -8,6 +8,7 @@ import { stringifyJson } from '../json/stringify.ts';
 import type { ReserveResult } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
 import { describeAmount } from '../money/nanousd.ts';
+import { isAmount } from '../store/int64.ts';
 import type { JobChunk, JobGroup, NewJob, NewJobGroup } from '../store/jobs.ts';
 import { admitJob, newJob, withoutHeaders } from './admit-job.ts';
 import type { JobServices } from './job.ts';
@@ -104,6 +105,7 @@ class StagedGroup implements GroupIntake {
     try {
       admitted = await this.#withinAllowance(await admitJob(this.#gateway, endpoints, this.#lineSubmission, request));
       checkLineCeiling(admitted);
+      this.#add(admitted.admission.worstNanousd);
     } catch (error) {
       throw atLine(request.line, error);
     }
@@ -114,9 +116,19 @@ class StagedGroup implements GroupIntake {
     const job = newJob(admitted, request, terms, place, content);
     this.#lines += 1;
     this.#requestBytes += job.request.bytes;
-    this.#sumNanousd += job.reservedNanousd;
     this.#keepUntilMs = Math.max(this.#keepUntilMs, job.expiresMs + job.resultTtlMs);
     return { job, chunks };
+  }
+
+  /** Before it is stored: no engine stores a sum that is out of range. */
+  #add(amountNanousd: bigint): void {
+    this.#sumNanousd += amountNanousd;
+    if (isAmount(this.#sumNanousd)) return;
+    const sum = describeAmount(this.#sumNanousd);
+    throw new GatewayError('invalid_value', {
+      param: 'body',
+      message: `With this line the group could cost up to ${sum}, more than any account can hold. Send fewer lines, or lower their output limits.`,
+    });
   }
 
   async #withinAllowance(admitted: Admitted): Promise<Admitted> {
