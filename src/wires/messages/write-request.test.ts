@@ -23,6 +23,32 @@ test('the least there is to say', () => {
   expect(write({}, { stream: true })).toMatchObject({ stream: true });
 });
 
+test('tool calls of different turns that have one id get ids of their own, and so do their results', () => {
+  const call = (id: string): Block => ({ kind: 'tool-call', id, name: 'tide', argumentsJson: '{}' });
+  const result = (callId: string): Block => ({ kind: 'tool-result', callId, content: [], isError: false });
+  const turn = (...ids: string[]): CanonicalMessage[] => [
+    { role: 'assistant', blocks: ids.map(call) },
+    { role: 'user', blocks: ids.map(result) },
+  ];
+  const idsOf = (...turns: CanonicalMessage[]) =>
+    conversation(ASK, ...turns)
+      .messages.slice(1)
+      .map(({ content }: { content: { id?: string; tool_use_id?: string }[] }) =>
+        content.map((block) => block.id ?? block.tool_use_id),
+      );
+  const first = [
+    ['0', '1'],
+    ['0', '1'],
+  ];
+  expect(idsOf(...turn('0', '1'))).toEqual(first);
+  expect(idsOf(...turn('0', '1'), ...turn('0'))).toEqual([...first, ['0_2'], ['0_2']]);
+  expect(idsOf(...turn('0', '0'))).toEqual([
+    ['0', '0_2'],
+    ['0', '0_2'],
+  ]);
+  expect(idsOf(...turn('0', '0_2'), ...turn('0'))).toEqual([['0', '0_2'], ['0', '0_2'], ['0_3'], ['0_3']]);
+});
+
 test('fields that the host’s row omits or adds', () => {
   const quirks = { omits: ['stop_sequences'], adds: { region: 'eu' } };
   const body = write({ sampling: { ...SAMPLING, stop: ['a'] } }, { quirks });

@@ -17,6 +17,7 @@ import { FORMAT_DESCRIPTION, FORMAT_OPENNESS } from '../fields/response-format.t
 import type { HubRequestTerms } from '../hub.ts';
 import { lacksThoughts } from './missing-thoughts.ts';
 import { strictSchema } from './strict-schema.ts';
+import { withUniqueCalls } from './unique-calls.ts';
 import { withoutBlankText, writeBlock } from './write-blocks.ts';
 import { OFF, SAYS_NOTHING, type Thinking, writeThinking } from './write-thinking.ts';
 
@@ -24,7 +25,7 @@ import { OFF, SAYS_NOTHING, type Thinking, writeThinking } from './write-thinkin
 export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
   const adjustments = terms.adjustments ?? refusing();
   const thinking = possibleThinking(request, terms, adjustments);
-  const { system, messages } = writeMessages(request.messages, adjustments);
+  const { system, messages } = writeMessages(withUniqueCalls(request.messages), adjustments);
   if (request.verbosity !== null) adjustments.drop('verbosity');
   noteLeftOut(request, adjustments);
   const fields: Members = {
