@@ -7,6 +7,7 @@ import { jobContentsContract } from './store-contract-job-contents.ts';
 import { linkContract } from './store-contract-links.ts';
 import { personKeysContract } from './store-contract-person-keys.ts';
 import { creditAuditContract } from './store-contract-refunds.ts';
+import { standingContract } from './store-contract-standing.ts';
 import { webhookContract } from './store-contract-webhooks.ts';
 import { openPostgres } from './store-engines.ts';
 
@@ -18,5 +19,6 @@ accountsContract('postgres', openPostgres);
 personKeysContract('postgres', openPostgres);
 jobContentsContract('postgres', openPostgres);
 linkContract('postgres', openPostgres);
+standingContract('postgres', openPostgres);
 creditAuditContract('postgres', openPostgres);
 ledgerScripts('postgres', openPostgres);

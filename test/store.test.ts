@@ -7,6 +7,7 @@ import { jobContentsContract } from './store-contract-job-contents.ts';
 import { linkContract } from './store-contract-links.ts';
 import { personKeysContract } from './store-contract-person-keys.ts';
 import { creditAuditContract } from './store-contract-refunds.ts';
+import { standingContract } from './store-contract-standing.ts';
 import { webhookContract } from './store-contract-webhooks.ts';
 import { openMemory, openSqlite, openSqliteInline } from './store-engines.ts';
 
@@ -22,6 +23,7 @@ personKeysContract('memory', openMemory);
 personKeysContract('sqlite', openSqliteInline);
 jobContentsContract('sqlite', openSqliteInline);
 linkContract('sqlite', openSqliteInline);
+standingContract('sqlite', openSqliteInline);
 creditAuditContract('sqlite', openSqliteInline);
 creditAuditContract('sqlite in threads', openSqlite);
 ledgerScripts('memory', openMemory);
