@@ -9,7 +9,7 @@ function shared(ids: number, forgets = true): NumberTable {
 }
 
 describe.each<[string, () => NumbersById]>([
-  ['in a map', () => new LocalNumbers()],
+  ['of one thread', () => new LocalNumbers()],
   ['in a table of one thread', () => NumberTable.ofThread(1024, false)],
   ['in a table that threads share', () => shared(1024, false)],
 ])('numbers %s', (_name, open) => {
@@ -44,10 +44,13 @@ describe.each<[string, () => NumbersById]>([
   });
 });
 
-test('numbers in a map forget the id that was added first', () => {
-  const numbers = new LocalNumbers(2);
-  for (const id of [1n, 2n, 1n, 3n]) numbers.set(id, 5);
-  expect([1n, 2n, 3n].map((id) => numbers.get(id))).toEqual([undefined, 5, 5]);
+test('numbers of one thread keep every id while they grow, and take no more than they may', () => {
+  const numbers = new LocalNumbers(1024, false);
+  const ids = Array.from({ length: 2_000 }, (_, index) => BigInt(index + 1) ** 5n);
+  const kept = ids.filter((id, index) => numbers.set(id, index));
+  expect(kept.length).toBeGreaterThan(800);
+  expect(numbers.size).toBe(kept.length);
+  for (const id of kept) expect(numbers.get(id)).toBe(ids.indexOf(id));
 });
 
 test('numbers in a table forget the smallest number near an id if there is no room, or refuse the id', () => {
@@ -76,6 +79,13 @@ test('a table that is nearly full keeps every number that was not deleted', () =
   );
 });
 
+test('there is no number for the id 0, which marks a free place', () => {
+  const numbers = new LocalNumbers();
+  expect([numbers.set(0n, 1), numbers.get(0n)]).toEqual([false, undefined]);
+  numbers.delete(0n);
+  expect(numbers.size).toBe(0);
+});
+
 test('two threads that add to the same number under the lock lose nothing', async () => {
   const memory = NumberTable.sharedMemory(64);
   const threads = [1, 2].map(() =>
@@ -85,7 +95,7 @@ test('two threads that add to the same number under the lock lose nothing', asyn
   expect(new NumberTable({ memory, forgets: false }).get(1n)).toBe(40_000);
 });
 
-test('numbers in a map that must not be forgotten take no further id when they are full', () => {
+test('numbers of one thread that must not be forgotten take no further id when they are full', () => {
   const numbers = new LocalNumbers(2, false);
   expect([numbers.set(1n, 1), numbers.set(2n, 2), numbers.set(3n, 3), numbers.set(1n, 4)]).toEqual([
     true,

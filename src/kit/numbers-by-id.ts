@@ -16,19 +16,24 @@ export interface NumbersById {
   readonly idsMax: number;
 }
 
-/** Few numbers of one thread. If there are too many, the id that was added first is forgotten, or none is added. */
+const FIRST_PLACES = 64;
+
+/** The numbers of one thread, in a table that is replaced by a larger one when half of its places are taken. */
 export class LocalNumbers implements NumbersById {
+  /** A power of two, or infinite. */
   readonly idsMax: number;
   readonly #forgets: boolean;
-  #numbers = new Map<bigint, number>();
+  #table: NumberTable;
 
+  /** `forgets`: see `NumberTable`. */
   constructor(idsMax = Number.POSITIVE_INFINITY, forgets = true) {
     this.idsMax = idsMax;
     this.#forgets = forgets;
+    this.#table = NumberTable.ofThread(Math.min(FIRST_PLACES, idsMax), forgets);
   }
 
   get size(): number {
-    return this.#numbers.size;
+    return this.#table.size;
   }
 
   lock(): void {
@@ -40,27 +45,27 @@ export class LocalNumbers implements NumbersById {
   }
 
   get(id: bigint): number | undefined {
-    return this.#numbers.get(id);
+    return this.#table.get(id);
   }
 
   set(id: bigint, value: number): boolean {
-    const numbers = this.#numbers;
-    if (numbers.size >= this.idsMax && !numbers.has(id)) {
-      if (!this.#forgets) return false;
-      numbers.delete(numbers.keys().next().value!);
-    }
-    numbers.set(id, value);
-    return true;
+    const { size, idsMax } = this.#table;
+    if (2 * size >= idsMax && idsMax < this.idsMax) this.#grow();
+    return this.#table.set(id, value);
   }
 
   delete(id: bigint): void {
-    this.#numbers.delete(id);
+    this.#table.delete(id);
   }
 
   takeAll(): Map<bigint, number> {
-    const taken = this.#numbers;
-    this.#numbers = new Map();
-    return taken;
+    return this.#table.takeAll();
+  }
+
+  #grow(): void {
+    const larger = NumberTable.ofThread(2 * this.#table.idsMax, this.#forgets);
+    for (const [id, value] of this.#table.takeAll()) larger.set(id, value);
+    this.#table = larger;
   }
 }
 
@@ -176,15 +181,17 @@ export class NumberTable implements NumbersById {
     const first = hashOf(low, high);
     for (let step = 0; step < PLACES; step++) {
       const at = (first + step) & this.#mask;
-      if (this.#halves[4 * at] === low && this.#halves[4 * at + 1] === high) return at;
       if (this.#isFree(at)) return -1;
+      if (this.#halves[4 * at] === low && this.#halves[4 * at + 1] === high) return at;
     }
     return -1;
   }
 
   /** Where the id in the scratch space may be written; -1 if nowhere. */
   #room(): number {
-    const first = hashOf(this.#scratchHalves[0]!, this.#scratchHalves[1]!);
+    const [low, high] = this.#scratchHalves as unknown as [number, number];
+    if (low === 0 && high === 0) return -1;
+    const first = hashOf(low, high);
     let smallest = first & this.#mask;
     for (let step = 0; step < PLACES; step++) {
       const at = (first + step) & this.#mask;

@@ -46,8 +46,8 @@ test('limits the calls of a key, streams included', () => {
 
 test('remembers no key without a running call', () => {
   const slots = new CallSlots({ calls: 64, streams: 64 });
-  for (let key = 0n; key < 100n; key++) slots.take(of(key), key % 2n === 0n);
-  for (let key = 0n; key < 100n; key++) slots.free(of(key), key % 2n === 0n);
+  for (let key = 1n; key <= 100n; key++) slots.take(of(key), key % 2n === 0n);
+  for (let key = 1n; key <= 100n; key++) slots.free(of(key), key % 2n === 0n);
   expect(slots.keys).toBe(0);
 });
 

@@ -30,8 +30,8 @@ export interface Buckets {
 }
 
 function bucketsHere(): Buckets {
-  const { rateLimitedKeysMax } = LIMITS;
-  return { fullAtMs: new LocalNumbers(rateLimitedKeysMax), taken: new LocalNumbers(rateLimitedKeysMax) };
+  const { limitedIdsMax } = LIMITS;
+  return { fullAtMs: new LocalNumbers(limitedIdsMax), taken: new LocalNumbers(limitedIdsMax) };
 }
 
 export class TokenBuckets implements RateLimiter {

@@ -17,7 +17,7 @@ export class WorkBudget {
     perSecond: number,
     burst: number,
     clock: Clock,
-    fullAtMs: NumbersById = new LocalNumbers(LIMITS.rateLimitedKeysMax),
+    fullAtMs: NumbersById = new LocalNumbers(LIMITS.limitedIdsMax),
   ) {
     this.#clock = clock;
     this.#unitMs = 1000 / perSecond;

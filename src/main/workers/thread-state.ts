@@ -2,7 +2,7 @@ import type { BodySpending } from '../../gateway/guards/body-budgets.ts';
 import type { Buckets } from '../../gateway/guards/rate-limiter.ts';
 import type { CacheSize } from '../../kit/caches.ts';
 import { type Count, LocalCount, SharedCount } from '../../kit/counts.ts';
-import { type NumbersById, NumberTable } from '../../kit/numbers-by-id.ts';
+import { LocalNumbers, type NumbersById, NumberTable } from '../../kit/numbers-by-id.ts';
 import { LIMITS } from '../../limits.ts';
 
 /** Numbers by key or account that limits are about, and whether the smallest may be forgotten if there are too many ids. */
@@ -59,7 +59,7 @@ export interface ThreadState {
 /** The state of a gateway with one worker. */
 export function ownState(): ThreadState {
   const figures = new Figures(new Int32Array(FIGURES.length), 0);
-  const table = (name: Table) => NumberTable.ofThread(LIMITS.limitedIdsMax, TABLES[name].forgets);
+  const table = (name: Table) => new LocalNumbers(LIMITS.limitedIdsMax, TABLES[name].forgets);
   return { ...tablesBy(table), connections: new LocalCount(), calls: new LocalCount(), figures };
 }
 
