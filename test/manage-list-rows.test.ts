@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ACCOUNT_PREFIX } from '../src/canonical/id-prefixes.ts';
+import { ACCOUNT_PREFIX, KEY_PREFIX } from '../src/canonical/id-prefixes.ts';
 import { ManualClock } from '../src/kit/clock.ts';
 import { formatId } from '../src/kit/ids.ts';
 import { LIMITS } from '../src/limits.ts';
@@ -33,11 +33,14 @@ async function mint(terms: object): Promise<string> {
 }
 
 async function read(secret: string): Promise<number> {
-  const response = await fetch(`${harness.url}/manage/v1/receipts?account=${account}`, {
-    headers: { authorization: `Bearer ${secret}` },
-  });
-  await response.arrayBuffer();
-  return response.status;
+  return (await ask(secret, 'GET', `receipts?account=${account}`)).status;
+}
+
+async function ask(secret: string, method: string, path: string): Promise<{ status: number; body: string }> {
+  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+  const body = method === 'GET' ? null : '{}';
+  const response = await fetch(`${harness.url}/manage/v1/${path}`, { method, headers, body });
+  return { status: response.status, body: await response.text() };
 }
 
 test('an account reads a bounded number of rows per second, and an operator as many as they like', async () => {
@@ -51,4 +54,15 @@ test('an account reads a bounded number of rows per second, and an operator as m
   expect([await read(viewer), await read(colleague), await read(operator)]).toEqual([429, 429, 200]);
   clock.advance(1_000);
   expect(await read(viewer)).toBe(200);
+});
+
+test('whoever has read too many rows still reads what is no list, and makes changes', async () => {
+  const { accountId, keyId } = await harness.mint();
+  const other = formatId(ACCOUNT_PREFIX, accountId);
+  const owner = await mint({ account: other, role: 'owner' });
+  const lists = (LIMITS.listRowsPerSecond * LIMITS.listBurstS) / ROWS;
+  for (let list = 0; list < lists; list++) await ask(owner, 'GET', `receipts?account=${other}`);
+  expect((await ask(owner, 'GET', `receipts?account=${other}`)).status).toBe(429);
+  expect((await ask(owner, 'GET', 'me')).status).toBe(200);
+  expect((await ask(owner, 'POST', `keys/${formatId(KEY_PREFIX, keyId)}/revoke`)).status).toBe(200);
 });

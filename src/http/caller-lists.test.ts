@@ -40,3 +40,9 @@ test('one account reads a bounded number of rows per second, in lists and report
   clock.advance(1_000);
   await lists.read(caller(1n, 3n), listOf(1));
 });
+
+test('whoever reads far too many rows is told when to come back', async () => {
+  const lists = new CallerLists(new ManualClock(0));
+  await lists.countRows(caller(1n, 1n), listOf(PER_SECOND * (BURST_S + 7)));
+  await expect(lists.read(caller(1n, 1n), listOf(1))).rejects.toMatchObject({ status: 429, retryAfterS: 7 });
+});

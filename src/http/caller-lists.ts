@@ -27,7 +27,8 @@ export class CallerLists {
   /** For lists whose reading is limited elsewhere. */
   async countRows<List extends ListBody>({ keyId, accountId }: Caller, read: () => Promise<List>): Promise<List> {
     if (keyId === null) return read();
-    if (!this.#rows.areLeft(accountId)) throw refusal(TOO_MANY_ROWS);
+    const waitMs = this.#rows.waitMs(accountId);
+    if (waitMs > 0) throw refusal(TOO_MANY_ROWS, waitMs);
     const list = await read();
     this.#rows.spend(accountId, list.data.length);
     return list;
@@ -40,6 +41,6 @@ function tooManyLists(): GatewayError {
   );
 }
 
-function refusal(message: string): GatewayError {
-  return new GatewayError('rate_limit_exceeded', { message, retryAfterS: 1 });
+function refusal(message: string, waitMs = 1_000): GatewayError {
+  return new GatewayError('rate_limit_exceeded', { message, retryAfterS: Math.ceil(waitMs / 1000) });
 }

@@ -209,17 +209,17 @@ export class ManageHandler {
     const run = async (given: Record<string, unknown>): Promise<object> =>
       visibleTo(principal, route, await resultOf(principal, route, given, services));
     if (format !== null) return this.#export(asked, allowed, format, { run, check });
-    const result = await this.#counted(principal, () => run(allowed));
+    const result = await this.#counted(asked, () => run(allowed));
     const version = 'version' in result ? { etag: `"${result.version}"` } : {};
     return { status: route.creates ? 201 : 200, body: result, headers: version };
   }
 
-  /** Refuses somebody who reads too many rows. Operators may: they could stop the gateway as well. */
-  async #counted(principal: Principal, run: () => Promise<object>): Promise<object> {
-    const reader = principal.isOperator ? null : payerOf(principal).id;
+  /** Refuses lists to somebody who reads too many rows. Operators may: they could stop the gateway as well. */
+  async #counted({ principal, route }: Asked, run: () => Promise<object>): Promise<object> {
+    const reader = principal.isOperator || rowSchemaOf(route) === null ? null : payerOf(principal).id;
     if (reader === null) return run();
-    if (!this.#rows.areLeft(reader))
-      throw new ManageError(429, 'rate_limit_exceeded', TOO_MANY_ROWS, { retryMs: 1_000 });
+    const retryMs = this.#rows.waitMs(reader);
+    if (retryMs > 0) throw new ManageError(429, 'rate_limit_exceeded', TOO_MANY_ROWS, { retryMs });
     const result = await run();
     if ('data' in result && Array.isArray(result.data)) this.#rows.spend(reader, result.data.length);
     return result;
@@ -280,7 +280,7 @@ export class ManageHandler {
     let left = typeof input.limit === 'number' ? input.limit : Number.POSITIVE_INFINITY;
     // A search may find fewer rows than were asked for although more follow.
     const read = async (given: Record<string, unknown>): Promise<RowPage> => {
-      if (reader !== null) await this.#rows.untilLeft(reader);
+      if (reader !== null) await this.#rows.untilPlenty(reader);
       const page = (await run(given)) as RowPage;
       left -= page.data.length;
       if (reader !== null) this.#rows.spend(reader, page.data.length);

@@ -16,19 +16,29 @@ test('limits the rows of each reader, at once and per second', () => {
   expect(rows.areLeft(1n)).toBe(false);
 });
 
-test('resolves when rows are left again', async () => {
+test('says how long a reader has to wait', () => {
   const clock = new ManualClock(0);
   const rows = new ListRows(clock);
-  await rows.untilLeft(1n);
-  rows.spend(1n, PER_SECOND * (BURST_S + 1));
-  let isLeft = false;
-  const waiting = rows.untilLeft(1n).then(() => {
-    isLeft = true;
+  expect(rows.waitMs(1n)).toBe(0);
+  rows.spend(1n, PER_SECOND * (BURST_S + 7));
+  expect(rows.waitMs(1n)).toBe(7_000);
+  clock.advance(7_001);
+  expect(rows.waitMs(1n)).toBe(0);
+});
+
+test('resolves when half of the rows are left, so that an export leaves some for other lists', async () => {
+  const clock = new ManualClock(0);
+  const rows = new ListRows(clock);
+  await rows.untilPlenty(1n);
+  rows.spend(1n, PER_SECOND * (BURST_S / 2 + 1));
+  expect(rows.areLeft(1n)).toBe(true);
+  let isPlenty = false;
+  const waiting = rows.untilPlenty(1n).then(() => {
+    isPlenty = true;
   });
   clock.advance(999);
   await Promise.resolve();
-  expect(isLeft).toBe(false);
+  expect(isPlenty).toBe(false);
   clock.advance(2);
   await waiting;
-  expect(rows.areLeft(1n)).toBe(true);
 });

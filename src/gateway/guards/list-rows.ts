@@ -26,10 +26,16 @@ export class ListRows {
     if (rows > 0) this.#budget.spend(id, rows);
   }
 
-  /** Resolves when another list may be read. */
-  async untilLeft(id: bigint): Promise<void> {
-    while (!this.areLeft(id)) {
-      const waitMs = Math.max(1, this.#budget.waitMs(id) - BURST_S * 1000);
+  /** Until another list may be read. */
+  waitMs(id: bigint): number {
+    return this.areLeft(id) ? 0 : Math.max(1, this.#budget.waitMs(id) - BURST_S * 1000);
+  }
+
+  /** Resolves when half of the rows are left: an export that takes all there are would have its reader's pages refused. */
+  async untilPlenty(id: bigint): Promise<void> {
+    for (;;) {
+      const waitMs = Math.ceil(this.#budget.waitMs(id) - (BURST_S * 1000) / 2);
+      if (waitMs <= 0) return;
       await new Promise<void>((resolve) => void this.#clock.after(waitMs, resolve));
     }
   }
