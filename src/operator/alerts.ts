@@ -11,7 +11,7 @@ import { ALERT_STATUSES } from './choices.ts';
 import { OperatorError } from './error.ts';
 import { amount, idOrName, page } from './input.ts';
 import { accountNamed, afterId } from './lookup.ts';
-import { nameInAccount } from './names-in-account.ts';
+import { namesInAccount } from './names-in-account.ts';
 import { againIfChanged } from './races.ts';
 import type { OperatorServices } from './services.ts';
 import { type ListView, listView } from './view.ts';
@@ -88,9 +88,8 @@ async function asAccountSees(
   accountId: bigint,
   alerts: readonly AlertView[],
 ): Promise<AlertView[]> {
-  const names = new Map<string, string>();
-  for (const { acknowledged_by: name } of alerts)
-    if (name !== null && !names.has(name)) names.set(name, await nameInAccount(store, accountId, name));
+  const named = alerts.flatMap(({ acknowledged_by: name }) => (name === null ? [] : [name]));
+  const names = await namesInAccount(store, accountId, new Set(named));
   return alerts.map((alert) => ({ ...alert, acknowledged_by: names.get(alert.acknowledged_by ?? '') ?? null }));
 }
 

@@ -1,3 +1,5 @@
+import { LIMITS } from '../limits.ts';
+import type { ManagementKey } from '../store/people.ts';
 import type { Store } from '../store/store.ts';
 
 /** What people of an account read instead of the name of whoever runs the gateway. */
@@ -13,9 +15,38 @@ export async function isOfAccount({ directory }: People, accountId: bigint, pers
   return (await directory.findPersonCap(accountId, personId)) !== null;
 }
 
-/** The same for somebody who is known only by name. What is not an address is the name of a key. */
-export async function nameInAccount(store: People, accountId: bigint, name: string): Promise<string> {
-  if (!name.includes('@')) return name;
+/**
+ * The same for those who are known only by name: the address of a person, or the name of a management key. Commands have the
+ * name of a user of the operator's machine.
+ */
+export async function namesInAccount(
+  store: People,
+  accountId: bigint,
+  names: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, string>> {
+  const keys = names.size === 0 ? new Set() : await keyNames(store, accountId);
+  const seen = new Map<string, string>();
+  for (const name of names) {
+    const isOwn = keys.has(name) || (await isAddressIn(store, accountId, name));
+    seen.set(name, isOwn ? name : OPERATOR_NAME);
+  }
+  return seen;
+}
+
+async function isAddressIn(store: People, accountId: bigint, name: string): Promise<boolean> {
   const person = await store.directory.findPersonByEmail(name);
-  return person !== null && (await isOfAccount(store, accountId, person.id)) ? name : OPERATOR_NAME;
+  return person !== null && isOfAccount(store, accountId, person.id);
+}
+
+/** Of those that were revoked too: what they did stays. */
+async function keyNames({ directory }: People, accountId: bigint): Promise<ReadonlySet<string>> {
+  const names = new Set<string>();
+  const limit = LIMITS.storePageRowsMax;
+  let after: bigint | null = null;
+  for (;;) {
+    const page: ManagementKey[] = await directory.listManagementKeys(accountId, { limit, after });
+    for (const { name } of page) names.add(name);
+    if (page.length < limit) return names;
+    after = page.at(-1)!.id;
+  }
 }

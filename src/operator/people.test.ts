@@ -275,7 +275,7 @@ test('an owner reads the address of whoever had a role in the account, and of no
   ]);
 });
 
-test('an owner does not read the address of the operator who has seen an alert', async () => {
+test('an owner does not read the address, or the name on the machine, of the operator who has seen an alert', async () => {
   const { id: accountId } = await run('accounts.show', { account: 'ada' });
   await enrol('owner@example.com');
   await run('members.put', { account: 'ada', person: 'owner@example.com', role: 'owner' });
@@ -284,18 +284,25 @@ test('an owner does not read the address of the operator who has seen an alert',
     const { id } = (await store.directory.findPersonByEmail(email))!;
     return { ...services, actor: { kind: 'person', id, name: email, address: null } };
   };
-  for (const condition of ['owner@example.com', 'operator@example.com']) {
+  const acknowledge = async (condition: string, who: OperatorServices): Promise<void> => {
     const id = services.ids.next();
     const about = { kind: 'balance', accountId: parseId('acct_', accountId), subject: accountId } as const;
     await store.directory.raiseAlert({ id, condition, ...about, message: '', dataJson: '{}', createdMs: NOW_MS }, 0);
-    await runVerb(await as(condition), 'alerts.acknowledge', { alert: formatId('alert_', id) });
-  }
+    await runVerb(who, 'alerts.acknowledge', { alert: formatId('alert_', id) });
+  };
+  for (const email of ['owner@example.com', 'operator@example.com']) await acknowledge(email, await as(email));
+  await acknowledge('a command', services);
+  const terms = { account: 'ada', role: 'owner', name: 'robot', expires_at: NOW_MS / 1000 + 3600 } as const;
+  const { id } = await run('managementkeys.mint', terms);
+  const robot = { id: parseId(MANAGEMENT_KEY_PREFIX, id), name: terms.name, address: null, mintedBy: null };
+  await acknowledge('a key of the account', { ...services, actor: { kind: 'management_key', ...robot } });
   const seen = async (email: string): Promise<unknown> => {
     const { data } = (await runVerb(await as(email), 'alerts.list', { account: 'ada' })) as VerbResult<'alerts.list'>;
     return data.map(({ acknowledged_by }) => acknowledged_by);
   };
-  expect(await seen('owner@example.com')).toEqual(['operator', 'owner@example.com']);
-  expect(await seen('operator@example.com')).toEqual(['operator@example.com', 'owner@example.com']);
+  const user = services.actor.name;
+  expect(await seen('owner@example.com')).toEqual(['robot', 'operator', 'operator', 'owner@example.com']);
+  expect(await seen('operator@example.com')).toEqual(['robot', user, 'operator@example.com', 'owner@example.com']);
 });
 
 describe('a management key', () => {
