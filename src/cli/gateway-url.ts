@@ -6,7 +6,7 @@ export interface FoundGateway {
   /** Without `/v1`. */
   readonly url: string;
   readonly needsKey: boolean;
-  /** It was named, or has the data folder open. Otherwise whatever listens there may be another gateway. */
+  /** It was named, or has the data folder open, which a command may have too. Otherwise whatever listens there may be another gateway. */
   readonly isCertain: boolean;
 }
 
@@ -20,7 +20,7 @@ export async function findGateway(
   const own = holder?.url?.replace(/\/\/(?:0\.0\.0\.0|\[::\])(?=:)/, '//127.0.0.1');
   const url = own ?? readGatewayUrl(typed, config);
   const needsKey = (holder?.needsKey ?? config.hosted) || !isLoopback(url);
-  return { url, needsKey, isCertain: holder !== null || typeof typed === 'string' };
+  return { url, needsKey, isCertain: own !== undefined || typeof typed === 'string' };
 }
 
 /** The address of the gateway, without the `/v1` that it may end with. */

@@ -300,11 +300,15 @@ test('without --url the gateway is asked that has the data folder, wherever it l
 test('without --url no other gateway is asked if none has the data folder, and none gets the key', async () => {
   const { port } = new URL(url);
   const env = { TOLLGATE_API_KEY: 'tg_live_x', TOLLGATE_PORT: port };
-  const { code, err } = await fixture.run(['jobs', 'show', GROUP], env);
-  expect({ code, asked }).toEqual({ code: 3, asked: [] });
-  expect(err).toBe(
-    `No gateway is running on the data folder ${fixture.folder}. Start it, or name the address of another one with --url.\n`,
-  );
+  const command = { pid: 7, socketPath: null, startedMs: 0, url: null };
+  for (const holder of [null, command]) {
+    fixture.holder = holder;
+    const { code, err } = await fixture.run(['jobs', 'show', GROUP], env);
+    expect({ code, asked }).toEqual({ code: 3, asked: [] });
+    expect(err).toBe(
+      `No gateway is running on the data folder ${fixture.folder}. Start it, or name the address of another one with --url.\n`,
+    );
+  }
 });
 
 test('without --url and without a ledger of its own, a caller reaches the gateway at the port of the config', async () => {
