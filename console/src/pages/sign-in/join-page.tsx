@@ -7,6 +7,7 @@ import { useApi, useChange } from '../../api/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorPanel, FormError } from '../../parts/error-panel.tsx';
 import { Field, TextInput } from '../../parts/field.tsx';
+import { invitedTo } from './invited-to.ts';
 import { SignInFrame } from './sign-in-frame.tsx';
 import { PasswordForm, SsoLink } from './sign-in-page.tsx';
 
@@ -50,11 +51,6 @@ function useLink(secret: string): UseQueryResult<Link, ApiError> {
   });
 }
 
-function roleIn({ operator, role }: Link): string {
-  if (operator) return 'an operator of this gateway';
-  return role === 'owner' ? 'an owner of an account' : `a ${role} of an account`;
-}
-
 const WORDS: Readonly<Record<Link['purpose'], { readonly title: string; readonly action: string }>> = {
   new_person: { title: 'Accept the invitation', action: 'Accept' },
   existing_person: { title: 'Accept the invitation', action: 'Accept' },
@@ -89,7 +85,7 @@ function AcceptForm({ secret, link }: { readonly secret: string; readonly link: 
     <SignInFrame title={WORDS[purpose].title}>
       <p className="text-muted wrap-anywhere">
         {purpose === 'new_password' ? `For ${email}. It ends every other way to sign in as you.` : null}
-        {purpose === 'new_password' ? null : `${email} is invited to be ${roleIn(link)}.`}
+        {purpose === 'new_password' ? null : `${email} is invited to ${invitedTo(link)}.`}
       </p>
       <form onSubmit={submit} noValidate className="flex flex-col gap-4">
         {/* With it, a browser that keeps passwords knows whose this one is. */}
@@ -131,7 +127,7 @@ function SignInFirst({ link: { email, signed_in: signedIn, ...link } }: { readon
   return (
     <SignInFrame title="Sign in to accept the invitation">
       <p className="text-muted wrap-anywhere">
-        {email} has signed in here before, and is now invited to be {roleIn({ email, signed_in: signedIn, ...link })}.
+        {email} has signed in here before, and is now invited to {invitedTo(link)}.
         {signedIn === 'somebody_else' ? ' This browser is signed in as somebody else.' : null} Sign in with that address
         to go on.
       </p>
