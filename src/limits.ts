@@ -23,7 +23,7 @@ export const LIMITS = {
   plainBodyBytesMax: 64 * 1024,
   /** A JSON key with escapes is expensive to read, so it counts as this many keys, and fewer values are allowed beside it. */
   jsonEscapedKeyWeight: 10,
-  /** Each further key of an object with this many is expensive; the most keys of one object; and as how many members each counts. */
+  /** Keys of one object that count once each; the most that it may have; and as how many members each further one counts. */
   jsonObjectKeysCheap: 256,
   jsonObjectKeysMax: 10_000,
   jsonCrowdedKeyWeight: 20,

@@ -126,7 +126,7 @@ export const MANAGEMENT_LIMITS = {
   webhookDeliveriesAtOnce: 32,
   /** Of these, deliveries of one account: it may have many receivers, all of them slow. */
   webhookAccountAtOnce: 6,
-  /** Places that only accounts get that have no delivery under way, so that a few slow ones cannot take them all. */
+  /** Places only for accounts that have no delivery under way, so that a few slow ones cannot take them all. */
   webhookPlacesReserved: 16,
   /** Webhooks that are looked at to find those whose receiver is free: at first, by how much more, and at most. */
   webhookDueRows: 200,

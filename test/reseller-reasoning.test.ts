@@ -80,9 +80,12 @@ test.each(['messages', 'responses'] as const)(
   },
 );
 
-test.each(['messages', 'responses'] as const)('and goes to no other host from the %s wire', (wire) => {
-  expect(sentTo({}, wire, CONVERSATIONS[wire]())).not.toHaveProperty('reasoning_details');
-});
+test.each(['messages', 'responses'] as const)(
+  'reasoning that a reseller has tagged goes to no other host from the %s wire',
+  (wire) => {
+    expect(sentTo({}, wire, CONVERSATIONS[wire]())).not.toHaveProperty('reasoning_details');
+  },
+);
 
 test('reasoning that is bound to an account of this gateway does not go to a reseller', () => {
   const sealed = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'ours' };

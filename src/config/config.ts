@@ -122,7 +122,7 @@ export interface ConfigSources {
   readonly argvFlags: Readonly<Record<string, string | boolean | undefined>>;
   readonly env: Environment;
   readonly cwd: string;
-  /** Commands that call no host leave keys and secrets, so that an unreadable one does not stop them. */
+  /** Commands that call no host do not read keys and secrets, so that an unreadable one does not stop them. */
   readonly secrets?: 'read' | 'leave';
 }
 
@@ -364,7 +364,7 @@ function selectHosts(
   return { configured, guessed, withoutKey, names, problems: selection.problems };
 }
 
-/** Of the hosts themselves, and of the models, prices and losses that go with them. */
+/** Problems of the hosts, and of the models, prices and losses that go with them. */
 function hostProblems(
   draft: ConfigFile,
   selection: HostSelection,

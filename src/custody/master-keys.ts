@@ -29,7 +29,7 @@ export class MasterKeyError extends Error {
   override readonly name: string = 'MasterKeyError';
 }
 
-/** The service that it asks may be away, so that a later start can succeed with the same settings. */
+/** The service that it asks may be unreachable, so a later start can succeed with the same settings. */
 class MasterKeyCommandFailed extends MasterKeyError {
   override readonly name = 'MasterKeyCommandFailed';
 }

@@ -203,7 +203,7 @@ export function effortFor(
   if (ask === null) return null;
   if (ask.effort !== null) return nearestEffort(ask.effort, model.reasoningEfforts);
   if (ask.budgetTokens === null) return null;
-  // Who gives a budget, however small, asks to reason.
+  // A budget, however small, is a request to reason.
   const efforts = model.reasoningEfforts.filter((effort) => effort !== 'none');
   return nearestEffort(effortOfBudget(ask.budgetTokens, outputLimit), efforts);
 }

@@ -5,11 +5,11 @@ export interface QueuedRequest {
 }
 
 /**
- * Requests that wait for a connection. Those for whom they are sent take turns, so that many requests of one do not delay
- * the others. A request that is given up leaves at once: it may be large, and the wait long.
+ * Requests that wait for a connection. Accounts take turns, so that many requests of one do not delay the others. A request
+ * that is given up leaves at once: it may be large, and the wait long.
  */
 export class WaitingRequests<Request extends QueuedRequest> {
-  /** By whom they are sent for, in the order of turns. None is empty. */
+  /** The requests of each account, in the order of turns. No queue is empty. */
   readonly #queues = new Map<bigint | null, Set<Request>>();
   #size = 0;
 

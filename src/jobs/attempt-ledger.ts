@@ -52,7 +52,7 @@ export class AttemptLedger implements CallLedger {
 
   async hold(request: HoldRequest): Promise<HoldResult> {
     const { ledger, job } = this.#terms;
-    // The request is bounded by its bytes here, so that more than the reservation means that it was counted.
+    // This amount goes by bytes. If it exceeds the reservation, the reservation went by a count.
     if (request.amountNanousd > job.reservedNanousd) await this.#refuseIfTooEarly();
     const result = await ledger.start({
       ...request,

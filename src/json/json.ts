@@ -80,7 +80,7 @@ function parseAtAnyDepth(text: string): unknown {
   }
 }
 
-/** For text that may not be JSON; undefined, which is not a JSON value, if it is not. */
+/** Undefined if the text is not JSON; no JSON value is undefined. */
 export function tryParseJson(text: string): unknown | undefined {
   if (isTooDeep(text, LIMITS.hostJsonDepthMax)) return undefined;
   try {

@@ -35,7 +35,7 @@ export interface Books {
   health(): Promise<StoreHealth>;
   /** Publishes this process's address for other processes, and whether its callers need a key. */
   announce(url: string, needsKey: boolean): void;
-  /** The highest id of any call, above which the ids of all workers continue; null if heartbeats tell each of them. */
+  /** The highest id of any call; the ids of all workers continue above it. Null if each worker learns it from heartbeats. */
   lastCallId(): Promise<bigint | null>;
   /** Lets another worker of this process use the store; null if it opens the store itself. */
   ticket(): WriterTicket | null;

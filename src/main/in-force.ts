@@ -10,7 +10,7 @@ import type { Settings } from './workers/messages.ts';
 
 /** What a reload replaces. */
 export interface InForce {
-  /** Settings that need a restart are those of the start, whatever it says. */
+  /** Settings that need a restart stay as they were at the start, whatever this says. */
   config: Config;
   prices: PricedCatalog;
   hosts: HostDirectory;

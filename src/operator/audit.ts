@@ -77,7 +77,7 @@ async function isKnownIn(services: PeopleServices, account: Account, { id }: Per
   return (await actsAsOperator(services)) || isOfAccount(services.store, account.id, id);
 }
 
-/** Each who made a change is looked up once. */
+/** Looks up each author of a change once. */
 async function asAccountSees(
   { store }: PeopleServices,
   accountId: bigint,

@@ -42,7 +42,7 @@ export function versionConflict(what: 'account' | 'key' | 'person'): OperatorErr
   return new OperatorError('version_conflict', `Somebody else changed this ${what} in the meantime. ${remedy}`);
 }
 
-/** Between the request and the change, somebody else has ended the right to make it. */
+/** Somebody else ended the right to make this change after the request had arrived. */
 export function noLongerAllowed(): OperatorError {
   const message = 'Your role was changed meanwhile and no longer allows this. Nothing was changed.';
   return new OperatorError('permission_denied', message);

@@ -38,7 +38,7 @@ async function isAddressIn(store: People, accountId: bigint, name: string): Prom
   return person !== null && isOfAccount(store, accountId, person.id);
 }
 
-/** Of those that were revoked too: what they did stays. */
+/** Includes those of revoked keys, because what they did stays in the audit and among alerts. */
 async function keyNames({ directory }: People, accountId: bigint): Promise<ReadonlySet<string>> {
   const names = new Set<string>();
   const limit = LIMITS.storePageRowsMax;

@@ -15,7 +15,7 @@ export const boundedFetch: CustomFetch = async (url, options) => {
 async function readBody({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
-  // To leave the loop cancels the rest.
+  // Leaving the loop cancels the rest.
   for await (const piece of body ?? []) {
     bytes += piece.length;
     if (bytes > LIMITS.ssoAnswerBytesMax) throw new Error('The answer of the single sign-on provider is too long.');

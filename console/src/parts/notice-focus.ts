@@ -18,7 +18,7 @@ function openDialog(): Element | null {
 
 /**
  * A dialog keeps the focus, and a notice over it would be out of reach for the keyboard. So Tab goes from the last element of the
- * dialog to the notices, and from the last notice to the dialog. For the keys of both.
+ * dialog to the notices, and from the last notice to the dialog. Both handle their keys with it.
  */
 export function tabThroughNotices(event: KeyboardEvent): void {
   if (event.key !== 'Tab' || event.altKey || event.ctrlKey || event.metaKey) return;

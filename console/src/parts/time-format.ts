@@ -9,7 +9,7 @@ export function dateOf(seconds: number): Date {
   return new Date(Math.min(seconds, SECONDS_MAX) * 1000);
 }
 
-/** What has happened is not said to be ahead, although a page reads its clock only now and then, and no two clocks agree. */
+/** A past moment is never shown as ahead: a page reads its clock only now and then, and clocks differ. */
 export function notAhead(seconds: number, nowSeconds: number): number {
   return seconds > nowSeconds && seconds - nowSeconds < MINUTE ? nowSeconds : seconds;
 }

@@ -90,7 +90,7 @@ export class BodyMemory {
     return accountBytes + bytes <= this.#mostOf(accountBytes);
   }
 
-  /** The most that an account may have which has this much now. */
+  /** The most that an account with this much now may have. */
   #mostOf(accountBytes: number): number {
     const { bytesMax, accountPercent } = this.#limits;
     const othersBytes = this.#of(ALL) - accountBytes;

@@ -42,7 +42,7 @@ export class KeptBudget {
     if (isTaken) {
       // A forgotten account starts with a full budget; the total still limits it.
       budgets.set(accountId, wholeAtMs);
-      // Last, because the number that is forgotten for the account's may be this one.
+      // Last, because setting the account's number may make a full table forget this one.
       budgets.set(ALL, allWholeAtMs);
     }
     budgets.unlock();

@@ -1,4 +1,5 @@
 import type { Clock } from '../../kit/clock.ts';
+import { pause } from '../../kit/pause.ts';
 import { LIMITS } from '../../limits.ts';
 import { WorkBudget } from './work-budget.ts';
 
@@ -31,12 +32,12 @@ export class ListRows {
     return this.areLeft(id) ? 0 : Math.max(1, this.#budget.waitMs(id) - BURST_S * 1000);
   }
 
-  /** Resolves when half of the rows are left: an export that takes all there are would have its reader's pages refused. */
+  /** Resolves when half of the rows are left: if an export used all of them, pages of the same reader would be refused. */
   async untilPlenty(id: bigint): Promise<void> {
     for (;;) {
       const waitMs = Math.ceil(this.#budget.waitMs(id) - (BURST_S * 1000) / 2);
       if (waitMs <= 0) return;
-      await new Promise<void>((resolve) => void this.#clock.after(waitMs, resolve));
+      await pause(this.#clock, waitMs);
     }
   }
 }

@@ -12,13 +12,13 @@ interface PublicRoute {
   /** A call that is billed. Its body and response are those of the vendor whose API the path is from. */
   readonly kind: 'billed' | 'free' | 'public';
   readonly query?: readonly string[];
-  /** Our own headers that a route reads which is not a call itself. */
+  /** Our own headers that a route reads, if it is not a call itself. */
   readonly headers?: readonly (keyof typeof REQUEST_HEADERS)[];
   /** The statuses of a success; 200 alone unless it says otherwise. */
   readonly statuses?: readonly (keyof typeof SUCCESSES)[];
-  /** Whether a POST or PUT has a body; without it, the body is required. */
+  /** For a POST or PUT whose body is not required. */
   readonly body?: 'none' | 'optional';
-  /** What is JSON Lines: the request besides an object, or the response. */
+  /** Which body is JSON Lines: that of the request, which may also be one object, or that of the response. */
   readonly lines?: 'request' | 'response';
 }
 

@@ -72,7 +72,7 @@ async function inPatience<Result>(
 
 const SESSIONS_NAMED_MAX = 3;
 
-/** Sessions that have held locks on the tables at least as long as we have waited. Who may not see others' times sees all of them. */
+/** Sessions that have held locks on the tables at least as long as we have waited. A role that may not see the times of others finds all of them. */
 const LOCKING_SESSIONS = `
   SELECT DISTINCT session.pid, session.usename AS role, session.application_name AS program
   FROM pg_locks AS lock
@@ -94,7 +94,7 @@ function tablesInUse(sessions: readonly Session[], cause: Error): StoreRefused {
   const named = sessions.map(({ pid, role, program }) => `${program || 'a program'} of role ${role}, process ${pid}`);
   const who = named.length === 0 ? 'another session' : `another session (${named.join('; ')})`;
   const waited = (LIMITS.postgresSchemaLockMs * LIMITS.postgresSchemaTries) / 1000;
-  const message = `The tables in PostgreSQL cannot be brought up to date: for ${waited} seconds ${who} has held locks on them. Nothing was changed. Wait until it has ended, as a backup does, or end it with pg_terminate_backend, and try again.`;
+  const message = `The tables in PostgreSQL cannot be brought up to date: for ${waited} seconds ${who} has held locks on them. Nothing was changed. Wait until it has ended, or end it with pg_terminate_backend, and try again.`;
   return new StoreRefused(message, { cause });
 }
 

@@ -14,7 +14,7 @@ export type Reply = { result: unknown } | { error: string } | { broken: Fault };
 export const END = 'end';
 export const CONNECT = 'connect';
 
-/** Disconnects such a client, which sends it itself. */
+/** Sent by a client to disconnect itself. */
 export const LEAVE = 'leave';
 
 /** The serving side, called once by a thread's entry file. */
@@ -89,7 +89,7 @@ class PortServer {
     }
   }
 
-  /** One request of each client that has sent any. */
+  /** Takes one request from each client that has sent some. */
   #takeAll(): Received[] {
     const received: Received[] = [];
     for (const port of this.#ports) {

@@ -84,7 +84,7 @@ function AcceptForm({ secret, link }: { readonly secret: string; readonly link: 
   return (
     <SignInFrame title={WORDS[purpose].title}>
       <p className="text-muted wrap-anywhere">
-        {purpose === 'new_password' ? `For ${email}. It ends every other way to sign in as you.` : null}
+        {purpose === 'new_password' ? `For ${email}. Setting it ends every other way to sign in as you.` : null}
         {purpose === 'new_password' ? null : `${email} is invited to ${invitedTo(link)}.`}
       </p>
       <form onSubmit={submit} noValidate className="flex flex-col gap-4">
