@@ -37,7 +37,7 @@ export class CallerLists {
 
 function tooManyLists(): GatewayError {
   return refusal(
-    `This account reads ${LIMITS.listsPerAccountMax} lists already, its limit. Wait for one to end, then try again.`,
+    `This account is already reading ${LIMITS.listsPerAccountMax} lists, which is its limit. Wait for one to end, then try again.`,
   );
 }
 

@@ -16,8 +16,8 @@ export async function isOfAccount({ directory }: People, accountId: bigint, pers
 }
 
 /**
- * The same for those who are known only by name: the address of a person, or the name of a management key. Commands have the
- * name of a user of the operator's machine.
+ * What people of the account read for each of these names, which are addresses of people, names of management keys, or, for
+ * commands, names of users of the operator's machine.
  */
 export async function namesInAccount(
   store: People,
