@@ -56,7 +56,7 @@ test('an account reads a bounded number of rows per second, and an operator as m
   expect(await read(viewer)).toBe(200);
 });
 
-test('whoever has read too many rows still reads what is no list, and makes changes', async () => {
+test('whoever has read too many rows can still read what is not a list, and make changes', async () => {
   const { accountId, keyId } = await harness.mint();
   const other = formatId(ACCOUNT_PREFIX, accountId);
   const owner = await mint({ account: other, role: 'owner' });

@@ -68,7 +68,7 @@ test('a negative amount is a value, not a flag', async () => {
   expect((await cli.run([...MINT, '--cap', '-$1'])).err).toContain('--cap must be more than $0');
 });
 
-test('every model and a list of models exclude each other', async () => {
+test('refuses --models all beside the names of models', async () => {
   await cli.run(['accounts', 'create', 'ada']);
   for (const models of [
     ['--models', 'sim-gpt', '--models', 'all'],

@@ -73,7 +73,7 @@ test('adds a webhook, prints its secret once, and shows, rotates and removes it'
   expect(gone.err).toContain('Try: tollgate webhooks list --account ada');
 });
 
-test('says whose webhooks there are none of, and how to see those of an account', async () => {
+test('an empty list says whether the operator or an account has no webhooks, and how to see those of an account', async () => {
   await run('webhooks', 'add', 'billing', URL, '--account', 'ada');
   const operators = await run('webhooks', 'list');
   expect(operators.out).toBe('');

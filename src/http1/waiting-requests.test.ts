@@ -73,7 +73,7 @@ describe.each(CLIENTS)(
       ]);
     });
 
-    it('lets go of whoever has given up all of theirs', async () => {
+    it('forgets an account whose requests have all been given up', async () => {
       const { socket } = await startBusy();
       const last = new Notes();
       const [first, second] = [ask(new Notes(), 1n), ask(new Notes(), 1n)];

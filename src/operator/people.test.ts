@@ -141,7 +141,7 @@ describe('a person', () => {
     });
   });
 
-  test('who has no role in an account is not found in its audit by their address, and is called operator there', async () => {
+  test('somebody who has no role in an account is not found in its audit by their address, and is called operator there', async () => {
     await enrol('stranger@example.com');
     const member = await enrol('member@example.com');
     await run('members.put', { account: 'ada', person: member, role: 'member' });

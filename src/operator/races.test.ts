@@ -136,7 +136,7 @@ test('an owner who loses the role while they change a member, or mint a manageme
   expect((await run('managementkeys.list', {})).data).toEqual([]);
 });
 
-test('an operator who is one no longer gives nobody that right, and disables and enables nobody', async () => {
+test('somebody who is no longer an operator can make nobody an operator, and can disable and enable nobody', async () => {
   await enrol({ store, ids }, 'alan@example.com');
   await run('people.update', { person: GRACE.person, operator: true });
   expect(await runAsGrace('people.update', { person: 'alan@example.com', name: 'Alan' })).toMatchObject({

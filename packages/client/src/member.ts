@@ -24,7 +24,7 @@ export interface MemberTerms {
 
 const CEILING = 'x-gateway-max-cost-nanousd';
 const KEY = 'idempotency-key';
-/** A call whose connection broke may be about to get its hold. */
+/** Time between two attempts to find a lost call: it may get its hold only after its connection broke. */
 const ASK_AGAIN_MS = 250;
 /** How long the chain may wait to learn the cost of a lost call. */
 const LOOK_MS_MAX = 5_000;
