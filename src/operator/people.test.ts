@@ -305,6 +305,29 @@ test('an owner does not read the address, or the name on the machine, of the ope
   expect(await seen('operator@example.com')).toEqual(['robot', user, 'operator@example.com', 'owner@example.com']);
 });
 
+test('an owner gives a role by id only to whoever had one before, and learns no address of an operator', async () => {
+  const ids = new Map<string, string>();
+  for (const person of ['owner@example.com', 'left@example.com', 'operator@example.com']) {
+    await enrol(person);
+    ids.set(person, formatId(PERSON_PREFIX, (await store.directory.findPersonByEmail(person))!.id));
+  }
+  for (const person of ['owner@example.com', 'left@example.com'])
+    await run('members.put', { account: 'ada', person, role: 'owner' });
+  await run('members.remove', { account: 'ada', person: 'left@example.com' });
+  await run('people.update', { person: 'operator@example.com', operator: true });
+  const { id } = (await store.directory.findPersonByEmail('owner@example.com'))!;
+  const actor = { kind: 'person', id, name: 'owner@example.com', address: null } as const;
+  const put = (person: string, role?: 'viewer') =>
+    runVerb({ ...services, actor }, 'members.put', { account: 'ada', person, ...(role && { role }) });
+  const operator = ids.get('operator@example.com')!;
+  for (const role of [undefined, 'viewer'] as const) {
+    const refused: unknown = await put(operator, role).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'not_found', message: `There is no person "${operator}".` });
+  }
+  expect(await put(ids.get('left@example.com')!, 'viewer')).toMatchObject({ role: 'viewer' });
+  expect(await put('operator@example.com', 'viewer')).toMatchObject({ role: 'viewer' });
+});
+
 describe('a management key', () => {
   test('is shown once, and bound to an account or to the whole gateway', async () => {
     const expires_at = NOW_MS / 1000 + 3600;

@@ -5,11 +5,13 @@ import { stringifyJson } from '../json/stringify.ts';
 import { formatId, parseId } from '../kit/ids.ts';
 import { shellWord } from '../kit/shell-words.ts';
 import { ACCOUNT_ROLES, type Person, type PersonCap } from '../store/people.ts';
-import { CAP_WINDOWS } from '../store/store.ts';
+import { type Account, CAP_WINDOWS } from '../store/store.ts';
 import { type ActingServices, auditRow } from './actor.ts';
+import { actsAsOperator } from './acts-as-operator.ts';
 import { invalidMember, noLongerAllowed, OperatorError, versionConflict } from './error.ts';
 import { cap, idOrName, name, page } from './input.ts';
 import { accountNamed, afterId, personIn, personNamed, unknownPerson } from './lookup.ts';
+import { isOfAccount } from './names-in-account.ts';
 import {
   type MemberSpendingView,
   type MemberView,
@@ -174,6 +176,18 @@ export async function updateMember(services: PeopleServices, input: z.output<typ
   return againIfChanged('this member', () => changeMember(services, input, { mayJoin: false }));
 }
 
+/**
+ * An owner who gives a role to somebody new has to know their address: owners read the ids of operators in the audit, and
+ * would learn the address from the answer.
+ */
+async function personToJoin(services: PeopleServices, idOrEmail: string, account: Account): Promise<Person> {
+  const person = await personNamed(services, idOrEmail);
+  if (parseId(PERSON_PREFIX, idOrEmail) === null || (await isOfAccount(services.store, account.id, person.id)))
+    return person;
+  if (await actsAsOperator(services)) return person;
+  throw unknownPerson(idOrEmail);
+}
+
 async function changeMember(
   services: PeopleServices,
   input: z.output<typeof memberInput>,
@@ -181,7 +195,7 @@ async function changeMember(
 ): Promise<MemberView | 'changed'> {
   const { directory } = services.store;
   const account = await accountNamed(services, input.account);
-  const person = await (mayJoin ? personNamed(services, input.person) : personIn(services, input.person, account));
+  const person = await (mayJoin ? personToJoin : personIn)(services, input.person, account);
   const before = (await directory.membershipsOf(person.id)).find((each) => each.accountId === account.id);
   if (before === undefined && !mayJoin) return 'changed';
   const role = input.role ?? before?.role;
