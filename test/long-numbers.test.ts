@@ -67,6 +67,16 @@ test.each([
   }
 });
 
+test('a long number as the schema of a messages format is refused like any other number', () => {
+  for (const number of ['5', LONG[0]!]) {
+    const format = `{"format":{"type":"json_schema","schema":${number}}}`;
+    const messages = '[{"role":"user","content":"Hi"}]';
+    const text = scan(`{"model":"m","max_tokens":9,"messages":${messages},"output_config":${format}}`);
+    const read = () => WIRES.messages.hub!.client!.readRequest(text, WIRES.messages.client.peek(text, {}));
+    expect(read).toThrow(expect.objectContaining({ kind: 'invalid_value', param: 'output_config.format' }));
+  }
+});
+
 test('tools of a namespace reach a host of the same wire with every digit', () => {
   const { client, relay } = WIRES.responses;
   const text = scan(REQUESTS.responses);

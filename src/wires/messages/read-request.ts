@@ -12,7 +12,7 @@ import { type Adjustments, refusing } from '../adjustments.ts';
 import { readCacheMark } from '../fields/cache-mark.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
 import { isAbsent, isObject, type Members, objectsIn } from '../fields/members.ts';
-import { noteOthers, optionalFlag, optionalText } from '../fields/other-members.ts';
+import { isSchema, noteOthers, optionalFlag, optionalText } from '../fields/other-members.ts';
 import { disablesThinking } from '../fields/read-reasoning.ts';
 import { invalidValue, mustBe } from '../fields/request-errors.ts';
 import { readResponseFormat } from '../fields/response-format.ts';
@@ -145,7 +145,7 @@ function readAnswerFormat(text: JsonText, adjustments: Adjustments): AnswerForma
   if (isEmpty(format)) return readResponseFormat(others, adjustments);
   if (!isEmpty(others))
     throw invalidValue('response_format', '`response_format` and `output_config.format` are both given; send one.');
-  if (!isObject(format) || format.type !== 'json_schema' || !isObject(format.schema)) {
+  if (!isObject(format) || format.type !== 'json_schema' || !isSchema(format.schema)) {
     throw mustBe('output_config.format', 'of type "json_schema" with a schema');
   }
   noteOthers(format, 'output_config.format', FORMAT_MEMBERS, adjustments);

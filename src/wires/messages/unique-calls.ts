@@ -5,32 +5,37 @@ import type { Block, CanonicalMessage } from '../../canonical/request.ts';
  * use the same ids in every turn, and hosts of this wire refuse an id that comes twice.
  */
 export function withUniqueCalls(messages: readonly CanonicalMessage[]): readonly CanonicalMessage[] {
+  if (!hasRepeatedId(messages)) return messages;
   const ids = new FreeIds();
-  /** The ids that calls have now, in their order, by the ids they had. */
   const renamed = new Map<string, Renamed>();
+  let turn = 0;
   const rename = (block: Block): Block => {
     if (block.kind === 'tool-result') return { ...block, callId: nextId(renamed.get(block.callId)) ?? block.callId };
     if (block.kind !== 'tool-call') return block;
     const id = ids.take(block.id);
     const calls = renamed.get(block.id);
-    if (calls === undefined) renamed.set(block.id, { ids: [id], results: 0 });
-    else calls.ids.push(id);
+    if (calls?.turn === turn) calls.ids.push(id);
+    else renamed.set(block.id, { turn, ids: [id], results: 0 });
     return { ...block, id };
   };
-  return hasRepeatedId(messages)
-    ? messages.map(({ role, blocks }) => ({ role, blocks: blocks.map(rename) }))
-    : messages;
+  return messages.map(({ role, blocks }) => {
+    if (role === 'user') turn += 1;
+    return { role, blocks: blocks.map(rename) };
+  });
 }
 
+/** The calls of the last turn that has any with one id: a result belongs to them, although calls before may have none. */
 interface Renamed {
+  readonly turn: number;
+  /** The ids that the calls have now, in their order. */
   readonly ids: string[];
-  /** How many of these calls have got their results. */
+  /** How many results have come. */
   results: number;
 }
 
-/** Results follow in the order of their calls. */
+/** Results follow in the order of their calls; those beyond them belong to the last call. */
 function nextId(calls: Renamed | undefined): string | undefined {
-  return calls?.ids[calls.results++];
+  return calls?.ids[Math.min(calls.results++, calls.ids.length - 1)];
 }
 
 function hasRepeatedId(messages: readonly CanonicalMessage[]): boolean {

@@ -47,6 +47,11 @@ test('tool calls of different turns that have one id get ids of their own, and s
     ['0', '0_2'],
   ]);
   expect(idsOf(...turn('0', '0_2'), ...turn('0'))).toEqual([['0', '0_2'], ['0', '0_2'], ['0_3'], ['0_3']]);
+  const [asked, answered] = turn('0') as [CanonicalMessage, CanonicalMessage];
+  const interrupted: CanonicalMessage = { role: 'user', blocks: [{ kind: 'text', text: 'Wait.' }] };
+  expect(idsOf(asked, interrupted, asked, answered)).toEqual([['0'], [undefined], ['0_2'], ['0_2']]);
+  const answeredTwice: CanonicalMessage = { role: 'user', blocks: [result('0'), result('0')] };
+  expect(idsOf(asked, answeredTwice, asked, answered)).toEqual([['0'], ['0', '0'], ['0_2'], ['0_2']]);
 });
 
 test('fields that the host’s row omits or adds', () => {
