@@ -28,7 +28,7 @@ export class KeptBudget {
     this.#clock = terms.clock;
     this.#bytesMax = terms.bytesMax ?? LIMITS.idempotencyKeptBytesMax;
     this.#bytesPerAccountMax = terms.bytesPerAccountMax ?? LIMITS.idempotencyKeptBytesPerAccountMax;
-    this.#wholeAtMs = terms.wholeAtMs ?? new LocalNumbers(LIMITS.rateLimitedKeysMax);
+    this.#wholeAtMs = terms.wholeAtMs ?? new LocalNumbers(LIMITS.limitedIdsMax);
   }
 
   /** Returns false and takes nothing if fewer bytes are left. */
