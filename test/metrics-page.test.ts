@@ -150,7 +150,9 @@ test('docs/metrics.md names every value of a label that is a closed set', () => 
 });
 
 test('the alerts of docs/metrics.md ask only for metrics that exist', () => {
-  const asked = [...PAGE.matchAll(/^ +expr: (.*)$/gm)].flatMap(([, expression]) => expression!.match(/tollgate_\w+/g) ?? []);
+  const asked = [...PAGE.matchAll(/^ +expr: (.*)$/gm)].flatMap(
+    ([, expression]) => expression!.match(/tollgate_\w+/g) ?? [],
+  );
   expect(asked.length).toBeGreaterThan(5);
   const known = OURS.flatMap(({ name }) => [name, `${name}_bucket`]);
   expect(asked.filter((name) => !known.includes(name))).toEqual([]);
