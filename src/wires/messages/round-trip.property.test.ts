@@ -9,7 +9,7 @@ import { writeRequest } from './write-request.ts';
 
 /**
  * Normal form of a request on this wire: roles alternate, tool results come first in their turn, instructions come
- * before everything else; there is no blank text, no unsigned or foreign reasoning, no explicit default, and schemas
+ * before everything else; no two tool calls have one id; there is no blank text, no unsigned or foreign reasoning, no explicit default, and schemas
  * have only what hosts accept. One translation to the canonical form and back reaches it, and a second one changes
  * nothing.
  */
