@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { jsonText, UPSTREAM_TERMS } from '../../../test/chat-wire.ts';
+import { REQUEST } from '../../../test/shortest-request.ts';
 import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import type { CanonicalRequest } from '../../canonical/request.ts';
 import { peek } from './peek.ts';
@@ -21,24 +22,6 @@ const TURN = { role: 'assistant', content: 'so' };
 const DETAILS = [{ type: 'reasoning.text', text: 'hm', signature: 's', format: 'anyone' }];
 const OPEN = { type: 'reasoning.text', text: 'hm', format: 'anyone' };
 const UNTAGGED = { type: 'reasoning.encrypted', data: 'sealed by the host itself' };
-
-/** A request of the common language that asks for nothing. */
-const EMPTY = {
-  tools: [],
-  toolChoice: null,
-  parallelToolCalls: null,
-  answerFormat: null,
-  verbosity: null,
-  sampling: {
-    temperature: null,
-    topP: null,
-    topK: null,
-    frequencyPenalty: null,
-    presencePenalty: null,
-    seed: null,
-    stop: [],
-  },
-};
 
 describe('the role developer, for a host that does not know it,', () => {
   test('becomes system, and every other byte stays', () => {
@@ -122,6 +105,7 @@ test('a field the host refuses is not sent, nor asked for by ourselves; one it m
 
 test('a request from another wire keeps to the same quirks', () => {
   const request = {
+    ...REQUEST,
     messages: [
       { role: 'user', blocks: [{ kind: 'text', text: 'a' }] },
       {
@@ -132,7 +116,6 @@ test('a request from another wire keeps to the same quirks', () => {
         ],
       },
     ],
-    ...EMPTY,
   } as unknown as CanonicalRequest;
   const written = (quirks: HostQuirks) =>
     JSON.parse(
@@ -188,7 +171,7 @@ describe('a host that wants the reasoning of every turn back after tool calls', 
     ];
     const written = (reasoningEffort: string | null, more: HostQuirks = {}) =>
       JSON.parse(
-        writeRequest({ ...EMPTY, messages } as unknown as CanonicalRequest, {
+        writeRequest({ ...REQUEST, messages } as unknown as CanonicalRequest, {
           ...{ hostModel: 'm', stream: false, outputLimit: 5, outputLimitField: 'max_tokens', thinking: null },
           ...{ reasoningEffort, quirks: { ...quirks, ...more } },
         }).toString(),
@@ -257,7 +240,7 @@ describe('a host that takes only ids of nine letters and digits', () => {
       },
     ];
     const written = JSON.parse(
-      writeRequest({ ...EMPTY, messages } as unknown as CanonicalRequest, {
+      writeRequest({ ...REQUEST, messages } as unknown as CanonicalRequest, {
         ...{ hostModel: 'm', stream: false, outputLimit: 5, outputLimitField: 'max_tokens', thinking: null },
         ...{ reasoningEffort: null, quirks },
       }).toString(),

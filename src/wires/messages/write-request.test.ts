@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { refusalOf } from '../../../test/messages-request.ts';
-import { REQUEST, SAMPLING, TERMS, write } from '../../../test/messages-write.ts';
+import { TERMS, write } from '../../../test/messages-write.ts';
+import { REQUEST, SAMPLING } from '../../../test/shortest-request.ts';
 import type { Block, CanonicalMessage, CanonicalRequest } from '../../canonical/request.ts';
 import { Adjustments } from '../adjustments.ts';
 import { VENDOR } from './vendor-headers.ts';

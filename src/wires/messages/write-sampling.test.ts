@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { refusalOf } from '../../../test/messages-request.ts';
-import { SAMPLING, write } from '../../../test/messages-write.ts';
+import { write } from '../../../test/messages-write.ts';
+import { SAMPLING } from '../../../test/shortest-request.ts';
 import type { Sampling } from '../../canonical/request.ts';
 import type { HubRequestTerms } from '../hub.ts';
 

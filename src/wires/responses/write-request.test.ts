@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { REQUEST, SAMPLING } from '../../../test/shortest-request.ts';
 import { GatewayError } from '../../canonical/errors.ts';
-import type { Block, CanonicalMessage, CanonicalRequest, Sampling } from '../../canonical/request.ts';
+import type { Block, CanonicalMessage, CanonicalRequest } from '../../canonical/request.ts';
 import type { HubRequestTerms } from '../hub.ts';
 import { writeRequest } from './write-request.ts';
 
@@ -13,26 +14,7 @@ const TERMS: HubRequestTerms = {
   thinking: null,
 };
 
-const SAMPLING: Sampling = {
-  temperature: null,
-  topP: null,
-  topK: null,
-  frequencyPenalty: null,
-  presencePenalty: null,
-  seed: null,
-  stop: [],
-};
-
-const ASK: CanonicalRequest = {
-  messages: [{ role: 'user', blocks: [{ kind: 'text', text: 'hi' }] }],
-  tools: [],
-  toolChoice: null,
-  parallelToolCalls: null,
-  sampling: SAMPLING,
-  answerFormat: null,
-  reasoning: null,
-  verbosity: null,
-};
+const ASK: CanonicalRequest = { ...REQUEST, messages: [{ role: 'user', blocks: [{ kind: 'text', text: 'hi' }] }] };
 
 function written(request: Partial<CanonicalRequest> = {}, terms: Partial<HubRequestTerms> = {}) {
   return JSON.parse(writeRequest({ ...ASK, ...request }, { ...TERMS, ...terms }).toString());
