@@ -1,6 +1,8 @@
 import { once } from 'node:events';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ConfiguredHost } from '../src/hosts/host.ts';
 import { Secret } from '../src/kit/secret.ts';
@@ -102,6 +104,55 @@ describe.each(ROUTES)('on the %s wire', (_, path, fields) => {
         reply = { status: 200, type: 'text/event-stream', body: `${event}data: ${frame}\n\n` };
         await expectNoCanary(true, path, fields);
       }
+    }
+  });
+});
+
+describe('a host that quotes the prompt in its error', () => {
+  const PROMPT = 'words that only the caller may read';
+  const MESSAGES = [{ role: 'user', content: PROMPT }];
+
+  const quotePrompt = (): void => {
+    const error = { message: `Not allowed: ${PROMPT}`, type: 'invalid_request_error', code: PROMPT, param: null };
+    reply = { status: 400, type: 'application/json', body: JSON.stringify({ error }) };
+  };
+
+  async function expectUnrecorded(): Promise<void> {
+    await harness.settled();
+    const metrics = await (await harness.get('/metrics')).text();
+    expect(metrics.includes(PROMPT), 'the metrics').toBe(false);
+    expect(JSON.stringify(harness.log).includes(PROMPT), 'the log').toBe(false);
+    expect(metrics).toContain('tollgate_refusals_total{code="host_refused_request"}');
+  }
+
+  test.each<[string, string, object]>([
+    ['a call', '/v1/chat/completions', { model: 'sim-gpt-mini', messages: MESSAGES }],
+    ['a stream', '/v1/chat/completions', { model: 'sim-gpt-mini', messages: MESSAGES, stream: true }],
+    ['a count of tokens', '/v1/messages/count_tokens', { model: 'sim-claude', messages: MESSAGES }],
+  ])('answers %s with it, but no log line and no metric has it', async (_, path, body) => {
+    quotePrompt();
+    const response = await harness.post(body, {}, path);
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining(PROMPT)]);
+    await harness.post({ model: 'sim-claude', messages: MESSAGES }, {}, '/v1/messages/count_tokens');
+    await expectUnrecorded();
+  });
+
+  test('answers a job with it, but only the encrypted result has it', async () => {
+    quotePrompt();
+    const job = { endpoint: '/v1/chat/completions', body: { model: 'sim-gpt-mini', messages: MESSAGES } };
+    const { id } = (await (await harness.post(job, {}, '/v1/jobs')).json()) as { id: string };
+    const ended = await harness.get(`/v1/jobs/${id}?wait=30`);
+    expect(await ended.json()).toMatchObject({
+      status: 'failed',
+      error: {
+        code: 'host_refused_request',
+        message: 'The host refused the request. The result of the job has its answer.',
+      },
+    });
+    expect(await (await harness.get(`/v1/jobs/${id}/result`)).text()).toContain(PROMPT);
+    for (const name of readdirSync(harness.folder, { recursive: true, encoding: 'utf8' })) {
+      const path = join(harness.folder, name);
+      if (statSync(path).isFile()) expect(readFileSync(path).includes(PROMPT), name).toBe(false);
     }
   });
 });

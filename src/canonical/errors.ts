@@ -156,6 +156,11 @@ export class GatewayError extends Error {
     });
   }
 
+  /** The code of the table, even if the host sent another: that one is the host's text, which may quote the prompt. */
+  get ownCode(): string {
+    return ERROR_TABLE[this.kind].code;
+  }
+
   /** Both official SDKs obey this. Retrying a refused request, or one that may have been charged, only costs money. */
   get mustNotRetry(): boolean {
     return (this.status < 500 && !RETRYABLE_4XX.has(this.status)) || FINAL.has(this.kind);

@@ -12,3 +12,8 @@ export interface HostError {
   /** The error for the caller, if it is already decided: the provider is the caller's own. */
   readonly forCaller?: GatewayError;
 }
+
+/** Whether a host's code is a word, as codes are, and no quotation. */
+export function isPlainCode(code: string): boolean {
+  return /^[\w.-]{1,64}$/.test(code);
+}

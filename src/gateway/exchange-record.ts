@@ -26,6 +26,7 @@ export interface ExchangeRecord {
   status: number;
   /** `replayed`: the stored response was sent again under its idempotency key, without a second charge. */
   ended: Ended | 'refused' | 'replayed';
+  /** A code of our own table, never one that a host sent. */
   errorCode: string | null;
   /** Whose spend cap the call was refused for; null for every other call. */
   refusedCap: CapOwner | null;

@@ -288,7 +288,7 @@ function noteSettlement(record: ExchangeRecord, served: Served, settlement: Sett
   record.tries = served.tries ?? null;
   record.status = settlement.httpStatus;
   record.ended = settlement.ended;
-  record.errorCode = served.error?.code ?? null;
+  record.errorCode = served.error?.ownCode ?? null;
   record.fault = served.hostFault;
   record.usageSource = settlement.usageSource;
   record.usage = settlement.usage;

@@ -46,7 +46,7 @@ export function refuse(
 ): void {
   const charged = settlement === null || settlement.costNanousd > 0n;
   const error = asGatewayError(cause, charged);
-  record.errorCode = error.code;
+  record.errorCode = error.ownCode;
   record.refusedCap = error.amounts?.cap ?? null;
   record.status = sink.gone ? record.status || 499 : statusOnWire(call, error);
   if (!(cause instanceof GatewayError))

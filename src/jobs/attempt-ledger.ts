@@ -1,4 +1,5 @@
-import { GatewayError } from '../canonical/errors.ts';
+import { type ErrorName, GatewayError } from '../canonical/errors.ts';
+import { isPlainCode } from '../canonical/host-error.ts';
 import { NOTHING_SETTLED, type Settlement } from '../canonical/receipt.ts';
 import type { CallEnding, CallLedger, CallSettleTerms } from '../gateway/call-ledger.ts';
 import type { WholeAnswer } from '../gateway/client-sink.ts';
@@ -162,7 +163,8 @@ export class AttemptLedger implements CallLedger {
 
   #endAs(end: JobEnd['end'], error: GatewayError | null = null): JobEnd {
     const { id: jobId } = this.#terms.job;
-    return { jobId, end, errorCode: error === null ? null : codeOf(error), errorMessage: error?.message ?? null };
+    const said = error === null ? null : rowErrorOf(error);
+    return { jobId, end, errorCode: said?.code ?? null, errorMessage: said?.message ?? null };
   }
 }
 
@@ -178,9 +180,20 @@ function endOf({ end, dueMs }: JobEnd): AttemptEnd {
   return end === 'queued' ? { kind: 'returned', dueMs: dueMs ?? 0 } : { kind: 'ended', state: end };
 }
 
-export function codeOf({ code, kind }: GatewayError): string {
-  return code ?? kind;
+/**
+ * An error as the row of a job has it. The row is not encrypted and stays longer than the result, and a host's message may
+ * quote the prompt, so it has none.
+ */
+export function rowErrorOf(error: GatewayError): { readonly code: string; readonly message: string } {
+  const { kind, code, ownCode, message } = error;
+  if (!QUOTES_HOST.has(kind)) return { code, message };
+  return {
+    code: isPlainCode(code) ? code : ownCode,
+    message: 'The host refused the request. The result of the job has its answer.',
+  };
 }
+
+const QUOTES_HOST: ReadonlySet<string> = new Set<ErrorName>(['host_refused_request', 'host_context_length_exceeded']);
 
 function outcomeUnknown(): GatewayError {
   return new GatewayError('job_outcome_unknown', {

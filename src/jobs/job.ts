@@ -21,7 +21,7 @@ import {
 } from '../store/jobs.ts';
 import type { IdempotencyMark, KeyRow } from '../store/store.ts';
 import { admitJob, type Endpoints, newJob } from './admit-job.ts';
-import { type AttemptEnd, AttemptLedger, codeOf } from './attempt-ledger.ts';
+import { type AttemptEnd, AttemptLedger, rowErrorOf } from './attempt-ledger.ts';
 import type { JobContents } from './contents.ts';
 import { callOf, errorAnswer, gatewayFor } from './job-call.ts';
 import type { JobSink } from './job-sink.ts';
@@ -243,7 +243,7 @@ function afterError(services: JobServices, job: Job, error: GatewayError | null)
   if (error === null || isPassing(error)) {
     return putBack(services, job, retryDelayMs(failures, services.random()));
   }
-  return endClaimed(services, job, 'failed', { code: codeOf(error), message: error.message });
+  return endClaimed(services, job, 'failed', rowErrorOf(error));
 }
 
 /** Ends the lease; the job is tried again after this time. */

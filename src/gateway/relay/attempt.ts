@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../canonical/errors.ts';
+import { isPlainCode } from '../../canonical/host-error.ts';
 import type { AnswerReceiver, RequestControl } from '../../hosts/directory.ts';
 import type { HostSign } from '../../hosts/host-sign.ts';
 import { readRetryAfterMs } from '../../hosts/retry-after.ts';
@@ -100,7 +101,7 @@ function redact(error: HostError, hideKey: (text: string) => string): HostError 
 
 function faultOf(error: HostError, { hostCall }: AttemptTerms, retryAfterMs: number | null): HostFault {
   const { kind, status, code } = error;
-  const named = code !== null && /^[\w.-]{1,64}$/.test(code) ? ` ${code}` : '';
+  const named = code !== null && isPlainCode(code) ? ` ${code}` : '';
   return {
     words: `${kind} ${status}${named}`,
     retryable: kind !== 'over_window' && kind !== 'request',
