@@ -214,7 +214,7 @@ describe('streams of one key', () => {
   afterEach(async () => {
     harness.sim.reset();
     await harness.settled();
-    await until(() => harness.running.gateway.shutdown.callsUnderWay === 0, 'every call is over');
+    await until(() => harness.running.gateway.runningCalls.count === 0, 'every call is over');
     expect(harness.running.gateway.slots.keys).toBe(0);
     await harness.expectCleanBooks();
   });
@@ -358,7 +358,7 @@ describe('more calls than can be served', () => {
     harness.sim.release('head', 10);
     harness.sim.script({});
     await Promise.all(running.map((client) => client.end()));
-    await until(() => harness.running.gateway.shutdown.callsUnderWay === 0, 'the calls are over');
+    await until(() => harness.running.gateway.runningCalls.count === 0, 'the calls are over');
     clock.advance(LIMITS.loadSampleMs);
     expect(harness.log.at(-1)).toMatchObject({ msg: 'Load is back to normal: calls are admitted again.' });
     expect((await harness.post(ASK, bearer(key))).status).toBe(200);

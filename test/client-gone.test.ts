@@ -31,7 +31,7 @@ describe.each(HOSTS)('from a host to %s, over the %s transport', (onClientGone, 
     await harness.settled();
     await harness.expectCleanBooks();
     expect(harness.sim.openResponses()).toBe(0);
-    expect(harness.running.gateway.shutdown.callsUnderWay).toBe(0);
+    expect(harness.running.gateway.runningCalls.count).toBe(0);
   });
   afterAll(() => harness.stop());
 
@@ -140,7 +140,7 @@ describe.each(HOSTS)('from a host to %s, over the %s transport', (onClientGone, 
     client.leave();
     await manyTurns();
     settle.letGo();
-    await until(() => harness.running.gateway.shutdown.callsUnderWay === 0, 'the call is over');
+    await until(() => harness.running.gateway.runningCalls.count === 0, 'the call is over');
     expect(await harness.newestReceipt()).toMatchObject({
       ended: 'complete',
       httpStatus: 200,

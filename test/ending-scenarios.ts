@@ -86,7 +86,7 @@ export const WHOLE: Partial<Record<Counts, Counts>> = { partial: 'missing' };
 
 export const untilSettled = async ({ harness }: Driven): Promise<void> => {
   await harness.sim.waitForCalls(1);
-  await until(() => harness.running.gateway.shutdown.callsUnderWay === 0, 'the call is over');
+  await until(() => harness.running.gateway.runningCalls.count === 0, 'the call is over');
 };
 
 export async function tenWords({ harness, client }: Driven): Promise<void> {

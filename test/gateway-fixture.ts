@@ -16,8 +16,8 @@ import { BodyBudgets } from '../src/gateway/guards/body-budgets.ts';
 import { CallSlots, type SlotsPerKey } from '../src/gateway/guards/call-slots.ts';
 import { DeploymentWork } from '../src/gateway/guards/deployment-work.ts';
 import { KeptBudget } from '../src/gateway/guards/kept-budget.ts';
-import { Shutdown } from '../src/gateway/guards/shutdown.ts';
 import type { RefusedCall } from '../src/gateway/refusal-log.ts';
+import { RunningCalls } from '../src/gateway/running-calls.ts';
 import { CATALOG_FACTORS } from '../src/gateway/token-factors.ts';
 import { HostDirectory } from '../src/hosts/directory.ts';
 import type { HealthSettings } from '../src/hosts/health-settings.ts';
@@ -186,7 +186,7 @@ export class GatewayFixture {
         countAboveNanousd: options.countAboveNanousd ?? LIMITS_OF_CALLS.countAboveNanousd,
       },
       frameMemory: true,
-      shutdown: new Shutdown(),
+      runningCalls: new RunningCalls(),
       slots: new CallSlots(options.slots ?? { calls: null, streams: null }),
       prices: () => ({ catalog, priceId }),
       hosts: () => directory,

@@ -86,7 +86,7 @@ test('hanging up on documents again and again costs no more than the allowance, 
     clock.advance(documents.running.gateway.limits.drainMs);
     await manyTurns();
     documents.sim.release('chunk', 1_000);
-    await until(() => documents.running.gateway.shutdown.callsUnderWay === 0, 'the call is over');
+    await until(() => documents.running.gateway.runningCalls.count === 0, 'the call is over');
     await documents.settled();
     receipts.push(await documents.newestReceipt());
   }

@@ -29,7 +29,7 @@ describe.each(TRANSPORTS)('a head, over the %s transport,', (transport) => {
   });
   afterEach(async () => {
     expect(harness.sim.received()).toBe(0);
-    expect(harness.running.gateway.shutdown.callsUnderWay).toBe(0);
+    expect(harness.running.gateway.runningCalls.count).toBe(0);
     // Whatever was sent, the next request is served.
     expect((await harness.get('/v1/models')).status).toBe(200);
   });
@@ -284,7 +284,7 @@ describe.each(TRANSPORTS)('what only looks odd is served over the %s transport',
     const client = new StreamClient(harness.url, JSON.parse(ASK));
     await harness.sim.waitForGate('head', 1);
     await manyTurns();
-    expect(harness.running.gateway.shutdown.callsUnderWay).toBe(1);
+    expect(harness.running.gateway.runningCalls.count).toBe(1);
     harness.sim.release('head');
     await client.end();
     expect([client.status, client.ended]).toEqual([200, 'complete']);
@@ -298,7 +298,7 @@ describe.each(TRANSPORTS)('what only looks odd is served over the %s transport',
     await harness.sim.waitForGate('head', 1);
     client.leave();
     await harness.settled();
-    await until(() => harness.running.gateway.shutdown.callsUnderWay === 0, 'the call is over');
+    await until(() => harness.running.gateway.runningCalls.count === 0, 'the call is over');
     expect(await harness.newestReceipt()).toMatchObject({ ended: 'client_gone', costNanousd: 0n });
     harness.sim.reset();
   });

@@ -207,7 +207,7 @@ describe('a key', () => {
     });
     await harness.sim.waitForGate('late', 1);
     client.leave();
-    await until(() => harness.running.gateway.shutdown.callsUnderWay === 1, 'the call goes on');
+    await until(() => harness.running.gateway.runningCalls.count === 1, 'the call goes on');
     harness.sim.release('late');
     await harness.settled();
     const again = await ask('left');

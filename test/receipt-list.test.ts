@@ -108,7 +108,7 @@ test('a call whose client never saw a head is found', async () => {
   await harness.sim.waitForGate('chunk', 1);
   expect((await list(key)).data).toMatchObject([{ status: 'open', cost_nanousd: null }]);
   client.leave();
-  await until(() => harness.running.gateway.shutdown.callsUnderWay === 0, 'the call is over');
+  await until(() => harness.running.gateway.runningCalls.count === 0, 'the call is over');
   expect((await list(key)).data).toMatchObject([{ status: 'settled', ended: 'client_gone', cost_nanousd: 0 }]);
 });
 

@@ -167,7 +167,7 @@ test('a client that reads nothing cannot hold the process', async () => {
   }, 'the gateway waits for the client, for good');
   stop();
   clock.advance(harness.shutdownMs);
-  await until(() => harness.running.gateway.shutdown.callsUnderWay === 0, 'the call is settled');
+  await until(() => harness.running.gateway.runningCalls.count === 0, 'the call is settled');
   await manyTurns();
   expect(stopped).toBe(false);
   clock.advance(LIMITS.shutdownReadMs);
@@ -190,7 +190,7 @@ test('a host that is still read for a client that left is cut off too', async ()
   await manyTurns();
   stop();
   await manyTurns();
-  expect([stopped, harness.running.gateway.shutdown.callsUnderWay]).toEqual([false, 1]);
+  expect([stopped, harness.running.gateway.runningCalls.count]).toEqual([false, 1]);
   clock.advance(harness.shutdownMs);
   await stopping;
   const [receipt] = await readBack([client.requestId]);

@@ -111,11 +111,11 @@ describe.each(TRANSPORTS)('over the %s transport, several requests on one connec
     await harness.sim.waitForCalls(1);
     await manyTurns();
     // The others wait for their turn, and have cost nothing yet.
-    expect([harness.running.gateway.shutdown.callsUnderWay, harness.sim.received()]).toEqual([1, 1]);
+    expect([harness.running.gateway.runningCalls.count, harness.sim.received()]).toEqual([1, 1]);
     socket.resetAndDestroy();
     harness.sim.release('chunk', 100);
     await harness.settled();
-    await until(() => harness.running.gateway.shutdown.callsUnderWay === 0, 'every call is over');
+    await until(() => harness.running.gateway.runningCalls.count === 0, 'every call is over');
     clock.advance(LIMITS.hostLingerMs);
     await expectTimersAtRest(clock, timersAtRest);
   });

@@ -27,7 +27,7 @@ async function start(hosts?: Parameters<typeof startHarness>[0]): Promise<void> 
 async function expectCleanEnd(): Promise<void> {
   await harness.settled();
   await harness.expectCleanBooks();
-  expect(harness.running.gateway.shutdown.callsUnderWay).toBe(0);
+  expect(harness.running.gateway.runningCalls.count).toBe(0);
 }
 
 function errorOf(event: string | undefined): { code: string; type: string; message: string } {

@@ -22,7 +22,7 @@ describe.each(HOSTS)('a call that waits for a host to %s, over the %s transport'
   afterEach(async () => {
     await harness.settled();
     await harness.expectCleanBooks();
-    expect(harness.running.gateway.shutdown.callsUnderWay).toBe(0);
+    expect(harness.running.gateway.runningCalls.count).toBe(0);
   });
   afterAll(() => harness.stop());
 

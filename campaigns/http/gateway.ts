@@ -105,7 +105,7 @@ async function vitals(): Promise<Vitals> {
     heapBytes: heapUsed,
     bufferBytes: external,
     residentBytes: rss,
-    callsUnderWay: running.gateway.shutdown.callsUnderWay,
+    callsUnderWay: running.gateway.runningCalls.count,
     openHolds: ledger.openHolds,
     connections: process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length,
     receipts: Number(receipts),

@@ -16,8 +16,8 @@ import type { BodyMemory } from './guards/body-memory.ts';
 import type { CallSlots } from './guards/call-slots.ts';
 import type { DeploymentWork } from './guards/deployment-work.ts';
 import type { KeptBudget } from './guards/kept-budget.ts';
-import type { Shutdown } from './guards/shutdown.ts';
 import type { RefusalLog } from './refusal-log.ts';
+import type { RunningCalls } from './running-calls.ts';
 import type { TokenFactors } from './token-factors.ts';
 
 /** The current prices: a catalog, and the store's id of its price list. */
@@ -42,7 +42,7 @@ export interface Gateway {
   readonly limits: CallLimits;
   /** False: every frame of a stream is parsed, even if it repeats an earlier one. */
   readonly frameMemory: boolean;
-  readonly shutdown: Shutdown;
+  readonly runningCalls: RunningCalls;
   readonly slots: CallSlots;
   readonly bodyBudgets: BodyBudgets;
   readonly deploymentWork: DeploymentWork;

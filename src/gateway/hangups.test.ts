@@ -201,7 +201,7 @@ describe('beyond the allowance', () => {
 
   test('a shutdown ends the call, which costs nothing', async () => {
     const { fixture, call, done } = await beyond();
-    fixture.gateway.shutdown.cutShort();
+    fixture.gateway.runningCalls.cutOff();
     await done;
     expect(await fixture.receipt(call)).toMatchObject({ costNanousd: 0n, hangupCharged: null });
   });

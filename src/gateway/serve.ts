@@ -189,7 +189,7 @@ export function noteOverrun(gateway: Gateway, admitted: Admitted, { host }: Serv
 }
 
 export function attemptTerms(
-  { limits, clock, shutdown }: Gateway,
+  { limits, clock, runningCalls }: Gateway,
   { wire, requestId, caller }: Call,
   hostCall: HostCall,
   sink: ClientSink,
@@ -211,7 +211,7 @@ export function attemptTerms(
     lines,
     limits,
     clock,
-    shutdown,
+    runningCalls,
     mayCancel: null,
   };
 }

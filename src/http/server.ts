@@ -249,14 +249,14 @@ class RequestHandler {
     const common = { id, requestId, wire, caller: callerOf(pending), headers: request.headers, body, startedMs };
     const trace = gateway.tracing === null ? null : gateway.tracing.begin(request.headers);
     const call = { ...common, route: `/v1${route.path}`, pathModel: model ?? null, trace };
-    gateway.shutdown.callBegins();
+    gateway.runningCalls.begin();
     try {
       await run(gateway, call, sink);
     } catch (error) {
       log.error({ request_id: requestId, ...errorFields(error) }, 'A call failed unexpectedly.');
       sink.destroy();
     } finally {
-      gateway.shutdown.callEnds();
+      gateway.runningCalls.end();
       sink.callEnds();
       this.#freeBody(pending);
     }

@@ -222,7 +222,7 @@ test('a shutdown waits for a job whose request is still being read, and does not
   Object.assign(contents, { readRequest: (job: Job) => reading.promise.then(() => readRequest(job)) });
   const { done } = await fixture.begin();
   await manyTurns();
-  const idle = gateway.shutdown.idle().then(() => gateway.shutdown.cutShort());
+  const idle = gateway.runningCalls.idle().then(() => gateway.runningCalls.cutOff());
   reading.resolve();
   (await fixture.on.hosts.next()).answer(200, chatAnswer());
   expect(await done).toEqual({ kind: 'ended', state: 'succeeded' });
@@ -233,7 +233,7 @@ test('a shutdown waits for a job whose request is still being read, and does not
 describe('a job cut short by a shutdown', () => {
   test('goes back to the queue if it has not started', async () => {
     const { accepted } = await fixture.submit();
-    fixture.on.gateway.shutdown.cutShort();
+    fixture.on.gateway.runningCalls.cutOff();
     const { done } = await fixture.begin();
     expect(await done).toMatchObject({ kind: 'returned' });
     expect(await fixture.find(accepted.id)).toMatchObject({ state: 'queued', attempts: 0 });
@@ -243,7 +243,7 @@ describe('a job cut short by a shutdown', () => {
     const { accepted } = await fixture.submit();
     const { done } = await fixture.begin();
     (await fixture.on.hosts.next()).unreached = true;
-    fixture.on.gateway.shutdown.cutShort();
+    fixture.on.gateway.runningCalls.cutOff();
     expect(await done).toMatchObject({ kind: 'returned' });
     const job = await fixture.find(accepted.id);
     expect(job).toMatchObject({ state: 'queued', attempts: 1, errorCode: 'shutting_down' });
@@ -254,7 +254,7 @@ describe('a job cut short by a shutdown', () => {
     const { accepted } = await fixture.submit();
     const { done } = await fixture.begin();
     await fixture.on.hosts.next();
-    fixture.on.gateway.shutdown.cutShort();
+    fixture.on.gateway.runningCalls.cutOff();
     expect(await done).toEqual({ kind: 'ended', state: 'failed' });
     expect(await fixture.find(accepted.id)).toMatchObject({ errorCode: 'job_outcome_unknown', costNanousd: 0n });
   });
@@ -263,7 +263,7 @@ describe('a job cut short by a shutdown', () => {
     const { accepted } = await fixture.submit(ask(), { onUnknown: 'retry' });
     const { done } = await fixture.begin();
     await fixture.on.hosts.next();
-    fixture.on.gateway.shutdown.cutShort();
+    fixture.on.gateway.runningCalls.cutOff();
     expect(await done).toMatchObject({ kind: 'returned' });
     expect(await fixture.find(accepted.id)).toMatchObject({ state: 'queued', attempts: 1 });
   });

@@ -127,13 +127,13 @@ export type RunEnd = AttemptEnd | { readonly kind: 'left' };
  * by a clock that all processes share. Throws if the store is unreachable.
  */
 export async function run(services: JobServices, job: Job, sink: JobSink): Promise<RunEnd> {
-  const { shutdown } = services.gateway;
+  const { runningCalls } = services.gateway;
   // Before its request is read: a shutdown that did not wait for that would cut its call short as soon as it begins.
-  shutdown.callBegins();
+  runningCalls.begin();
   try {
     return await attempt(services, job, sink);
   } finally {
-    shutdown.callEnds();
+    runningCalls.end();
   }
 }
 
@@ -150,7 +150,7 @@ async function attempt(services: JobServices, job: Job, sink: JobSink): Promise<
   const call = callOf(gateway, job, wire, caller, body);
   const ledger = attemptLedger(services, job, call);
   const pinned = await prices.at(job.priceVersion);
-  if (gateway.shutdown.isDue) return putBack(services, job, 0);
+  if (gateway.runningCalls.areCutOff) return putBack(services, job, 0);
   let refused: GatewayError | null = null;
   const attempting = gatewayFor(gateway, ledger, pinned, (error) => {
     refused = error;
@@ -196,7 +196,7 @@ function attemptLedger({ gateway, contents, ledger, random }: JobServices, job: 
 
 /** Waits for an unreachable store as long as the settlement does: the host has answered, and would have to work again. */
 async function whenReachable<Result>(
-  { clock, limits, shutdown }: Gateway,
+  { clock, limits, runningCalls }: Gateway,
   { startedMs }: Call,
   store: () => Promise<Result>,
 ): Promise<Result> {
@@ -205,7 +205,7 @@ async function whenReachable<Result>(
       return await store();
     } catch (error) {
       const leftMs = startedMs + limits.bufferedMs - clock.monotonicMs();
-      if (!(error instanceof StoreUnavailable) || shutdown.isDue || leftMs <= 0) throw error;
+      if (!(error instanceof StoreUnavailable) || runningCalls.areCutOff || leftMs <= 0) throw error;
       await pause(clock, Math.min(leftMs, LIMITS.settleRetryMs));
     }
   }

@@ -51,7 +51,7 @@ test('a job is not charged if the store stays away for as long as a call may tak
 
 test('a process that stops does not wait for a store that is away', async () => {
   const { id, done } = await answered();
-  fixture.on.gateway.shutdown.cutShort();
+  fixture.on.gateway.runningCalls.cutOff();
   fixture.on.clock.advance(LIMITS.settleRetryMs);
   expect(await done).toEqual({ kind: 'ended', state: 'failed' });
   expect(await fixture.find(id)).toMatchObject({ costNanousd: 0n, errorCode: 'store_unavailable' });

@@ -6,7 +6,7 @@ import { BodyMemory } from '../gateway/guards/body-memory.ts';
 import { CallSlots } from '../gateway/guards/call-slots.ts';
 import { DeploymentWork } from '../gateway/guards/deployment-work.ts';
 import { KeptBudget } from '../gateway/guards/kept-budget.ts';
-import { Shutdown } from '../gateway/guards/shutdown.ts';
+import { RunningCalls } from '../gateway/running-calls.ts';
 import { LearnedFactors } from '../gateway/token-factors.ts';
 import { logCall } from '../http/call-log.ts';
 import { type MetricSources, Metrics } from '../http/metrics.ts';
@@ -42,16 +42,16 @@ export function buildCallCore(parts: CallParts): CallCore {
   const entrusted = openCustody({ config, clock, books, world, masterKeys: parts.masterKeys });
   const countTokens = new TokenCounter(clock);
   const tokenFactors = learnFactors(books, clock, log);
-  const shutdown = new Shutdown(state.calls);
-  shutdown.onDue(() => ledger.stopRetrying());
+  const runningCalls = new RunningCalls(state.calls);
+  runningCalls.onCutOff(() => ledger.stopRetrying());
   const connectionLimit = new ConnectionLimit(config.loadLimits.connections, state.connections);
   const bodyMemory = new BodyMemory(state.bodies);
   const answers = answerMemory(state.answers);
   const timers = watchTimers(log);
-  const sources = { shutdown, connectionLimit, bodyMemory, timerErrors: () => timers.errors };
+  const sources = { runningCalls, connectionLimit, bodyMemory, timerErrors: () => timers.errors };
   const metrics = new Metrics(metricSources(parts, { ...sources, lagMs: () => guards.eventLoopLagMs() }), parts);
   const count = (reason: string): void => metrics.turnedAway(reason);
-  const guards = buildGuards({ config, clock, log, ledger, shutdown, egress, state, answers, count });
+  const guards = buildGuards({ config, clock, log, ledger, runningCalls, egress, state, answers, count });
   const refusals = openRefusalLog(books.store, clock, log);
   const gateway: Gateway = {
     clock,
@@ -68,7 +68,7 @@ export function buildCallCore(parts: CallParts): CallCore {
     observe: observer(metrics, parts),
     limits: callLimits(config.limits),
     frameMemory: config.frameMemory,
-    shutdown,
+    runningCalls,
     bodyBudgets: new BodyBudgets(config.rateLimit, clock, count, state.bodySpending),
     deploymentWork: new DeploymentWork(clock),
     answers,
@@ -107,7 +107,7 @@ function observer(metrics: Metrics, { terms, tracing, notePayer }: CallParts): G
 }
 
 interface OwnSources {
-  readonly shutdown: Shutdown;
+  readonly runningCalls: RunningCalls;
   readonly connectionLimit: ConnectionLimit;
   readonly bodyMemory: BodyMemory;
   timerErrors(): number;
@@ -117,10 +117,10 @@ interface OwnSources {
 /** Connections and bodies are counted for all workers together, so only the first one reports these. */
 function metricSources({ terms, books, egress, health, tracing, ...parts }: CallParts, own: OwnSources): MetricSources {
   const { config, clock, log } = terms;
-  const { shutdown, connectionLimit, bodyMemory, timerErrors, lagMs } = own;
+  const { runningCalls, connectionLimit, bodyMemory, timerErrors, lagMs } = own;
   const { store, ledger } = books;
   return {
-    callsUnderWay: () => shutdown.callsUnderWay,
+    callsUnderWay: () => runningCalls.count,
     ledgerDepth: () => ledger.depth,
     hostConnections: () => egress.openConnections,
     clientConnections: () => (parts.isFirstWorker ? connectionLimit.taken : 0),

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { nextTurn } from '../../test/until.ts';
-import { Shutdown } from '../gateway/guards/shutdown.ts';
+import { RunningCalls } from '../gateway/running-calls.ts';
 import type { HttpServer } from '../http1/server.ts';
 import { ManualClock } from '../kit/clock.ts';
 import { createLog } from '../kit/log.ts';
@@ -8,8 +8,8 @@ import { LIMITS } from '../limits.ts';
 import { drain } from './drain.ts';
 
 let clock: ManualClock;
-let shutdown: Shutdown;
-let elsewhere: Shutdown;
+let runningCalls: RunningCalls;
+let elsewhere: RunningCalls;
 let cuts: number;
 let close: () => void;
 const log = createLog({ level: 'silent', destination: { write: () => {} } });
@@ -29,8 +29,8 @@ const server: HttpServer = {
 
 beforeEach(() => {
   clock = new ManualClock();
-  shutdown = new Shutdown();
-  elsewhere = new Shutdown();
+  runningCalls = new RunningCalls();
+  elsewhere = new RunningCalls();
   cuts = 0;
 });
 
@@ -42,41 +42,41 @@ async function pass(ms: number): Promise<void> {
 }
 
 test('a connection whose call runs in another worker is cut only after that call has ended', async () => {
-  elsewhere.callBegins();
-  const drained = drain([server], { clock, shutdown }, 10 * LIMITS.shutdownReadMs, log, elsewhere);
+  elsewhere.begin();
+  const drained = drain([server], { clock, runningCalls }, 10 * LIMITS.shutdownReadMs, log, elsewhere);
   await pass(5 * LIMITS.shutdownReadMs);
   expect(cuts).toBe(0);
-  elsewhere.callEnds();
+  elsewhere.end();
   await pass(LIMITS.shutdownReadMs);
   await drained;
   expect(cuts).toBe(1);
 });
 
 test.each([
-  ['here', () => shutdown],
+  ['here', () => runningCalls],
   ['in another worker', () => elsewhere],
 ])('a call %s whose request was still arriving has as much time as every other', async (_, calls) => {
-  const drained = drain([server], { clock, shutdown }, 10 * LIMITS.shutdownReadMs, log, elsewhere);
+  const drained = drain([server], { clock, runningCalls }, 10 * LIMITS.shutdownReadMs, log, elsewhere);
   await pass(LIMITS.shutdownReadMs - 1);
-  calls().callBegins();
+  calls().begin();
   await pass(5 * LIMITS.shutdownReadMs);
-  expect([cuts, shutdown.isDue]).toEqual([0, false]);
-  calls().callEnds();
+  expect([cuts, runningCalls.areCutOff]).toEqual([0, false]);
+  calls().end();
   await pass(LIMITS.shutdownReadMs);
   await drained;
   expect(cuts).toBe(1);
 });
 
 test('a call that another worker waits for is cut off when the time is up, although none ran here before', async () => {
-  const drained = drain([server], { clock, shutdown }, 10 * LIMITS.shutdownReadMs, log, elsewhere);
+  const drained = drain([server], { clock, runningCalls }, 10 * LIMITS.shutdownReadMs, log, elsewhere);
   const closeWhenCalled = close;
   close = () => {};
   await pass(LIMITS.shutdownReadMs);
   expect(cuts).toBe(1);
-  shutdown.callBegins();
-  const forget = shutdown.onDue(() => {
+  runningCalls.begin();
+  const forget = runningCalls.onCutOff(() => {
     forget();
-    shutdown.callEnds();
+    runningCalls.end();
     closeWhenCalled();
   });
   await pass(10 * LIMITS.shutdownReadMs);
@@ -84,8 +84,8 @@ test('a call that another worker waits for is cut off when the time is up, altho
 });
 
 test('a call in another worker whose request does not arrive is waited for until the time is up, and not longer', async () => {
-  elsewhere.callBegins();
-  const drained = drain([server], { clock, shutdown }, 10 * LIMITS.shutdownReadMs, log, elsewhere);
+  elsewhere.begin();
+  const drained = drain([server], { clock, runningCalls }, 10 * LIMITS.shutdownReadMs, log, elsewhere);
   await pass(10 * LIMITS.shutdownReadMs);
   expect(cuts).toBe(0);
   await pass(LIMITS.shutdownReadMs);
@@ -100,14 +100,14 @@ test('a worker that fails while it drains does not cut off the calls of the othe
     close: () => Promise.reject(new Error('Worker 2 failed.')),
     cutAll: () => {},
   };
-  shutdown.callBegins();
+  runningCalls.begin();
   let isOver = false;
-  const drained = drain([failing], { clock, shutdown }, LIMITS.shutdownReadMs, log).finally(() => {
+  const drained = drain([failing], { clock, runningCalls }, LIMITS.shutdownReadMs, log).finally(() => {
     isOver = true;
   });
   // Without a handler, the process would end here.
   await nextTurn();
   expect(isOver).toBe(false);
-  shutdown.callEnds();
+  runningCalls.end();
   await expect(drained).rejects.toThrow('Worker 2 failed.');
 });

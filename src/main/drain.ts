@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { Gateway } from '../gateway/gateway.ts';
-import { Shutdown } from '../gateway/guards/shutdown.ts';
+import { RunningCalls } from '../gateway/running-calls.ts';
 import type { HttpServer } from '../http1/server.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { Log } from '../kit/log.ts';
@@ -21,28 +21,27 @@ export function giveNotice(clock: Clock, noticeMs: number): Promise<void> {
  */
 export async function drain(
   servers: readonly HttpServer[],
-  { clock, shutdown }: Pick<Gateway, 'clock' | 'shutdown'>,
+  { clock, runningCalls }: Pick<Gateway, 'clock' | 'runningCalls'>,
   waitMs: number,
   log: Log,
-  elsewhere: Pick<Shutdown, 'idle' | 'callsUnderWay'> = new Shutdown(),
+  elsewhere: Pick<RunningCalls, 'idle' | 'count'> = new RunningCalls(),
 ): Promise<void> {
   const closed = Promise.all(servers.map((server) => server.close()));
   // A failure is thrown below, after the calls: unhandled until then, it would end the process and all of them.
   closed.catch(() => undefined);
   const due = Promise.withResolvers<void>();
   // Once the time is up, those who run the others cut them off; a request that never arrives would not end at all.
-  const callsElsewhere = (): number => (shutdown.isDue ? 0 : elsewhere.callsUnderWay);
-  const hasCalls = (): boolean => shutdown.callsUnderWay + callsElsewhere() > 0;
+  const callsElsewhere = (): number => (runningCalls.areCutOff ? 0 : elsewhere.count);
+  const hasCalls = (): boolean => runningCalls.count + callsElsewhere() > 0;
   // Set until the end: other workers may still wait for calls that run here.
   const deadline = clock.after(waitMs, () => {
-    if (shutdown.callsUnderWay > 0)
-      log.warn({ calls: shutdown.callsUnderWay }, 'Time is up: running calls are cut off.');
-    shutdown.cutShort();
+    if (runningCalls.count > 0) log.warn({ calls: runningCalls.count }, 'Time is up: running calls are cut off.');
+    runningCalls.cutOff();
     due.resolve();
   });
   try {
     // A request that was still arriving becomes a call later, and has the rest of the time as every other call.
-    do await Promise.all([shutdown.idle(), Promise.race([elsewhere.idle(), due.promise])]);
+    do await Promise.all([runningCalls.idle(), Promise.race([elsewhere.idle(), due.promise])]);
     while (!(await endsWithin(clock, LIMITS.shutdownReadMs, closed)) && hasCalls());
     for (const server of servers) server.cutAll();
     await closed;
@@ -50,8 +49,8 @@ export async function drain(
     deadline.cancel();
   }
   // A request that was still arriving may have become a call by now, although its client is gone.
-  shutdown.cutShort();
-  await shutdown.idle();
+  runningCalls.cutOff();
+  await runningCalls.idle();
 }
 
 /** Whether the work ends in this time. Rejects if it fails before. */

@@ -34,7 +34,7 @@ function build(accountFactor: number | null) {
     clock,
     log: { info: () => {}, warn: () => {} } as unknown as GuardServices['log'],
     ledger: { depth: 0 },
-    shutdown: { callsInProcess: 0 },
+    runningCalls: { countInProcess: 0 },
     egress: { waiting: 0 },
     state: ownState(),
     answers,

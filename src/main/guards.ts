@@ -12,8 +12,8 @@ import {
   tooManyOfAccount,
   tooManyRequests,
 } from '../gateway/guards/rate-limiter.ts';
-import type { Shutdown } from '../gateway/guards/shutdown.ts';
 import { WorkBudget } from '../gateway/guards/work-budget.ts';
+import type { RunningCalls } from '../gateway/running-calls.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { Log } from '../kit/log.ts';
 import type { NumbersById } from '../kit/numbers-by-id.ts';
@@ -42,7 +42,7 @@ export interface GuardServices {
   readonly clock: Clock;
   readonly log: Log;
   readonly ledger: Pick<Ledger, 'depth'>;
-  readonly shutdown: Pick<Shutdown, 'callsInProcess'>;
+  readonly runningCalls: Pick<RunningCalls, 'countInProcess'>;
   readonly egress: Pick<HostSenders, 'waiting'>;
   readonly state: Pick<ThreadState, 'buckets' | 'figures'>;
   readonly answers: BodyMemory;
@@ -109,7 +109,7 @@ function accountRates(
 
 /** A worker also publishes what it measures, because some limits are about all workers together. */
 function watchLoad(services: GuardServices, eventLoop: EventLoopWatch): LoadWatch {
-  const { config, clock, log, ledger, shutdown, egress, state } = services;
+  const { config, clock, log, ledger, runningCalls, egress, state } = services;
   const { figures } = state;
   return new LoadWatch({
     gauges: {
@@ -121,7 +121,7 @@ function watchLoad(services: GuardServices, eventLoop: EventLoopWatch): LoadWatc
       },
       heapShare,
       residentBytes,
-      callsUnderWay: () => shutdown.callsInProcess,
+      callsUnderWay: () => runningCalls.countInProcess,
       ledgerDepth: () => {
         figures.publish('ledgerDepth', ledger.depth);
         return figures.sum('ledgerDepth');

@@ -58,7 +58,7 @@ export function openJobs(parts: JobParts): OpenJobs {
   const isBusy = (): boolean => parts.isBusy(worker.running);
   const { clock } = gateway;
   const store = books.store.jobs;
-  const hasCalls = (): boolean => gateway.shutdown.callsUnderWay > worker.running;
+  const hasCalls = (): boolean => gateway.runningCalls.count > worker.running;
   const yieldToCalls = turnTaker({ clock, isBusy, hasCalls });
   const prices = new PinnedPrices(books.store, () => gateway.prices());
   const services = servicesOf(parts, prices, yieldToCalls);

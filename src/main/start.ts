@@ -197,7 +197,7 @@ function jobsOf({ config, log }: StartTerms, books: Books, core: Core, callsPerH
 /** Whether live calls need the whole process, so that deferred jobs wait. `jobs` is how many of the running calls are jobs. */
 function needWholeProcess({ guards, gateway }: Core, jobs: number): boolean {
   if (guards.isOverloaded() || guards.waitingForHosts() > 0) return true;
-  return guards.longestLagMs() > LIMITS.jobLagMs && gateway.shutdown.callsInProcess > jobs;
+  return guards.longestLagMs() > LIMITS.jobLagMs && gateway.runningCalls.countInProcess > jobs;
 }
 
 function portOf(url: string | null): number[] {

@@ -10,9 +10,9 @@ import { type ClientHalf, HostAnswerBroken, type HostError } from '../../wires/w
 import type { CallLimits } from '../call-limits.ts';
 import type { ClientSink, WholeAnswer } from '../client-sink.ts';
 import { noRoomForAnswer } from '../guards/answer-room.ts';
-import type { Shutdown } from '../guards/shutdown.ts';
 import type { HostCall } from '../host-call.ts';
 import type { Outcome } from '../outcome.ts';
+import type { RunningCalls } from '../running-calls.ts';
 
 /** The inputs of one attempt at one host. */
 export interface AttemptTerms {
@@ -32,7 +32,7 @@ export interface AttemptTerms {
   readonly lines: string;
   readonly limits: CallLimits;
   readonly clock: Clock;
-  readonly shutdown: Shutdown;
+  readonly runningCalls: RunningCalls;
   /**
    * Called when the client has left and the host is about to be cancelled, with the result of that. Resolves to true if
    * the call was settled that way; otherwise the host is read to its end. Null: it may always be cancelled.

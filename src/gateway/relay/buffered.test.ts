@@ -158,14 +158,14 @@ describe('time', () => {
 
   test('a shutdown ends the call with a word on trying again', async () => {
     const { fixture, request, result } = await start();
-    fixture.gateway.shutdown.cutShort();
+    fixture.gateway.runningCalls.cutOff();
     expect(request.cancelled).toBe(true);
     expect(await result).toMatchObject({ ended: 'shutdown', error: { code: 'shutting_down', retryAfterS: 1 } });
   });
 
-  test('no host is asked once the shutdown is due', async () => {
+  test('no host is asked once calls are cut off', async () => {
     const { fixture, terms } = await prepareAttempt(ask());
-    fixture.gateway.shutdown.cutShort();
+    fixture.gateway.runningCalls.cutOff();
     expect(await relayBuffered(terms)).toMatchObject({ ended: 'shutdown' });
     expect(fixture.hosts.requests).toEqual([]);
   });

@@ -58,9 +58,9 @@ class BufferedRelay implements AnswerReceiver {
   }
 
   start(): void {
-    const { clock, limits, shutdown, sink } = this.#terms;
+    const { clock, limits, runningCalls, sink } = this.#terms;
     this.#timeLimit = clock.after(limits.bufferedMs, () => this.#timedOut());
-    this.#forgetShutdown = shutdown.onDue(() => this.#shutDown());
+    this.#forgetShutdown = runningCalls.onCutOff(() => this.#shutDown());
     if (this.#over) return;
     this.#control = this.#terms.send(this);
     sink.onGone(() => this.#clientGone());

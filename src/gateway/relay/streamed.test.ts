@@ -234,16 +234,16 @@ describe('time', () => {
   test('a shutdown breaks the stream off with an error frame', async () => {
     const { fixture, sink, request, result } = await start();
     request.stream(chatFrame('Hel'));
-    fixture.gateway.shutdown.cutShort();
+    fixture.gateway.runningCalls.cutOff();
     const streamed = await result;
     expect(streamed).toMatchObject({ ended: 'shutdown', contentLeft: true });
     streamed.deliver(BILL, '');
     expect(JSON.parse(sink.frames.at(-1)!)).toMatchObject({ error: { code: 'shutting_down' } });
   });
 
-  test('no host is asked once the shutdown is due', async () => {
+  test('no host is asked once calls are cut off', async () => {
     const { fixture, terms } = await prepareAttempt(ask({ stream: true }));
-    fixture.gateway.shutdown.cutShort();
+    fixture.gateway.runningCalls.cutOff();
     expect(await relayStreamed(terms)).toMatchObject({ ended: 'shutdown', httpStatus: 503 });
     expect(fixture.hosts.requests).toEqual([]);
   });

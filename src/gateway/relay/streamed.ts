@@ -90,7 +90,7 @@ class StreamedRelay implements AnswerReceiver {
   }
 
   start(): void {
-    this.#forgetShutdown = this.#terms.shutdown.onDue(() => this.#shutDown());
+    this.#forgetShutdown = this.#terms.runningCalls.onCutOff(() => this.#shutDown());
     if (this.#over) return;
     this.#control = this.#terms.send(this);
     // A request that could not be sent has failed by now.

@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
-import { Shutdown } from '../../gateway/guards/shutdown.ts';
+import { RunningCalls } from '../../gateway/running-calls.ts';
 import type { InboundRequest, OutboundResponse } from '../../http1/server.ts';
 import { LIMITS } from '../../limits.ts';
 import { asBuffer, type FromFirst, lengthOf, sendTo, type ToFirst } from './forwarded.ts';
@@ -9,7 +9,7 @@ export class Forwarder {
   readonly #send: (message: ToFirst) => void;
   readonly #open = new Map<number, ForwardedExchange>();
   /** Counts the calls among them. */
-  readonly calls = new Shutdown();
+  readonly calls = new RunningCalls();
   #lastId = 0;
 
   constructor(port: MessagePort) {
@@ -19,13 +19,13 @@ export class Forwarder {
 
   forward(request: InboundRequest, response: OutboundResponse, isCall = false): void {
     const id = ++this.#lastId;
-    if (isCall) this.calls.callBegins();
+    if (isCall) this.calls.begin();
     const exchange = new ForwardedExchange(id, request, response, this.#send);
     this.#open.set(id, exchange);
     response.onClose = () => {
       this.#open.delete(id);
       this.#send({ id, kind: 'closed' });
-      if (isCall) this.calls.callEnds();
+      if (isCall) this.calls.end();
     };
     exchange.begin();
   }

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Shutdown } from './shutdown.ts';
+import { RunningCalls } from './running-calls.ts';
 
-describe('Shutdown', () => {
+describe('RunningCalls', () => {
   it('notifies exactly the listeners that were not removed, in any order', () => {
     const turns = fc.array(fc.oneof(fc.constant('add' as const), fc.nat(20)), { maxLength: 60 });
     fc.assert(
       fc.property(turns, (steps) => {
-        const shutdown = new Shutdown();
+        const runningCalls = new RunningCalls();
         const forget: (() => void)[] = [];
         const expected = new Set<number>();
         const told: number[] = [];
@@ -15,37 +15,37 @@ describe('Shutdown', () => {
           if (step === 'add') {
             const own = forget.length;
             expected.add(own);
-            forget.push(shutdown.onDue(() => told.push(own)));
+            forget.push(runningCalls.onCutOff(() => told.push(own)));
           } else {
             // Removing a listener twice must do nothing.
             forget[step]?.();
             expected.delete(step);
           }
         }
-        shutdown.cutShort();
+        runningCalls.cutOff();
         expect(told.toSorted((left, right) => left - right)).toEqual([...expected]);
       }),
     );
   });
 
   it('lets listeners remove themselves while they are notified', () => {
-    const shutdown = new Shutdown();
+    const runningCalls = new RunningCalls();
     const told: string[] = [];
     for (const name of ['a', 'b', 'c']) {
-      const forget = shutdown.onDue(() => {
+      const forget = runningCalls.onCutOff(() => {
         told.push(name);
         forget();
       });
     }
-    shutdown.cutShort();
+    runningCalls.cutOff();
     expect(told).toEqual(['a', 'b', 'c']);
   });
 
   it('notifies a late listener immediately', () => {
-    const shutdown = new Shutdown();
-    shutdown.cutShort();
+    const runningCalls = new RunningCalls();
+    runningCalls.cutOff();
     let told = 0;
-    const forget = shutdown.onDue(() => told++);
+    const forget = runningCalls.onCutOff(() => told++);
     forget();
     expect(told).toBe(1);
   });

@@ -1,4 +1,4 @@
-import { type Count, LocalCount } from '../../kit/counts.ts';
+import { type Count, LocalCount } from '../kit/counts.ts';
 
 /**
  * Kept in an array, not in a Set: a Set that changes with every call leaves old tables behind, which keep the calls' data
@@ -9,13 +9,13 @@ interface Listener {
   at: number;
 }
 
-/** Counts running calls, and notifies them when the process stops waiting for them. */
-export class Shutdown {
+/** Counts running calls, and notifies them when a shutdown no longer waits for them. */
+export class RunningCalls {
   readonly #listeners: Listener[] = [];
   readonly #idleWaiters: (() => void)[] = [];
-  #callsUnderWay = 0;
+  #count = 0;
   readonly #inProcess: Count;
-  #due = false;
+  #cutOff = false;
 
   /** `inProcess` counts the calls of all threads. */
   constructor(inProcess: Count = new LocalCount()) {
@@ -23,8 +23,8 @@ export class Shutdown {
   }
 
   /** Returns a function that removes the listener. */
-  onDue(run: () => void): () => void {
-    if (this.#due) {
+  onCutOff(run: () => void): () => void {
+    if (this.#cutOff) {
       run();
       return () => {};
     }
@@ -43,39 +43,39 @@ export class Shutdown {
   }
 
   /** The process no longer waits: a call that begins now would be cut off. */
-  get isDue(): boolean {
-    return this.#due;
+  get areCutOff(): boolean {
+    return this.#cutOff;
   }
 
-  get callsUnderWay(): number {
-    return this.#callsUnderWay;
+  get count(): number {
+    return this.#count;
   }
 
   /** With the calls of other threads. */
-  get callsInProcess(): number {
+  get countInProcess(): number {
     return this.#inProcess.value;
   }
 
-  callBegins(): void {
-    this.#callsUnderWay++;
+  begin(): void {
+    this.#count++;
     this.#inProcess.add(1);
   }
 
   /** Call this when the call is settled and its response is finished. */
-  callEnds(): void {
-    this.#callsUnderWay--;
+  end(): void {
+    this.#count--;
     this.#inProcess.add(-1);
-    if (this.#callsUnderWay === 0) for (const resolve of this.#idleWaiters.splice(0)) resolve();
+    if (this.#count === 0) for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 
   /** Resolves when no call is running. */
   idle(): Promise<void> {
-    if (this.#callsUnderWay === 0) return Promise.resolve();
+    if (this.#count === 0) return Promise.resolve();
     return new Promise((resolve) => this.#idleWaiters.push(resolve));
   }
 
-  cutShort(): void {
-    this.#due = true;
+  cutOff(): void {
+    this.#cutOff = true;
     for (const { run } of [...this.#listeners]) run();
   }
 }
