@@ -1,5 +1,5 @@
 /** What one key can do to the calls of others. */
-export interface Attack {
+interface Attack {
   readonly name: string;
   readonly perSecond: number;
   body(): Buffer;

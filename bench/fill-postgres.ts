@@ -3,7 +3,7 @@ import { mintSecret } from '../src/accounts/keys.ts';
 import { idFloorAt } from '../src/kit/ids.ts';
 import type { FilledAccount } from './fill-store.ts';
 
-export interface FillOptions {
+interface FillOptions {
   /** A database whose tables are there and empty. */
   readonly url: string;
   /** Settled calls, spread over the thirty days before yesterday and over the accounts. */

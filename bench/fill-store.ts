@@ -4,7 +4,7 @@ import { idFloorAt } from '../src/kit/ids.ts';
 import { createFiles, openToWrite } from '../src/store/sqlite/database.ts';
 import { migrate } from '../src/store/sqlite/migrate.ts';
 
-export interface FillOptions {
+interface FillOptions {
   readonly folder: string;
   /** Settled calls, spread over the thirty days before yesterday and over the accounts. */
   readonly calls: number;

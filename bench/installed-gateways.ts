@@ -5,7 +5,7 @@ import type { Contender } from './contenders.ts';
 import { UPSTREAM_MODEL } from './traffic.ts';
 
 /** Where a gateway of others runs, and what it calls. */
-export interface InstalledTerms {
+interface InstalledTerms {
   readonly upstreamPort: number;
   /** For its config and its files. */
   readonly folder: string;

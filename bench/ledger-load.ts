@@ -5,7 +5,7 @@ import type { Store } from '../src/store/store.ts';
 import type { FilledAccount } from './fill-store.ts';
 
 /** Only holds and settles, as the gateway does: the cost of durable money by itself. */
-export interface Money {
+interface Money {
   hold(request: HoldRequest): Promise<unknown>;
   settle(id: bigint, settlement: Settlement): Promise<unknown>;
 }

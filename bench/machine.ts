@@ -2,7 +2,7 @@ import { closeSync, fdatasyncSync, fsyncSync, openSync, readFileSync, realpathSy
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 
-export interface Machine {
+interface Machine {
   readonly cores: number;
   readonly cpu: string;
   readonly load1: number;

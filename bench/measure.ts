@@ -58,7 +58,7 @@ export async function measure(
 }
 
 /** How long every thread of a contender is warmed up. */
-export interface WarmUp {
+interface WarmUp {
   readonly calls: number;
   readonly seconds: number;
 }

@@ -4,7 +4,7 @@ import { announce, readTerms } from './child.ts';
 import { bufferedAnswer, streamedFrames } from './traffic.ts';
 
 /** A host that always gives the same answer. */
-export interface UpstreamTerms {
+interface UpstreamTerms {
   /** How long it takes to answer; it answers at once if this is left out. */
   readonly delayMs?: number;
   /** Each frame leaves in a turn of its own, as tokens do; otherwise all leave in one write. */

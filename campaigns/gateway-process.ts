@@ -7,7 +7,7 @@ import { controlSocketPath } from '../src/main/books.ts';
 import { processEnvironment } from './process-environment.ts';
 import { BIN } from './programs.ts';
 
-export interface GatewayTerms {
+interface GatewayTerms {
   readonly folder: string;
   readonly configFile: string;
   /** Local mode instead of hosted mode. */
@@ -102,7 +102,7 @@ function spawnGateway(terms: GatewayTerms): ChildProcess {
   return spawn(command[0]!, command.slice(1), { env, cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
-export type LogLine = Readonly<Record<string, unknown>>;
+type LogLine = Readonly<Record<string, unknown>>;
 
 /** Enough for a test; a campaign may run for hours. */
 const LINES_KEPT = 1_000;

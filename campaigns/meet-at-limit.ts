@@ -3,7 +3,7 @@ import type { StreamClient } from '../test/stream-client.ts';
 import { until } from '../test/until.ts';
 
 /** Calls that were sent at once, after all have ended. */
-export interface Met {
+interface Met {
   /** Calls that reached the host. */
   readonly admitted: number;
   readonly clients: readonly StreamClient[];

@@ -17,7 +17,7 @@ export const PROGRAMS = [
   'test/store-crash.ts',
 ] as const;
 
-export type Program = (typeof PROGRAMS)[number];
+type Program = (typeof PROGRAMS)[number];
 
 /** The script of the command `tollgate`. */
 export const BIN = join(BUILT ?? ROOT, 'bin', 'tollgate.js');

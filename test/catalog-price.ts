@@ -1,6 +1,6 @@
 /** What a caller can compute alone: the price of a usage object from the public catalog, in exact integers. */
 
-export interface PublicRates {
+interface PublicRates {
   readonly input: number;
   readonly output: number;
   readonly cache_read: number | null;
@@ -21,7 +21,7 @@ export interface TokenCounts {
   readonly output: number;
 }
 
-export interface Priced {
+interface Priced {
   readonly fresh: bigint;
   readonly cache_write: bigint;
   readonly cache_read: bigint;

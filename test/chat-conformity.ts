@@ -2,7 +2,7 @@
 
 type Fields = Record<string, unknown>;
 
-export interface StreamTerms {
+interface StreamTerms {
   readonly model: string;
   readonly wantsUsage: boolean;
   /** `error` where an in-band error ends the stream. */

@@ -18,7 +18,7 @@ import { answerOperator, type OperatorServices } from '../src/operator/operator.
 import { MemoryStore } from '../src/store/memory/memory-store.ts';
 import { operatorServices } from './operator-services.ts';
 
-export const NOW_MS = Date.UTC(2026, 10, 15, 12);
+const NOW_MS = Date.UTC(2026, 10, 15, 12);
 
 export interface CliRun {
   readonly code: number;

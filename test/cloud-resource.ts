@@ -5,14 +5,14 @@ import type { AddressInfo } from 'node:net';
 import type { Certified } from './egress/certificate.ts';
 
 /** One request as the resource got it. */
-export interface ResourceCall {
+interface ResourceCall {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
 }
 
-export interface ResourceAnswer {
+interface ResourceAnswer {
   readonly status: number;
   readonly headers?: Record<string, string>;
   readonly body: string;

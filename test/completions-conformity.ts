@@ -2,7 +2,7 @@
 
 type Fields = Record<string, unknown>;
 
-export interface CompletionsTerms {
+interface CompletionsTerms {
   readonly model: string;
   readonly wantsUsage: boolean;
 }

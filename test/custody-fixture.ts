@@ -8,7 +8,7 @@ export const ASK = { messages: [{ role: 'user', content: 'hello' }] } as const;
 /** A key that may store and delete the account's provider keys. */
 export const OWNER = { permissions: ['provider_keys'] } as const;
 
-export interface Refusal {
+interface Refusal {
   readonly message: string;
   readonly type: string;
   readonly code: string;

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 const ROOT = resolve(import.meta.dirname, '..');
 
 /** A code block of a page. The mark after its language says what tests do with it, as ```` ```sh run ````. */
-export interface DocBlock {
+interface DocBlock {
   readonly page: string;
   readonly line: number;
   readonly language: string;

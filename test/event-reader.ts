@@ -1,6 +1,6 @@
 import { until } from './until.ts';
 
-export interface ServerEvent {
+interface ServerEvent {
   readonly event: string;
   readonly id: string | null;
   readonly data: Record<string, unknown>;

@@ -1,7 +1,7 @@
 import type { ClientSink } from '../src/gateway/client-sink.ts';
 import { AnswerRoom, answerMemory } from '../src/gateway/guards/answer-room.ts';
 
-export interface SentHead {
+interface SentHead {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly length: number | null;

@@ -8,7 +8,7 @@ import { CAP_WINDOWS, type HoldOperation, type LedgerOperation, type Store } fro
 import { Random } from './random.ts';
 import { aCredit, aHold, aKey, anAccount, aSettle } from './store-fixtures.ts';
 
-export interface PastTerms {
+interface PastTerms {
   readonly folder: string;
   readonly calls: number;
   /** The share of the calls, the oldest ones, that are closed. */

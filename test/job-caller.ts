@@ -1,13 +1,13 @@
 import type { Harness } from './harness.ts';
 import { until } from './until.ts';
 
-export interface JobAnswer {
+interface JobAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Record<string, unknown>;
 }
 
-export interface BatchLine {
+interface BatchLine {
   readonly custom_id: string;
   readonly method: string;
   readonly url: string;

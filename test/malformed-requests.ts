@@ -4,7 +4,7 @@ import { SIGN_IN_ROUTES } from '../src/manage/sign-in/routes.ts';
 import type { Store } from '../src/store/store.ts';
 import { anyQuery } from './any-url.ts';
 
-export interface MalformedRequest {
+interface MalformedRequest {
   readonly method: string;
   /** Below `/manage/v1`, with the query. */
   readonly path: string;

@@ -6,7 +6,7 @@ import type { Price, Rates } from '../src/money/price.ts';
 const RATE_MAX = BigInt(LIMITS.rateNanousdPerMillionMax);
 
 /** Free, tiny, usual and absurd rates, because rounding fails for small ones and ranges for large ones. */
-export const rate = fc.oneof(
+const rate = fc.oneof(
   fc.constant(0n),
   fc.bigInt({ min: 1n, max: 5n }),
   fc.bigInt({ min: 1n, max: 100_000_000_000n }),

@@ -1,5 +1,5 @@
 /** The part of YAML that simple files need: maps, lists, scalars and lists in brackets; anything else is an error. */
-export type Yaml = string | readonly Yaml[] | { readonly [name: string]: Yaml };
+type Yaml = string | readonly Yaml[] | { readonly [name: string]: Yaml };
 
 interface Line {
   readonly depth: number;

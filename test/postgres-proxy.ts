@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** How the next commit is lost: before it reaches PostgreSQL, after PostgreSQL has answered, or then together with everything that follows. */
-export type Cut = 'before' | 'after' | 'after, and stay away';
+type Cut = 'before' | 'after' | 'after, and stay away';
 
 /** Stands between a store and PostgreSQL, and cuts what it is told to cut. */
 export interface PostgresProxy {

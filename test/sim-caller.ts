@@ -6,7 +6,7 @@ import { callRaw, type RawAnswer } from './raw-client.ts';
 export type Json = Record<string, unknown>;
 
 /** A server-sent event as it was sent. */
-export interface SentEvent {
+interface SentEvent {
   /** null without an `event:` line. */
   readonly name: string | null;
   readonly data: string;

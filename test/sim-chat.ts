@@ -22,7 +22,7 @@ export interface Completion {
   usage: Usage;
 }
 
-export interface Usage {
+interface Usage {
   prompt_tokens: number;
   completion_tokens: number;
   total_tokens: number;
@@ -30,7 +30,7 @@ export interface Usage {
   completion_tokens_details: { reasoning_tokens: number };
 }
 
-export interface Chunk {
+interface Chunk {
   id: string;
   object: string;
   choices: {
@@ -41,7 +41,7 @@ export interface Chunk {
   usage?: Usage | null;
 }
 
-export interface Fragment {
+interface Fragment {
   index: number;
   id?: string;
   function: { name?: string; arguments: string };

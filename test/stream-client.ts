@@ -2,7 +2,7 @@ import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage } from 
 import { sendRaw } from './raw-client.ts';
 import { until } from './until.ts';
 
-export interface StreamClientOptions {
+interface StreamClientOptions {
   /** False leaves everything in the socket until `read` is called. */
   readonly reading?: boolean;
   readonly agent?: Agent;

@@ -10,7 +10,7 @@ import { type Harness, simHost, startHarness } from './harness.ts';
 export const ASK = { model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }] };
 /** From the cheapest to the most expensive. */
 export const NAMES = ['northern', 'eastern', 'western'] as const;
-export type Name = (typeof NAMES)[number];
+type Name = (typeof NAMES)[number];
 
 const ROW = loadSimulatedFile().models.find(({ id }) => id === 'sim-gpt')!;
 const PRICES: readonly number[] = [100_000_000, 200_000_000, 300_000_000];

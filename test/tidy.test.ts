@@ -3,6 +3,7 @@ import { HOST_ROWS } from '../src/hosts/rows.ts';
 import { LIMITS } from '../src/limits.ts';
 import { BANS } from './tidy/banned.ts';
 import { ALL, lineAt, linesOf, PRODUCT, readText, type SourceFile } from './tidy/source-files.ts';
+import './tidy/export-suite.ts';
 import './tidy/layer-suite.ts';
 import './tidy/package-suite.ts';
 import './tidy/phrase-suite.ts';
@@ -10,7 +11,7 @@ import { functionsOf, stringsOf, testsIn } from './tidy/syntax.ts';
 
 /**
  * Style is a test: each message says the remedy. An exception that is no longer needed is a failure too, so that lists
- * of exceptions only shrink. The suites on layers, packages and English are imported above; `tidy/rules.test.ts` tests the rules.
+ * of exceptions only shrink. The suites on exports, layers, packages and English are imported above; `tidy/rules.test.ts` tests the rules.
  */
 
 afterAll(() => {

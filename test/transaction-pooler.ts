@@ -7,7 +7,7 @@ import { join } from 'node:path';
  * What a pooler in transaction mode does to its clients: every transaction runs on whichever server connection is free,
  * so that nothing survives in a session, and two transactions of one client may see two of them.
  */
-export interface TransactionPooler {
+interface TransactionPooler {
   readonly url: string;
   close(): void;
 }

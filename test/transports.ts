@@ -1,6 +1,6 @@
 import { TRANSPORTS, type Transport } from '../src/config/config.ts';
 
-export { TRANSPORTS, type Transport };
+export { TRANSPORTS };
 
 /** Each transport, and once with every frame parsed. */
 export const RELAY_SETTINGS: readonly { readonly transport: Transport; readonly frameMemory: boolean }[] = [

@@ -1,5 +1,5 @@
 /** A small call on a billed route, to a host of the same wire or of another. */
-export interface WireCase {
+interface WireCase {
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly streams: boolean;

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { delimiter, dirname } from 'node:path';
 
-export interface ProgramTerms {
+interface ProgramTerms {
   readonly program: string;
   readonly args: readonly string[];
   readonly cwd: string;
@@ -11,7 +11,7 @@ export interface ProgramTerms {
   readonly limitMs: number;
 }
 
-export interface ProgramEnd {
+interface ProgramEnd {
   /** Null if it was stopped by the time limit. */
   readonly code: number | null;
   /** What it wrote to stdout and stderr, up to a limit. */

@@ -13,14 +13,14 @@ import { diskFolder } from '../disk-folder.ts';
 import { processEnvironment } from '../process-environment.ts';
 import { BIN } from '../programs.ts';
 
-export interface CopyCampaignTerms {
+interface CopyCampaignTerms {
   readonly receipts: number;
   /** An empty database, or an empty schema of one. */
   readonly url: string;
   onStep?(words: string): void;
 }
 
-export interface CopyCampaign {
+interface CopyCampaign {
   /** Calls in the database after the first attempt was killed. */
   readonly callsAtKill: number;
   /** The output of the attempt that was killed. */

@@ -1,18 +1,18 @@
 import type { SystemCall } from './trace.ts';
 
-export interface Judged {
+interface Judged {
   /** The word that identifies the call in the trace. */
   readonly word: string;
   readonly stream: boolean;
   readonly hostPort: number;
 }
 
-export interface Step {
+interface Step {
   readonly what: string;
   readonly call: SystemCall;
 }
 
-export interface Judgement {
+interface Judgement {
   /** What was found, in order of time. */
   readonly steps: readonly Step[];
   /** What was not found in its place; null if everything was. */

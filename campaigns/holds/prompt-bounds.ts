@@ -15,7 +15,7 @@ export async function loadTokenizers(): Promise<Tokenizers> {
   return { o200k_base: await o200k(), cl100k_base: await cl100k() };
 }
 
-export type BoundedModel = Omit<InputLimits, 'tokenizer'> & {
+type BoundedModel = Omit<InputLimits, 'tokenizer'> & {
   readonly tokenizer: Tokenizer | null;
   readonly tokenFactor: Pick<TokenFactor, 'factor'>;
 };

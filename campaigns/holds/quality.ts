@@ -57,7 +57,7 @@ export async function ownFamilies(factor: number): Promise<Family[]> {
   }));
 }
 
-export interface QualityTerms {
+interface QualityTerms {
   readonly families: readonly Family[];
   readonly kinds: readonly PromptKind[];
   readonly known: KnownTokenizer;

@@ -6,7 +6,7 @@ import { readNodeRequests } from './node-requests.ts';
 import { readOurAnswers, readOurRequests } from './our-readers.ts';
 import type { AnswerReader, Pieces, RequestReader } from './reading.ts';
 
-export interface Terms<Reader> {
+interface Terms<Reader> {
   readonly count: number;
   readonly seed: number;
   /** The number of the first case; every case can be generated from the seed and its number. */

@@ -6,7 +6,7 @@ export interface Answer {
   readonly body: string;
 }
 
-export interface Answers {
+interface Answers {
   readonly complete: readonly Answer[];
   /** What is left: the start of another response, or invalid bytes. */
   readonly rest: string;

@@ -20,7 +20,7 @@ export const CLASSES: readonly AttackClass[] = [
   ...BAD_HABITS,
 ];
 
-export interface Terms {
+interface Terms {
   /** The HTTP code under attack. */
   readonly transport: Transport;
   readonly requests: number;

@@ -13,7 +13,7 @@ import { scriptOf } from '../programs.ts';
 import type { JobRow, PayerName, VictimAnswer, VictimRequest, VictimTerms } from './messages.ts';
 import { KILL_POINTS, type KillPoint } from './points.ts';
 
-export interface KillTerms {
+interface KillTerms {
   readonly kills: number;
   readonly seed: number;
   /** PostgreSQL databases, one for each lane; absent: SQLite. */
@@ -25,7 +25,7 @@ export interface KillTerms {
   onKill?(kill: Kill, number: number): void;
 }
 
-export interface Kill {
+interface Kill {
   readonly point: KillPoint;
   /** Jobs whose submission was answered before the kill. */
   readonly acknowledged: number;

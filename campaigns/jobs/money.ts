@@ -6,7 +6,7 @@ import { type Harness, simHost, startHarness } from '../../test/harness.ts';
 import { Random } from '../../test/random.ts';
 import { costOfLines, MODEL, type Submitted, type Submitter, submitJob } from './submitter.ts';
 
-export interface MoneyTerms {
+interface MoneyTerms {
   readonly jobs: number;
   readonly accounts: number;
   readonly seed: number;

@@ -2,7 +2,7 @@ import type { ClientCall } from './load.ts';
 import type { Key } from './world.ts';
 
 /** The ledger's view of one gateway process, and everything in it that is wrong. */
-export interface Audit {
+interface Audit {
   /** Holds that were open at the kill and are void now: the kill happened between hold and settlement. */
   readonly voided: number;
   /** Settled in the ledger although the client never saw the end: the kill happened between the settlement and the last byte. */

@@ -18,7 +18,7 @@ export interface Cycle {
   readonly faults: readonly string[];
 }
 
-export interface CampaignTerms {
+interface CampaignTerms {
   readonly cycles: number;
   readonly seed: number;
   /** Settings of the gateway, and where its ledger is. */

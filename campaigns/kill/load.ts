@@ -19,7 +19,7 @@ export interface ClientCall {
 /** A piece of a response arrived, or its last byte. */
 export type LoadEvent = 'piece' | 'terminal';
 
-export interface LoadTerms {
+interface LoadTerms {
   readonly url: string;
   readonly keys: readonly Key[];
   readonly clients: number;

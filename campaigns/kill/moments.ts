@@ -9,7 +9,7 @@ export const CLIENTS = 28;
 export const IN_FLIGHT_MIN = 20;
 
 /** A plan for one kill: how the host behaves, and when to kill. */
-export interface Plan {
+interface Plan {
   readonly repeat: boolean;
   script(stream: boolean): SimScript;
   /** Kills at once when it returns true. */

@@ -8,7 +8,7 @@ import { scriptOf } from '../programs.ts';
 import { cancelWaiting } from './job-rounds.ts';
 import { ACCOUNTS, keyOf, keysOf, type WorkerReport, type WorkerTerms } from './terms.ts';
 
-export interface LedgerCampaign {
+interface LedgerCampaign {
   readonly operations: number;
   readonly outcomes: ReadonlyMap<string, number>;
   /** How often the identities were checked while the workers ran. */
@@ -17,7 +17,7 @@ export interface LedgerCampaign {
   readonly faults: readonly string[];
 }
 
-export interface LedgerTerms {
+interface LedgerTerms {
   readonly url: string;
   readonly operations: number;
   readonly workers: number;

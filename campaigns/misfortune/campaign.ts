@@ -3,7 +3,7 @@ import type { Misfortune } from './misfortune.ts';
 import { Round } from './round.ts';
 import { Stage } from './stage.ts';
 
-export interface CampaignTerms {
+interface CampaignTerms {
   readonly misfortunes: readonly Misfortune[];
   readonly rounds: number;
   /** Number of the first round; a round depends on its number and the seed only. */

@@ -7,7 +7,7 @@ import { poll } from './poll.ts';
 import type { Round } from './round.ts';
 import { Traffic } from './traffic.ts';
 
-export interface WorldOptions {
+interface WorldOptions {
   /** Where the data folder is made; absent: in the round's own folder. */
   readonly place?: string;
   readonly hostUrl?: string;

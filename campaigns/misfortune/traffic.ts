@@ -4,7 +4,7 @@ import { type ClientCall, Load } from '../kill/load.ts';
 import type { Key } from '../kill/world.ts';
 import type { Upstream } from './upstream.ts';
 
-export interface TrafficTerms {
+interface TrafficTerms {
   readonly url: string;
   readonly keys: readonly Key[];
   readonly upstream: Upstream;

@@ -5,7 +5,7 @@ import type { Replica } from './replica.ts';
 import type { ReplicaKey, World } from './world.ts';
 
 /** A change of a key that every replica must notice soon. */
-export interface Change {
+interface Change {
   readonly name: string;
   /** The time from the change to the last call that was answered as before, and to the first that was not. */
   readonly slowestMs: number;

@@ -8,7 +8,7 @@ import { CLIENTS } from './moments.ts';
 import type { ReplicaKey, World } from './world.ts';
 
 /** What one kill of the database hit. */
-export interface Crash {
+interface Crash {
   readonly inFlight: number;
   readonly seen: number;
   readonly voided: number;
@@ -18,7 +18,7 @@ export interface Crash {
   readonly faults: readonly string[];
 }
 
-export interface CrashTerms {
+interface CrashTerms {
   readonly crashes: number;
   readonly random: Random;
   onCrash?(crash: Crash, number: number): void;

@@ -6,7 +6,7 @@ import type { Replica } from './replica.ts';
 import type { ReplicaKey, World } from './world.ts';
 
 /** The results of a replica that was stopped while working, and resumed after it was declared dead. */
-export interface Freeze {
+interface Freeze {
   /** Calls that arrived while it was stopped, by status. */
   readonly statuses: readonly (number | null)[];
   readonly faults: readonly string[];

@@ -18,7 +18,7 @@ export interface Kill {
   readonly faults: readonly string[];
 }
 
-export interface KillTerms {
+interface KillTerms {
   readonly kills: number;
   readonly random: Random;
   /** Whether dead processes are left alone until their time is really over, instead of moving the clock. */

@@ -11,7 +11,7 @@ import type { World } from './world.ts';
 export const CLIENTS = 6;
 const STREAMS = CLIENTS / 2;
 
-export interface Scene {
+interface Scene {
   readonly world: World;
   readonly victim: Replica;
   readonly random: Random;

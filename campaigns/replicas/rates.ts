@@ -8,7 +8,7 @@ const SECONDS = 12;
 const ASKED_PER_SECOND = 120;
 
 /** How many requests of one key were admitted, over all replicas, and how many may be. */
-export interface Rate {
+interface Rate {
   readonly name: string;
   readonly letIn: number;
   readonly allowed: number;

@@ -9,7 +9,7 @@ import { BIN } from '../programs.ts';
 import { type DatabaseLink, openDatabaseLink } from './database-link.ts';
 import { type HostGate, openHostGate } from './host-gate.ts';
 
-export interface ReplicaTerms {
+interface ReplicaTerms {
   readonly folder: string;
   /** Addresses of the database and the host, which this replica reaches through connections of its own. */
   readonly databaseUrl: string;

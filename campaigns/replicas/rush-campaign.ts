@@ -4,7 +4,7 @@ import type { World } from './world.ts';
 
 const AFFORDABLE_MAX = 150;
 
-export interface RushTerms {
+interface RushTerms {
   readonly rounds: number;
   readonly random: Random;
   onRush?(rush: Rush, round: number): void;

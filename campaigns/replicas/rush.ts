@@ -3,7 +3,7 @@ import { MODEL } from '../kill/world.ts';
 import { judgeCounts, judgeRefusal, meetAtLimit } from '../meet-at-limit.ts';
 import type { ReplicaKey, World } from './world.ts';
 
-export const RUSH_CALLS = 200;
+const RUSH_CALLS = 200;
 
 const ASK = { model: MODEL, messages: [{ role: 'user', content: 'hello' }], max_tokens: 50 };
 

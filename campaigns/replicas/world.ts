@@ -15,9 +15,9 @@ import { diskFolder } from '../disk-folder.ts';
 import { configOf, type Key } from '../kill/world.ts';
 import { Replica } from './replica.ts';
 
-export const REPLICAS = 3;
+const REPLICAS = 3;
 
-export interface KeyTerms {
+interface KeyTerms {
   readonly creditNanousd: bigint;
   readonly capNanousd?: bigint;
   /** The account; with its id another key can be minted. */

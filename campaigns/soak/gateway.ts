@@ -32,7 +32,7 @@ const COMPILES_EARLY: readonly string[] = [
   '--minimum-invocations-after-ic-update=50',
 ];
 
-export interface SoakGatewayTerms {
+interface SoakGatewayTerms {
   readonly folder: string;
   readonly workers: number;
   /** Whether the caches have the bounds of the product, not smaller ones. */

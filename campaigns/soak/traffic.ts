@@ -2,7 +2,7 @@ import { Agent, type ClientRequest, request } from 'node:http';
 import { mintSecret } from '../../src/accounts/keys.ts';
 import type { Random } from '../../test/random.ts';
 
-export interface Counts {
+interface Counts {
   sent: number;
   answered: number;
   refused: number;

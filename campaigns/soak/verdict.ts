@@ -9,7 +9,7 @@ export interface Sample {
 }
 
 /** How a thread's heap changed after the first third. */
-export interface Growth {
+interface Growth {
   readonly thread: string;
   readonly heapMb: number;
   /** The growth of the heap as a share of its size. */

@@ -13,7 +13,7 @@ import { configOf, MODEL } from '../kill/world.ts';
 
 /** Opens more connections than a gateway has file descriptors, while calls run. */
 
-export interface FloodTerms {
+interface FloodTerms {
   /** What `ulimit -n` gives the gateway. */
   readonly descriptors: number;
   readonly sockets: number;
@@ -22,7 +22,7 @@ export interface FloodTerms {
   readonly streams?: number;
 }
 
-export interface FloodFigures {
+interface FloodFigures {
   /** Connections of the flood that the gateway closed. */
   readonly closed: number;
   /** Streams that ran all the while: how they ended, and the status of their receipts. */

@@ -11,7 +11,7 @@ import { caseMark } from './hostile-host.ts';
 import { AFTER_END } from './spoil.ts';
 import { openWorld, type World } from './world.ts';
 
-export interface StreamsTerms {
+interface StreamsTerms {
   readonly seed: number;
   readonly count: number;
   /** How many of them stop sending for good, which only advancing the clock can end. */

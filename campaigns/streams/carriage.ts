@@ -6,7 +6,7 @@ import type { Script, Step } from './hostile-host.ts';
 import type { Verdict } from './spoil.ts';
 
 /** How a host sends its body over HTTP, and what that alone means for the result. */
-export interface Carried {
+interface Carried {
   readonly script: Script;
   readonly verdict: Verdict;
 }
@@ -26,7 +26,7 @@ const CLOSE: Step = { kind: 'close' };
 const RESET: Step = { kind: 'reset' };
 const HANG: Step = { kind: 'hang' };
 
-export function head(headers: Record<string, string>, status = '200 OK', version = 'HTTP/1.1'): string {
+function head(headers: Record<string, string>, status = '200 OK', version = 'HTTP/1.1'): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return `${version} ${status}\r\n${lines.join('')}\r\n`;
 }

@@ -1,7 +1,7 @@
 import type { RawAnswer } from '../../test/raw-client.ts';
 
 /** How a client of this wire sees a response. */
-export interface Ending {
+interface Ending {
   readonly how: 'clean' | 'error' | 'cut';
   /** What no response of ours may contain, whatever its host did. */
   readonly faults: readonly string[];

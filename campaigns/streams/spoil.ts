@@ -29,7 +29,7 @@ export const AFTER_END = 'said-after-the-end';
 
 const JUNK = ['hello', '{', '{"choices":[', 'undefined', 'NaN', "{'a':1}", '[1,2', '{"a":1}}', '"', '\u0000', '<html>'];
 
-export function plain(answer: StreamAnswer, style: LineStyle = 'lf'): Body {
+function plain(answer: StreamAnswer, style: LineStyle = 'lf'): Body {
   return bodyOf(
     answer.frames.map((frame) => encodeFrame(frame, style)),
     answer.finishAt,

@@ -8,7 +8,7 @@ import { anyQuery } from './queries.ts';
 import { makeReceipts, type ReceiptTable, type ReceiptTerms, refundSome, storeReceipts } from './receipts.ts';
 import { makeWorld, openWorld, type World } from './world.ts';
 
-export interface UsageTerms extends ReceiptTerms {
+interface UsageTerms extends ReceiptTerms {
   readonly store: Store;
   /** At the beginning of the period of the receipts. */
   readonly clock: ManualClock;

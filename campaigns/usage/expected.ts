@@ -7,7 +7,7 @@ import type { World } from './world.ts';
 const BOUNDS_MS = [100, 200, 300, 500, 700, 1e3, 1.5e3, 2e3, 3e3, 5e3, 7e3, 1e4, 2e4, 6e4, 18e4];
 
 /** What a report has to say of one group, as text, so that two can be compared. */
-export type Groups = Map<string, string>;
+type Groups = Map<string, string>;
 
 interface Sums {
   requests: number;

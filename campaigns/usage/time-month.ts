@@ -12,7 +12,7 @@ const NO_RATE_LIMITS = {
   json_members_per_second: null,
 };
 
-export interface MonthPlace {
+interface MonthPlace {
   /** The folder of the gateway, with its ledger unless that is in PostgreSQL. */
   readonly folder: string;
   readonly databaseUrl: string | null;

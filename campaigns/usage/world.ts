@@ -14,7 +14,7 @@ export interface World {
   readonly teams: readonly string[];
 }
 
-export interface WorldKey {
+interface WorldKey {
   readonly id: bigint;
   readonly account: number;
   readonly person: number | null;

@@ -9,7 +9,7 @@ const GIVE_UP_MS = 20_000;
 const BETWEEN_CALLS_MS = 10;
 
 /** A change of a key, and how long the slowest worker answered as before. */
-export interface Change {
+interface Change {
   readonly name: string;
   readonly slowestMs: number;
   readonly faults: readonly string[];

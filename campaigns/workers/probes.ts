@@ -3,7 +3,7 @@ import { callRaw } from '../../test/raw-client.ts';
 import { bearer, type WorkersKey, type WorkersWorld, workerOf } from './world.ts';
 
 /** The response to a call, and which worker answered. */
-export interface Probed {
+interface Probed {
   readonly status: number;
   readonly worker: number;
 }

@@ -8,7 +8,7 @@ const PROBES = 24;
 const PAUSE_MS = 40;
 
 /** How many requests of one key all workers together let in, and how many they may. */
-export interface Rate {
+interface Rate {
   readonly letIn: number;
   readonly allowed: number;
   readonly faults: readonly string[];

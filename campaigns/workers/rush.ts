@@ -4,21 +4,21 @@ import { judgeCounts, judgeRefusal, meetAtLimit } from '../meet-at-limit.ts';
 import { bearer, openKey, type WorkersKey, type WorkersWorld, workerOf } from './world.ts';
 
 /** Which limit is tested, and the error of a call that it refuses. */
-export const RUSH_LIMITS = {
+const RUSH_LIMITS = {
   balance: 'insufficient_quota',
   cap: 'key_spend_cap_exceeded',
   calls: 'rate_limit_exceeded',
 } as const;
 export type RushLimit = keyof typeof RUSH_LIMITS;
 
-export interface RushTerms {
+interface RushTerms {
   readonly limit: RushLimit;
   /** Calls that are sent at once, and how many of them may pass. */
   readonly calls: number;
   readonly allowed: number;
 }
 
-export interface Rush extends RushTerms {
+interface Rush extends RushTerms {
   readonly passed: number;
   /** Calls that each worker received. */
   readonly spread: readonly number[];

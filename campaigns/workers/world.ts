@@ -23,7 +23,7 @@ export interface WorkersKey {
   readonly creditNanousd: bigint;
 }
 
-export interface KeyTerms {
+interface KeyTerms {
   readonly creditNanousd: bigint;
   readonly capNanousd?: bigint;
 }

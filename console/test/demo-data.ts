@@ -7,7 +7,7 @@ const DAY_MS = 24 * HOUR_MS;
 const DAYS = 30;
 const REFUSALS = 12;
 
-export interface DemoKey {
+interface DemoKey {
   readonly id: string;
   readonly secret: string;
   readonly name: string;

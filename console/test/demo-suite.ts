@@ -4,7 +4,7 @@ import { launchBrowser } from './browser.ts';
 import type { Demo } from './demo-data.ts';
 import { type Visit, visit } from './visit.ts';
 
-export interface DemoSuite {
+interface DemoSuite {
   readonly demo: Demo;
   readonly browser: Browser;
   /** Opens a page below `/console` as the operator of local mode. */

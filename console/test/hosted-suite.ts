@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { launchBrowser } from './browser.ts';
 import { CONSOLE_URL, type HostedWorld, type PersonName, publicContext, signInAs, startHosted } from './hosted.ts';
 
-export interface HostedSuite {
+interface HostedSuite {
   readonly world: HostedWorld;
   readonly browser: Browser;
   /** Opens a page below `/console` as a person of that role. */

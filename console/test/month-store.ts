@@ -29,7 +29,7 @@ const ROUTES = ['/v1/chat/completions', '/v1/messages', '/v1/responses'];
 const HOSTS = ['sim', 'east', 'west'];
 
 /** The account that most calls belong to, and its busiest key. */
-export interface Month {
+interface Month {
   readonly accountId: bigint;
   readonly keyId: bigint;
   readonly receipts: number;

@@ -25,7 +25,7 @@ interface ConditionalPrice {
   prices: RawPrice;
 }
 
-export type Priced = { price: PriceFigures; contextWindow: number | null; notes: string[] } | { unpriced: string };
+type Priced = { price: PriceFigures; contextWindow: number | null; notes: string[] } | { unpriced: string };
 
 const PROVIDERS: Record<string, string> = { xai: 'x-ai', voyage: 'voyageai' };
 

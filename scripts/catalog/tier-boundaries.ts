@@ -1,7 +1,7 @@
 import type { PriceFigures } from './figures.ts';
 
 /** Where a vendor's higher rates begin. */
-export interface TierBoundary {
+interface TierBoundary {
   /** The higher rates apply to requests with more input tokens than this. */
   readonly aboveInputTokens: number;
   /** The vendor's own page, to check it against. */
@@ -24,7 +24,7 @@ const TIER_BOUNDARIES: Readonly<Record<string, readonly TierBoundary[]>> = {
   xai: [{ aboveInputTokens: 200_000, page: XAI_PAGE }],
 };
 
-export interface TierTerms {
+interface TierTerms {
   readonly model: string;
   readonly vendor: string;
   readonly contextWindow: number;

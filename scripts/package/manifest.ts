@@ -18,7 +18,7 @@ export interface PackageManifest extends RepositoryManifest {
 }
 
 /** One package in a lock file. */
-export interface LockEntry {
+interface LockEntry {
   readonly version: string;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ import { hardLink } from './files.ts';
 import { BUNDLED, packageManifest, productionEntries } from './manifest.ts';
 import { type StageTerms, stagePackage } from './stage.ts';
 
-export type PackTerms = Omit<StageTerms, 'folder'> & {
+type PackTerms = Omit<StageTerms, 'folder'> & {
   /** Where the tarball goes. */
   readonly into: string;
 };

@@ -1,4 +1,4 @@
-export interface ChangelogSection {
+interface ChangelogSection {
   readonly title: string;
   readonly text: string;
 }

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 const PASSED_ON = /^(https?_proxy|no_proxy|node_extra_ca_certs|npm_config_(registry|cafile))$/i;
 
 /** A machine with nothing but Node, as far as a folder can be one: its own HOME, and a PATH on which only `node` is. */
-export interface CleanRoot {
+interface CleanRoot {
   /** A project in which nothing is installed yet. */
   readonly project: string;
   readonly env: Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-export interface SmokeTerms {
+interface SmokeTerms {
   /** A program that starts the gateway, with its arguments. */
   readonly command: readonly string[];
   readonly cwd: string;
@@ -10,7 +10,7 @@ export interface SmokeTerms {
   readonly env: Readonly<Record<string, string>>;
 }
 
-export interface SmokeResult {
+interface SmokeResult {
   /** From the start of the process until it takes calls. */
   readonly readyMs: number;
   readonly costNanousd: string;

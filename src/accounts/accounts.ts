@@ -11,7 +11,7 @@ import { mintSecret } from './keys.ts';
 export const LOCAL_ACCOUNT_NAME = 'local';
 
 /** The row of the audit for something whose id is known only when it is made. */
-export type AuditOf = (id: bigint) => AuditRow;
+type AuditOf = (id: bigint) => AuditRow;
 
 export interface AccountServices {
   readonly store: Store;
@@ -54,7 +54,7 @@ export function findAccount(store: Store, idOrName: string): Promise<Account | n
   return store.findAccount(parseId(ACCOUNT_PREFIX, idOrName) ?? idOrName);
 }
 
-export interface CreditRequest {
+interface CreditRequest {
   readonly accountId: bigint;
   readonly amountNanousd: bigint;
   /** The same reference is credited once, however often it is sent; null generates one. */
@@ -82,8 +82,7 @@ export async function creditAccount<Outcome>(
 }
 
 /** A new key but for what is made here: its id and its secret. */
-export interface KeyRequest
-  extends Omit<NewKey, 'id' | 'personId' | 'sha256Hex' | 'prefix' | 'lastFour' | 'createdMs'> {
+interface KeyRequest extends Omit<NewKey, 'id' | 'personId' | 'sha256Hex' | 'prefix' | 'lastFour' | 'createdMs'> {
   /** Whose key it is; absent if it belongs to no person. The person needs a role in the account. */
   readonly personId?: bigint | null;
 }

@@ -15,7 +15,7 @@ const MANAGEMENT_SHAPE = shapeOf(MANAGEMENT_PREFIX);
 const SHOWN_CHARACTERS = 4;
 
 /** A new key. The secret is shown once and not stored; the other members are stored. */
-export interface MintedKey {
+interface MintedKey {
   readonly secret: Secret;
   readonly sha256Hex: string;
   readonly prefix: string;

@@ -4,7 +4,7 @@ export interface PageRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export type PageFault = 'foreign_page' | 'not_json';
+type PageFault = 'foreign_page' | 'not_json';
 
 /** The type is checked, not only the content, because a form of a foreign page cannot send this type. */
 const JSON_TYPE = /^application\/json[ \t]*(?:;.*)?$/i;

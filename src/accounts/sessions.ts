@@ -11,7 +11,7 @@ export const SESSION_COOKIE = '__Host-tollgate';
 const SECRET_BYTES = 32;
 const SECRET = /^[A-Za-z0-9_-]{43}$/;
 
-export interface SessionSecret {
+interface SessionSecret {
   /** For the cookie; stored nowhere. */
   readonly secret: string;
   readonly sha256Hex: string;

@@ -24,7 +24,7 @@ export interface Checked {
   readonly cleared: readonly string[];
 }
 
-export interface AlertsTerms {
+interface AlertsTerms {
   readonly store: AlertStore;
   readonly clock: Clock;
   readonly ids: { next(): bigint };

@@ -3,7 +3,7 @@ import { LIMITS } from '../limits.ts';
 import type { Account, KeyRow, Store } from '../store/store.ts';
 
 /** A page of everything that alerts can be about. */
-export type SweptPage = { readonly isLast: boolean } & (
+type SweptPage = { readonly isLast: boolean } & (
   | { readonly accounts: readonly Account[] }
   | { readonly keys: readonly KeyRow[] }
 );

@@ -21,12 +21,9 @@ export interface WatchSettings {
   readonly diskFreeBytes: number | null;
 }
 
-export type WatchedStore = Pick<
-  Store,
-  'findAccount' | 'listAccounts' | 'findKey' | 'listKeys' | 'spendingOf' | 'directory'
->;
+type WatchedStore = Pick<Store, 'findAccount' | 'listAccounts' | 'findKey' | 'listKeys' | 'spendingOf' | 'directory'>;
 
-export interface WatchTerms {
+interface WatchTerms {
   readonly store: WatchedStore;
   readonly alerts: Alerts;
   readonly clock: Clock;

@@ -3,7 +3,7 @@ import { secondsOrNull, toSeconds } from '../kit/unix-seconds.ts';
 import { KEY_PREFIX, PERSON_PREFIX } from './id-prefixes.ts';
 
 /** The account's money and the key's spending window, as the ledger has them. */
-export interface BalanceFacts {
+interface BalanceFacts {
   readonly account: {
     readonly kind: 'prepaid' | 'unlimited';
     readonly balanceNanousd: bigint;

@@ -80,7 +80,7 @@ export const ERROR_TABLE = {
 
 export type ErrorName = keyof typeof ERROR_TABLE;
 
-export interface ErrorDetail {
+interface ErrorDetail {
   readonly message: string;
   readonly param?: string | null;
   /** Replaces the code of the table, for a code that the host sent. */
@@ -94,7 +94,7 @@ export interface ErrorDetail {
 }
 
 /** What a call that was refused for money could have cost, and what was available for it. */
-export interface RefusedAmounts {
+interface RefusedAmounts {
   readonly worstNanousd: bigint;
   readonly availableNanousd: bigint | null;
   /** Whose spend cap refused it, if one did: both have the same error code. */

@@ -1,7 +1,7 @@
 import type { CanonicalEvent, EventSink } from './events.ts';
 
 /** A stream reader emitted events in the wrong order. This is a bug of ours, never the caller's fault. */
-export class EventOrderViolation extends Error {
+class EventOrderViolation extends Error {
   override readonly name = 'EventOrderViolation';
 }
 

@@ -45,7 +45,7 @@ export interface OperatorReceiptView extends ReceiptView {
   readonly loss: { readonly amount_nanousd: bigint; readonly reason: string } | null;
 }
 
-export interface UsageView {
+interface UsageView {
   readonly fresh_tokens: number;
   readonly cache_read_tokens: number;
   readonly cache_write_tokens: number;
@@ -55,7 +55,7 @@ export interface UsageView {
 }
 
 /** Nanodollars. */
-export interface ComponentsView {
+interface ComponentsView {
   readonly fresh: bigint;
   readonly cache_write: bigint;
   readonly cache_read: bigint;

@@ -54,7 +54,7 @@ export interface FieldValues {
 }
 export type FieldKind = keyof FieldValues;
 
-export interface Field<Kind extends FieldKind = FieldKind> {
+interface Field<Kind extends FieldKind = FieldKind> {
   readonly kind: Kind;
   readonly nullable: boolean;
   /** A hold may leave it out; the receipt then has null. */
@@ -74,9 +74,7 @@ export function optional<Kind extends FieldKind>(kind: Kind) {
   return { kind, nullable: true, optional: true } as const;
 }
 
-export type ValueOf<One extends Field> =
-  | FieldValues[One['kind']]
-  | (One extends { readonly nullable: true } ? null : never);
+type ValueOf<One extends Field> = FieldValues[One['kind']] | (One extends { readonly nullable: true } ? null : never);
 
 export type ValuesOf<All extends Fields> = { readonly [Name in keyof All]: ValueOf<All[Name]> };
 

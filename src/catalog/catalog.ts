@@ -5,7 +5,7 @@ import { type PriceList, writePriceList } from './price-version.ts';
 import { CatalogError, findNameClash, readModel, readPrice } from './rows.ts';
 import type { ModelRow, PriceRow } from './schema.ts';
 
-export type Resolution = { model: CatalogModel } | { refused: 'not_found' | 'not_priced' };
+type Resolution = { model: CatalogModel } | { refused: 'not_found' | 'not_priced' };
 
 const NOT_FOUND: Resolution = { refused: 'not_found' };
 const NOT_PRICED: Resolution = { refused: 'not_priced' };

@@ -2,7 +2,7 @@ import type { Price, Rates } from '../money/price.ts';
 import type { CatalogModel } from './model.ts';
 
 /** Public form of a price: exact integers, and dollars per token as decimals for clients of aggregators. */
-export interface RatesEntry {
+interface RatesEntry {
   input: number;
   output: number;
   cache_read: number | null;
@@ -14,7 +14,7 @@ export interface RatesEntry {
   input_cache_write: string;
 }
 
-export interface PricingEntry extends RatesEntry {
+interface PricingEntry extends RatesEntry {
   unit: 'nanousd_per_million_tokens';
   tiers?: ({ above_input_tokens: number } & RatesEntry)[];
 }
@@ -44,7 +44,7 @@ export interface ModelEntry {
   supported_voices: null;
 }
 
-export interface ModelList {
+interface ModelList {
   object: 'list';
   data: ModelEntry[];
   price_version: string;
@@ -68,7 +68,7 @@ interface MessagesModelFields {
 }
 
 /** The list in the format of the messages wire's vendor, with our fields added. */
-export interface MessagesModelList {
+interface MessagesModelList {
   data: (Omit<ModelEntry, 'object'> & MessagesModelFields)[];
   has_more: false;
   first_id: string | null;

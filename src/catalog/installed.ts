@@ -5,7 +5,7 @@ import { CatalogError } from './rows.ts';
 import type { CatalogFile, ModelRow } from './schema.ts';
 
 /** A catalog in use, and where it came from. */
-export interface CatalogInForce {
+interface CatalogInForce {
   readonly file: CatalogFile;
   readonly origin: 'built-in' | 'installed';
   /** A catalog that was installed and is older than the built-in one, so that it is not used; null if there is none. */

@@ -5,7 +5,7 @@ import { shellWord } from '../kit/shell-words.ts';
 import { describeHosts, describeMissingKeys, describeUnpriced } from './describe-hosts.ts';
 import { formatRecord } from './table.ts';
 
-export interface BannerFacts {
+interface BannerFacts {
   readonly config: Config;
   readonly program: string;
   readonly catalog: Pick<Catalog, 'list' | 'find' | 'unpriced'>;

@@ -156,7 +156,7 @@ function nearestExisting(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : nearestExisting(dirname(path));
 }
 
-export interface BooksFindings {
+interface BooksFindings {
   readonly findings: readonly Finding[];
   /** The server that has the data folder open. */
   readonly server: Holder | null;

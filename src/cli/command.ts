@@ -4,7 +4,7 @@ import type { Session } from './session.ts';
 import { GroupCommand, StrictCommand } from './strict-command.ts';
 
 /** Its flags, like `--name <text>`, and what it means. If a list is typed several times, all its values count. */
-export type OptionSpec = readonly [flags: string, meaning: string, kind?: 'list'];
+type OptionSpec = readonly [flags: string, meaning: string, kind?: 'list'];
 
 export type Options = Readonly<Record<string, string | boolean | undefined>>;
 

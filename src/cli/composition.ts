@@ -75,7 +75,7 @@ export interface Composition {
   readonly clock: Clock;
 }
 
-export interface ServeOptions {
+interface ServeOptions {
   /** The ready line goes to stdout as JSON. */
   readonly json: boolean;
   /** Reads the file and the environment again, with the same flags; throws a ConfigError. */

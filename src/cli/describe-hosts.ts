@@ -2,7 +2,7 @@ import type { Catalog } from '../catalog/catalog.ts';
 import type { Config } from '../config/config.ts';
 
 /** How many models of the catalog a host serves; null if unknown. */
-export type CountModels = (host: string) => number | null;
+type CountModels = (host: string) => number | null;
 
 type Host = Config['hosts'][number];
 

@@ -7,7 +7,7 @@ import { LIMITS } from '../limits.ts';
 import { EXIT } from './exit-codes.ts';
 import { CliFailure } from './failure.ts';
 
-export interface GatewayAddress {
+interface GatewayAddress {
   /** Without `/v1`. */
   readonly url: string;
   /** Null if the gateway needs none. */
@@ -16,7 +16,7 @@ export interface GatewayAddress {
   readonly isNamed: boolean;
 }
 
-export interface Upload {
+interface Upload {
   readonly body: Readable;
   readonly bytes: number;
   readonly type: string;

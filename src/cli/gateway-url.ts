@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts';
 import { usageFailure } from './failure.ts';
 import type { Session } from './session.ts';
 
-export interface FoundGateway {
+interface FoundGateway {
   /** Without `/v1`. */
   readonly url: string;
   readonly needsKey: boolean;

@@ -2,7 +2,7 @@ import { basename, relative } from 'node:path';
 import type { Environment } from '../config/config.ts';
 import { shellWord } from '../kit/shell-words.ts';
 
-export interface Invocation {
+interface Invocation {
   readonly env: Environment;
   /** The script that Node runs, as in `process.argv[1]`; null if unknown. */
   readonly script: string | null;

@@ -22,7 +22,7 @@ export interface Operator {
   run<Name extends VerbName>(name: Name, input: VerbInput<Name>, progress?: Progress): Promise<VerbAnswer<Name>>;
 }
 
-export interface ReachOptions {
+interface ReachOptions {
   /** Whether the command may create a ledger; otherwise a folder without one, which may be a typing error, is refused. */
   readonly mayCreate: boolean;
 }

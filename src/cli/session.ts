@@ -81,7 +81,7 @@ export class Session {
   }
 }
 
-export interface AskOptions {
+interface AskOptions {
   readonly secrets?: 'read' | 'leave';
   readonly mayCreate?: boolean;
   readonly progress?: Progress;

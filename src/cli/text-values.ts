@@ -101,7 +101,7 @@ export function readMoment(text: string, what: string, clock: Clock, direction: 
   throw usageFailure(`${what} must be ${forms}, not "${text}".`);
 }
 
-export interface ExpiryTerms {
+interface ExpiryTerms {
   readonly clock: Clock;
   readonly daysMax: number;
   /** What to do about a time that is too late. */

@@ -47,8 +47,7 @@ import { type Workers, workersTextSchema } from './workers.ts';
 
 export type { Environment } from '../hosts/read-key.ts';
 export { ConfigError, type ConfigProblem, describeProblem } from './problems.ts';
-export type { ConfigLimits } from './read-limits.ts';
-export { configJsonSchema, LOG_LEVELS, type LogLevel, TRANSPORTS, type Transport } from './schema.ts';
+export { configJsonSchema, TRANSPORTS, type Transport } from './schema.ts';
 
 export const CONFIG_FILE_NAME = 'tollgate.config.json';
 const FILE_VARIABLE = 'TOLLGATE_CONFIG';

@@ -10,7 +10,7 @@ const FILE_VARIABLE = 'TOLLGATE_MASTER_KEY_FILE';
 const COMMAND_VARIABLE = 'TOLLGATE_MASTER_KEY_COMMAND';
 export const MASTER_KEY_VARIABLES = [VARIABLE, FILE_VARIABLE, COMMAND_VARIABLE] as const;
 
-export interface MasterKeyTerms {
+interface MasterKeyTerms {
   readonly env: Environment;
   readonly cwd: string;
   /** The config file's path and the fields that name a source; the file never contains the key itself. */

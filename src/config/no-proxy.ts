@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 
 /** True if requests to this URL go direct, whatever proxy is set. */
-export type NoProxy = (url: URL) => boolean;
+type NoProxy = (url: URL) => boolean;
 
 /**
  * Reads NO_PROXY as curl does: names separated by commas or spaces. A name covers itself and its subdomains, with or

@@ -12,7 +12,7 @@ import { ssoSchema } from './sso.ts';
 import { storeUrlSchema } from './store.ts';
 import { workersSchema } from './workers.ts';
 
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Which HTTP/1.1 code carries requests: ours, or the platform's (node:http and undici). */

@@ -14,7 +14,7 @@ import { PROVIDER_ROWS, type ProviderRow } from './providers.ts';
 import type { Associated, Sealer } from './seal.ts';
 import { describeFailure, providerFailed, type ResourceUrl, readResourceUrl, verifyKey } from './verify.ts';
 
-export type ProviderKeyStore = Pick<
+type ProviderKeyStore = Pick<
   Store,
   | 'putProviderKey'
   | 'noteProviderKeyUse'
@@ -25,7 +25,7 @@ export type ProviderKeyStore = Pick<
   | 'resealProviderKey'
 >;
 
-export interface CustodyTerms {
+interface CustodyTerms {
   readonly store: ProviderKeyStore;
   readonly sealer: Sealer;
   readonly egress: Pick<GuardedEgress, 'vet' | 'recall' | 'request' | 'send'>;

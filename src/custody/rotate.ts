@@ -40,7 +40,7 @@ export async function rotatePage(
   return { ...counts, next: rows.at(-1)?.id ?? null };
 }
 
-export interface SealStatus {
+interface SealStatus {
   readonly rows: number;
   /** Number of rows by the id of their master key, known or unknown; "" for rows of an unknown format. */
   readonly byKey: ReadonlyMap<string, number>;

@@ -11,7 +11,7 @@ export interface Sealer {
 }
 
 /** 32 random bytes, and the id by which encrypted rows refer to them. */
-export interface MasterKey {
+interface MasterKey {
   readonly id: string;
   readonly bytes: Uint8Array;
 }

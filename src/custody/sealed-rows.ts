@@ -6,7 +6,7 @@ import { placeOfChunk } from './job-chunks.ts';
 import type { Associated } from './seal.ts';
 
 /** A row whose content is encrypted under a master key. */
-export interface SealedRow {
+interface SealedRow {
   readonly id: bigint;
   readonly sealed: Uint8Array;
   readonly place: Associated;

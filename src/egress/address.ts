@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 
 /** What kind of non-public address it is. Completes the sentence "The URL leads to …". */
-export type AddressKind = string;
+type AddressKind = string;
 
 interface Block {
   readonly family: 4 | 6;

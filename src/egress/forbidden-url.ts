@@ -22,7 +22,7 @@ export class ForbiddenUrl extends Error {
 }
 
 /** How a request to an allowed URL failed. */
-export type EgressFault = 'unreachable' | 'certificate' | 'timeout' | 'redirect' | 'too_large' | 'broken';
+type EgressFault = 'unreachable' | 'certificate' | 'timeout' | 'redirect' | 'too_large' | 'broken';
 
 /** An answer that did not arrive or was refused. The message is safe to show to the caller. */
 export class EgressFailure extends Error {

@@ -13,7 +13,7 @@ import { type Dial, type DialTarget, pinnedConnector } from './pinned-connector.
 import { createResolver, type Resolve } from './resolve.ts';
 
 /** The addresses of this gateway itself. */
-export interface OwnListeners {
+interface OwnListeners {
   /** All ports on which this process listens. */
   ports(): readonly number[];
   /** Names by which callers reach it. */
@@ -44,7 +44,7 @@ export interface GuardedRequest {
   readonly onBehalfOf?: bigint;
 }
 
-export interface AnswerBounds {
+interface AnswerBounds {
   readonly maxBytes?: number;
   readonly timeoutMs?: number;
 }

@@ -14,7 +14,7 @@ export interface DialTarget {
 /** Starts to connect. It must not look up names. */
 export type Dial = (target: DialTarget) => Socket;
 
-export interface ConnectorTerms {
+interface ConnectorTerms {
   /** All current addresses of a host, each of them checked. Throws if any is forbidden. */
   readonly findTargets: (host: string, port: number) => Promise<readonly DialTarget[]>;
   readonly dial: Dial;

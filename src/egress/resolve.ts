@@ -5,7 +5,7 @@ import { LIMITS } from '../limits.ts';
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
 /** Name servers, as `address` or `address:port`; by default those of the machine. */
-export interface ResolverTerms {
+interface ResolverTerms {
   readonly servers?: readonly string[];
 }
 

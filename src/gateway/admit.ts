@@ -32,7 +32,7 @@ export interface Admission {
   readonly counted: CountedAdmission | null;
 }
 
-export interface CountedAdmission {
+interface CountedAdmission {
   readonly prompt: CountedPrompt;
   /** The same admission by bytes: a host cannot bill more than that. */
   readonly byBytes: Admission;

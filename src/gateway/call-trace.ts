@@ -17,7 +17,7 @@ export interface HostSpan {
 }
 
 /** The caller's trace, as its `traceparent` header names it. */
-export interface ParentSpan {
+interface ParentSpan {
   readonly traceId: string;
   readonly spanId: string;
   readonly isSampled: boolean;

@@ -37,7 +37,7 @@ export const LOSS_REASONS = [
   /** A reused connection closed before the response and the request was sent again: the host may bill both. */
   'host_may_bill_repeated_request',
 ] as const;
-export type LossReason = (typeof LOSS_REASONS)[number];
+type LossReason = (typeof LOSS_REASONS)[number];
 
 type Charge = Pick<Settlement, 'usageSource' | 'usage' | 'components' | 'costNanousd' | 'lossNanousd' | 'lossReason'>;
 type Loss = Pick<Charge, 'lossNanousd' | 'lossReason'>;

@@ -6,7 +6,7 @@ import { LIMITS } from '../limits.ts';
 import type { Refusal, RefusalCount } from '../store/refusals.ts';
 import type { UsageStore } from '../store/usage-store.ts';
 
-export interface RefusalLogTerms {
+interface RefusalLogTerms {
   readonly usage: Pick<UsageStore, 'noteRefusals'>;
   readonly clock: Clock;
   /** The store could not be written. What waits is written with the next attempt. */

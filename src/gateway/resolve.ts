@@ -44,7 +44,7 @@ export function isUsable(catalog: Catalog, caller: Caller, requested: string): b
   return 'model' in resolved && mayUse(caller, resolved.model);
 }
 
-export function mayUse({ key }: Caller, model: CatalogModel): boolean {
+function mayUse({ key }: Caller, model: CatalogModel): boolean {
   return key === null || key.models === null || key.models.includes(model.id);
 }
 

@@ -7,10 +7,10 @@ import { type Admitted, admittedByCount } from './understand.ts';
 export type HoldRefused = Extract<HoldResult, { kind: 'hold_refused' }>;
 
 /** How money is taken for a call: held for one that is made now, reserved for one that is made later. */
-export type TakeMoney<Taken> = (request: HoldRequest) => Promise<Taken | HoldRefused>;
+type TakeMoney<Taken> = (request: HoldRequest) => Promise<Taken | HoldRefused>;
 
 /** The call whose worst case was taken, and what the ledger said. */
-export interface TakenFor<Taken> {
+interface TakenFor<Taken> {
   readonly admitted: Admitted;
   readonly taken: Taken;
 }

@@ -5,7 +5,7 @@ import { type Environment, type FoundKey, KeyUnreadable, readKey } from './read-
 import { HOST_ROWS } from './rows.ts';
 import { type HostEntry, isLoopback, readHostEntry } from './schema.ts';
 
-export interface HostProblem {
+interface HostProblem {
   /** The field of the config file; empty if an environment variable is at fault. */
   readonly path: string;
   readonly message: string;
@@ -22,7 +22,7 @@ export interface HostSelection {
   readonly problems: readonly HostProblem[];
 }
 
-export interface HostOptions {
+interface HostOptions {
   readonly env: Environment;
   /** Whether the simulated host is offered. */
   readonly simulated: boolean | 'without-real-hosts';

@@ -9,7 +9,7 @@ import type { HostsHealth } from './hosts-health.ts';
 export type { AnswerReceiver, RequestControl } from '../egress/sender.ts';
 
 /** A host that can be called, with its address and key. */
-export interface ReadyHost {
+interface ReadyHost {
   readonly row: HostRow;
   send(
     path: string,
@@ -23,7 +23,7 @@ export interface ReadyHost {
 }
 
 /** Headers that a wire adds to every request, like a version. */
-export type WireHeaders = Readonly<Record<string, string>>;
+type WireHeaders = Readonly<Record<string, string>>;
 
 /** A host that serves the requested model: its name for it, its wires, and its price. */
 export interface Candidate {

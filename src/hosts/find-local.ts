@@ -3,7 +3,7 @@ import type { Clock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 import type { ConfiguredHost } from './host.ts';
 
-export interface LocalHosts {
+interface LocalHosts {
   /** All hosts that can be called: the configured ones, with the models they listed, and those found. */
   readonly hosts: readonly ConfiguredHost[];
   /** Names of configured local hosts that did not list their models. */

@@ -14,9 +14,9 @@ export const LABEL_FIELDS = [
   'prompt_cache_key',
   'session_id',
 ] as const;
-export type LabelField = (typeof LABEL_FIELDS)[number];
+type LabelField = (typeof LABEL_FIELDS)[number];
 
-export interface HostAuth {
+interface HostAuth {
   readonly header: 'authorization' | 'api-key' | 'x-api-key';
   /** The word before the key; null sends the key alone. */
   readonly scheme: 'Bearer' | null;

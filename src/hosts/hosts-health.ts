@@ -17,7 +17,7 @@ export interface HostReport {
 }
 
 /** Something that happened to a host, and when. */
-export interface NotedEvent {
+interface NotedEvent {
   readonly atMs: number;
   readonly event: HostEvent;
 }

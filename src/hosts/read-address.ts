@@ -1,7 +1,7 @@
 import type { HostAddress } from './host.ts';
 import type { Environment } from './read-key.ts';
 
-export interface FoundAddress {
+interface FoundAddress {
   /** Without a trailing slash. */
   readonly baseUrl: string;
   /** The variable it came from. */

@@ -3,7 +3,7 @@ import type { Clock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 
 /** Sums over the whole store. */
-export interface BookSums {
+interface BookSums {
   readonly balanceNanousd: bigint;
   readonly heldNanousd: bigint;
   readonly reservedNanousd: bigint;

@@ -114,7 +114,7 @@ function raiseAlarm(log: Log, { requestId, host, fault, tries, lossReason }: Exc
 }
 
 /** A request that did not become a call. */
-export interface RequestRecord {
+interface RequestRecord {
   readonly requestId: string;
   /** Null if it could not be read. */
   readonly method: string | null;

@@ -10,7 +10,7 @@ export interface AuditTerms {
 }
 
 /** The row of the audit for one change. */
-export type CallerAudit = (
+type CallerAudit = (
   action: string,
   subject: string,
   after: object | null,

@@ -16,7 +16,7 @@ import { checkHead } from './request-head.ts';
 import { pathOf } from './router.ts';
 import { type ManagementApi, NO_EXCEPTIONS } from './server.ts';
 
-export interface ConsoleTerms {
+interface ConsoleTerms {
   readonly createHttpServer: CreateHttpServer;
   readonly manage: ManagementApi;
   readonly ids: { next(): bigint };

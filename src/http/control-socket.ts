@@ -4,7 +4,7 @@ import { createServer } from '../kit/platform-http.ts';
 import { LIMITS } from '../limits.ts';
 
 /** The response to one operator verb: a status and JSON text. */
-export interface VerbAnswer {
+interface VerbAnswer {
   readonly status: number;
   readonly body: string;
 }

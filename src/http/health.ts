@@ -1,7 +1,7 @@
 import type { Metrics } from './metrics.ts';
 import type { OperationsAnswer } from './operations.ts';
 
-export interface HealthSources {
+interface HealthSources {
   /** The health of the store, and whether it admits calls. */
   health(): Promise<{ readonly ok: boolean; readonly mayAdmit: boolean; readonly reason: string | null }>;
   draining(): boolean;

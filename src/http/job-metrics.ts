@@ -3,7 +3,7 @@ import type { Clock } from '../kit/clock.ts';
 import { atMostOften } from './book-metrics.ts';
 
 /** Sums over all jobs. */
-export interface JobSums {
+interface JobSums {
   readonly waiting: number;
   readonly running: number;
   readonly paused: number;
@@ -17,7 +17,7 @@ export interface JobSources {
 }
 
 /** How a job ended in this process. */
-export interface EndedJob {
+interface EndedJob {
   readonly state: string;
   /** From when it could have started until it did; null if it never ran. */
   readonly waitedMs: number | null;

@@ -10,7 +10,7 @@ import { ok } from './plain-answer.ts';
 import { routesOver } from './route-list.ts';
 import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
 
-export interface KeyRouteServices extends AuditTerms {
+interface KeyRouteServices extends AuditTerms {
   readonly custody: Custody;
 }
 

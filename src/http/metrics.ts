@@ -35,7 +35,7 @@ export interface MetricSources {
 /** The metrics of one worker, as plain data. */
 export type MetricsPart = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
-export interface MetricsTerms {
+interface MetricsTerms {
   /** Whether they include the metrics of the process and of the store; those of other workers are added to them. */
   readonly isFirstWorker?: boolean;
 }

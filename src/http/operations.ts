@@ -23,7 +23,7 @@ export interface OperationsAnswer {
 /** By path, for GET. */
 export type OperationsAnswers = ReadonlyMap<string, () => OperationsAnswer | Promise<OperationsAnswer>>;
 
-export interface OperationsTerms {
+interface OperationsTerms {
   readonly createHttpServer: CreateHttpServer;
   readonly allowedHosts: readonly string[];
   readonly timeouts: HttpServerTerms['timeouts'];

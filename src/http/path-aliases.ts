@@ -7,7 +7,7 @@ export const PREFIXES = ['', '/v1', '/api/v1', '/openai', '/openai/v1'] as const
 /** The paths of a cloud provider's SDK, which have the model in front of the route. */
 const DEPLOYMENT_PATH = /^\/openai\/deployments\/(.+?)(\/(?:chat\/completions|completions|embeddings|responses))\/?$/;
 
-export interface DeploymentPath {
+interface DeploymentPath {
   /** The model in the path, as it was sent. */
   readonly model: string;
   /** The route behind it. */

@@ -14,7 +14,7 @@ import { ok } from './plain-answer.ts';
 import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
 import { reportUsage } from './usage.ts';
 
-export interface PlainServices extends UsageServices {
+interface PlainServices extends UsageServices {
   readonly ledger: Pick<Ledger, 'balance'>;
   readonly lists: CallerLists;
   prices(): PricedCatalog;

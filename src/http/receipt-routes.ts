@@ -16,7 +16,7 @@ import { ok } from './plain-answer.ts';
 import { listReceipts } from './receipt-list.ts';
 import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
 
-export interface ReceiptRouteServices {
+interface ReceiptRouteServices {
   readonly ledger: Pick<Ledger, 'findReceipt' | 'listAccountReceipts' | 'refundsOf'>;
   readonly signer: ReceiptSigner;
   readonly lists: CallerLists;

@@ -8,7 +8,7 @@ const NO_BODY = Buffer.alloc(0);
 const JSON_TYPE = /^application\/json[ \t]*(?:;.*)?$/i;
 
 /** How to read a body. */
-export interface BodyTerms extends BodyRoom {
+interface BodyTerms extends BodyRoom {
   readonly bytesMax: number;
 }
 

@@ -47,7 +47,7 @@ export interface PlainAnswer {
   whenSent?(): void;
 }
 
-export type PlainHandler = (request: PlainRequest) => PlainAnswer | Promise<PlainAnswer>;
+type PlainHandler = (request: PlainRequest) => PlainAnswer | Promise<PlainAnswer>;
 
 /** One route: a method, a path, and whether it needs a key. Public routes need none in any mode. */
 export type Route = {

@@ -5,7 +5,7 @@ import type { ExchangeRecord } from '../gateway/exchange-record.ts';
 import { formatId } from '../kit/ids.ts';
 
 export type SpanKind = 'server' | 'client' | 'internal';
-export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
+type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
 /** One span, with times in milliseconds from the start of the call. */
 export interface CallSpan {

@@ -4,7 +4,7 @@ import { Counter, type Histogram, type Registry } from 'prom-client';
  * Counters and histograms as plain numbers that prom-client reads when it is scraped. Its own counters build a key from
  * all labels with every addition, and every call makes several.
  */
-export interface TallyTerms {
+interface TallyTerms {
   readonly name: string;
   readonly help: string;
   readonly labelNames: readonly string[];

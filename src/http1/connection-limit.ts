@@ -4,7 +4,7 @@ import { type Count, LocalCount } from '../kit/counts.ts';
  * What a connection is doing: `idle` between requests and during a head, `receiving` a body, `working` on an answer, or
  * `unread`: nothing is missing but a client that reads the rest of its answer.
  */
-export type ConnectionState = 'idle' | 'receiving' | 'working' | 'unread';
+type ConnectionState = 'idle' | 'receiving' | 'working' | 'unread';
 
 /** A connection's place in the queues. It is its own list node, so that changing its state allocates nothing. */
 export class ConnectionSlot {

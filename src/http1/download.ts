@@ -1,6 +1,6 @@
 import { EnvHttpProxyAgent, request } from 'undici';
 
-export interface DownloadTerms {
+interface DownloadTerms {
   readonly bytesMax: number;
   readonly timeoutMs: number;
 }

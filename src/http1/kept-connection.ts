@@ -3,7 +3,7 @@ import type { buildConnector, Client, Dispatcher, Pool } from 'undici';
 import { undici } from './load-undici.ts';
 
 /** Counts connections as they open and close. */
-export interface ConnectionCount {
+interface ConnectionCount {
   opened(): void;
   closed(): void;
 }

@@ -103,7 +103,7 @@ function joinHeaders(rawHeaders: readonly string[]): Record<string, string> {
   return headers;
 }
 
-export interface ResponseEvents {
+interface ResponseEvents {
   /** The rest of the response is only waiting for the client to read it. */
   unread(): void;
   /** Called once, when the last byte has left or the response was abandoned. */

@@ -7,7 +7,7 @@ import { undici } from './load-undici.ts';
 import { type ClientProxy, proxyAgent, throughProxy } from './proxy-agent.ts';
 import { type OriginPool, type OriginRequest, UndiciOrigin } from './undici-origin.ts';
 
-export interface UndiciClientTerms {
+interface UndiciClientTerms {
   /** Opens connections; undici's own connector by default. */
   readonly connect?: Connector;
   readonly connectionsMax?: number;

@@ -10,7 +10,7 @@ export interface OriginRequest extends QueuedRequest {
   fail(error: Error): void;
 }
 
-export interface OriginTerms {
+interface OriginTerms {
   readonly connectionsMax: number;
   readonly openPool: () => OriginPool;
   /** The origin was retired, and its last connection is closed. */

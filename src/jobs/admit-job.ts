@@ -56,7 +56,7 @@ function withinBody(error: unknown): unknown {
 }
 
 /** What decides about a job besides its call. */
-export interface JobPlace {
+interface JobPlace {
   readonly id: bigint;
   readonly groupId: bigint | null;
   readonly line: number;

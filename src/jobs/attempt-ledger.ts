@@ -9,7 +9,7 @@ import type { FinalJobState, Job, JobEnd, StartRefusal } from '../store/jobs.ts'
 import type { SealedContent } from './contents.ts';
 import { isPassing, retryDelayMs } from './retry.ts';
 
-export interface AttemptTerms {
+interface AttemptTerms {
   readonly ledger: Pick<Ledger, 'start' | 'settle'>;
   readonly job: Job;
   nowMs(): number;

@@ -19,7 +19,7 @@ import { asHoldRefused, atLine, forgottenRepeat } from './refusals.ts';
 import { NO_HASH, readMark, readRepeat } from './repeats.ts';
 import { stageSlice } from './stage-slice.ts';
 
-export interface IntakeTerms {
+interface IntakeTerms {
   readonly services: JobServices;
   readonly submission: Submission;
   readonly terms: JobTerms;

@@ -4,7 +4,7 @@ import type { FinalJobState, JobStore } from '../store/jobs.ts';
 import { activate } from './group-intake.ts';
 import { expire, type JobServices } from './job.ts';
 
-export interface HousekeepingTerms {
+interface HousekeepingTerms {
   readonly services: JobServices;
   readonly store: Pick<JobStore, 'expired' | 'groupsToActivate' | 'sweep'>;
   readonly clock: Clock;

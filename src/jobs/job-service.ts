@@ -23,7 +23,7 @@ import { findRepeat, NO_HASH } from './repeats.ts';
 import { hasEnded, StoredJobs, type StoredJobsTerms } from './stored-jobs.ts';
 import type { JobWaiters } from './waiters.ts';
 
-export interface JobServiceTerms extends Pick<StoredJobsTerms, 'worker' | 'onEnded'> {
+interface JobServiceTerms extends Pick<StoredJobsTerms, 'worker' | 'onEnded'> {
   readonly services: JobServices;
   readonly waiters: JobWaiters;
 }

@@ -247,7 +247,7 @@ function afterError(services: JobServices, job: Job, error: GatewayError | null)
 }
 
 /** Ends the lease; the job is tried again after this time. */
-export async function putBack({ gateway, store }: JobServices, job: Job, waitMs: number): Promise<RunEnd> {
+async function putBack({ gateway, store }: JobServices, job: Job, waitMs: number): Promise<RunEnd> {
   const dueMs = gateway.clock.nowMs() + waitMs;
   return (await store.postpone(job.id, job.claim, dueMs)) ? { kind: 'returned', dueMs } : { kind: 'left' };
 }

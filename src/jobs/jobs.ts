@@ -3,7 +3,7 @@ import type { Caller } from '../accounts/authenticate.ts';
 import type { WholeAnswer } from '../gateway/client-sink.ts';
 import type { Job, JobGroup, JobStatus, OnUnknown } from '../store/jobs.ts';
 
-export type { Job, JobCounts, JobGroup, JobStatus, OnUnknown } from '../store/jobs.ts';
+export type { Job, JobGroup, JobStatus, OnUnknown } from '../store/jobs.ts';
 
 /** The request that submits jobs. Its headers are those of the call that a job will make, as far as they matter to it. */
 export interface Submission {

@@ -2,7 +2,7 @@ import type { Clock } from '../kit/clock.ts';
 import { pause } from '../kit/pause.ts';
 import { LIMITS } from '../limits.ts';
 
-export interface TurnTerms {
+interface TurnTerms {
   readonly clock: Clock;
   /** Whether calls need the whole process. */
   isBusy(): boolean;

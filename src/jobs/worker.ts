@@ -6,7 +6,7 @@ import type { RunEnd } from './job.ts';
 import { JobSink } from './job-sink.ts';
 
 /** How many jobs run at once in this process: of one account, and of all. */
-export interface JobSettings {
+interface JobSettings {
   readonly concurrency: number;
   readonly perAccount: number;
 }

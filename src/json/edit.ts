@@ -9,7 +9,7 @@ import {
 } from './container.ts';
 import { formatPath } from './error.ts';
 
-export interface SetOptions {
+interface SetOptions {
   /** Creates missing objects on the path. */
   createParents?: boolean;
 }

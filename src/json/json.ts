@@ -16,9 +16,9 @@ import { describePlace, JsonError, tooDeep } from './error.ts';
 import { buildExact } from './exact.ts';
 import { checkStructure, type JsonLimits, type JsonStructure, type JsonWork, pathAt } from './structure.ts';
 
-export type { JsonPath, JsonSpan } from './container.ts';
+export type { JsonPath } from './container.ts';
 export { type JsonEdit, JsonEditError } from './edit.ts';
-export { JsonError, type JsonErrorCode } from './error.ts';
+export { JsonError } from './error.ts';
 export { isWrittenNumber } from './exact.ts';
 export type { JsonLimits, JsonWork } from './structure.ts';
 

@@ -1,4 +1,4 @@
-export interface BatcherOptions<Op, Out> {
+interface BatcherOptions<Op, Out> {
   /** Returns one result per operation, in order; an Error rejects its operation alone, a rejection all of them. */
   readonly run: (ops: Op[]) => Promise<readonly (Out | Error)[]>;
   readonly batchMax: number;

@@ -6,7 +6,7 @@ export interface Timer {
   cancel(): void;
 }
 
-export interface TimerOptions {
+interface TimerOptions {
   /** An unreferenced timer does not keep the process alive. */
   unref?: boolean;
 }

@@ -13,7 +13,7 @@ const RETRY_MS = 50;
 const EXIT_WAIT_MS = 100;
 const FLUSH_WAIT_MS = 1000;
 
-export interface LineWriterTerms {
+interface LineWriterTerms {
   /** A file descriptor, or the path of a file to append to. */
   readonly destination: number | string;
   /** The line to write once writing works again, given how many lines were dropped. */

@@ -3,7 +3,7 @@ import { LineWriter } from './line-writer.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-export type LogFields = Readonly<Record<string, unknown>>;
+type LogFields = Readonly<Record<string, unknown>>;
 
 /** Members of a JSON object that are already written as text; used for the log line of every call. */
 export class WrittenFields {
@@ -33,7 +33,7 @@ export interface RootLog extends Log {
   flushSync(): void;
 }
 
-export interface LogOptions {
+interface LogOptions {
   readonly level: LogLevel;
   /** A file descriptor, the path of a file, or an object that takes whole lines. */
   readonly destination: number | string | { write(line: string): void };
@@ -117,7 +117,7 @@ function asText(value: unknown): string {
   return typeof value === 'object' || typeof value === 'function' ? `(${typeof value})` : shorten(String(value));
 }
 
-export interface ErrorFields {
+interface ErrorFields {
   readonly name: string;
   readonly message: string;
   readonly code?: string | number;

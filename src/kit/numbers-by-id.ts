@@ -76,7 +76,7 @@ const HEADER_BYTES = 64;
 /** The two halves of an id, which are 32-bit integers, and a number of 64 bits. */
 const ENTRY_BYTES = 16;
 
-export interface NumberTableTerms {
+interface NumberTableTerms {
   /** From `NumberTable.sharedMemory`, if several threads use it. */
   readonly memory: ArrayBuffer | SharedArrayBuffer;
   /** Whether the smallest number near an id's place may be forgotten if there is no room. */

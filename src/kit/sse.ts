@@ -79,7 +79,7 @@ function readFields(raw: Buffer): SseFields {
  * Called wherever a frame begins. It may consume whole frames that it recognises by their bytes, and returns the
  * position of the first byte that it did not consume. It must not consume a frame that ends in CR: an LF may follow.
  */
-export type TakeFrames = (bytes: Buffer, from: number) => number;
+type TakeFrames = (bytes: Buffer, from: number) => number;
 
 const takeNone: TakeFrames = (_bytes, from) => from;
 

@@ -21,7 +21,7 @@ export type InstanceEvent =
   | { readonly kind: 'stuck'; readonly reason: string }
   | { readonly kind: 'failed'; readonly what: 'heartbeat' | 'reap'; readonly error: unknown };
 
-export interface HeartbeatTerms {
+interface HeartbeatTerms {
   readonly store: Pick<Store, 'beginInstance' | 'heartbeat' | 'reap'>;
   readonly clock: Clock;
   onEvent(event: InstanceEvent): void;

@@ -42,7 +42,7 @@ import type {
 import { ALWAYS_REFUSED, TEST_HOLD } from './test-hold.ts';
 import { type OnTrouble, TroubleReport } from './trouble-report.ts';
 
-export type { Account, HoldRefusal, VerifyProgress, VerifyReport } from '../store/store.ts';
+export type { Account, VerifyProgress, VerifyReport } from '../store/store.ts';
 export { StoreRefused, StoreUnavailable } from '../store/store.ts';
 export type * from './ledger-terms.ts';
 
@@ -51,7 +51,7 @@ export class LedgerDefect extends Error {
   override readonly name = 'LedgerDefect';
 }
 
-export interface LedgerOptions {
+interface LedgerOptions {
   readonly store: Store;
   readonly clock: Clock;
   /** This process's epoch while it runs. */

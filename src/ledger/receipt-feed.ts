@@ -29,7 +29,7 @@ export interface Subscription {
   end(): void;
 }
 
-export interface FeedTerms {
+interface FeedTerms {
   readonly reads: FeedReads;
   readonly clock: Clock;
   /** How long before its hold the id of a call may be made, because its body arrives slowly. */

@@ -5,7 +5,7 @@ import { ArchiveBusy } from '../store/receipt-archive.ts';
 import { startOfMonthMs } from '../store/windows.ts';
 import type { Books } from './books.ts';
 
-export interface ArchiveOldTerms extends Pick<Books, 'store' | 'ids'> {
+interface ArchiveOldTerms extends Pick<Books, 'store' | 'ids'> {
   readonly clock: Clock;
   readonly log: Log;
   readonly folder: string;

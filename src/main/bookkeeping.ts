@@ -8,7 +8,7 @@ import type { Books } from './books.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-export interface BookkeepingTerms {
+interface BookkeepingTerms {
   readonly config: Pick<Config, 'retention'>;
   readonly clock: Clock;
   readonly log: Log;

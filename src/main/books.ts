@@ -68,7 +68,7 @@ export class FolderMoved extends Error {
   override readonly name = 'FolderMoved';
 }
 
-export interface BooksTerms {
+interface BooksTerms {
   readonly config: Pick<Config, 'dataFolder' | 'store' | 'retention'>;
   readonly clock: Clock;
   /** Where commands reach this process; null for a command. */
@@ -145,7 +145,7 @@ const WITHOUT_FOLDER = {
   ticket: () => null,
 } satisfies Partial<Books>;
 
-export interface JoinTerms {
+interface JoinTerms {
   readonly config: Pick<Config, 'dataFolder' | 'retention'>;
   readonly clock: Clock;
   readonly ticket: WriterTicket;

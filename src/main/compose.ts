@@ -18,7 +18,7 @@ import type { EarlyHangups } from './signals.ts';
 /** What a start leaves in a data folder, also if it is interrupted. A folder without all of them may be anybody's. */
 const LEDGER_FILES = ['tollgate.sqlite', 'tollgate.mark', 'replacement.sqlite', 'replacement.json', 'holder.json'];
 
-export interface ComposeTerms {
+interface ComposeTerms {
   readonly program: string;
   readonly terminal: Terminal;
   readonly cwd: string;

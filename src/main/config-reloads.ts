@@ -2,7 +2,7 @@ import { type Config, ConfigError, describeProblem } from '../config/config.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import type { Settings } from './workers/messages.ts';
 
-export interface ConfigReloadTerms {
+interface ConfigReloadTerms {
   /** The config file that was read at the start; null if there was none. */
   readonly file: string | null;
   /** The mode of the gateway since its start. */

@@ -9,7 +9,7 @@ import type { Books } from './books.ts';
 /** What tests replace: the network that callers' URLs lead to. */
 export type GuardedWorld = Pick<GuardTerms, 'resolve' | 'dial' | 'ownAddresses' | 'ports' | 'certificateAuthorities'>;
 
-export interface CustodyOptions {
+interface CustodyOptions {
   readonly config: Config;
   readonly clock: Clock;
   readonly books: Pick<Books, 'store' | 'ids'>;

@@ -20,14 +20,14 @@ import type { Books } from './books.ts';
 import type { Webhooks } from './webhooks.ts';
 
 /** How a job ended in this process. */
-export interface EndedJob {
+interface EndedJob {
   readonly state: FinalJobState;
   /** From when it could have started until it did; null if it did not run. */
   readonly waitedMs: number | null;
   readonly ranMs: number | null;
 }
 
-export interface JobParts {
+interface JobParts {
   readonly config: Pick<Config, 'jobs' | 'limits'>;
   readonly log: Log;
   readonly books: Pick<Books, 'store' | 'ledger' | 'ids'>;

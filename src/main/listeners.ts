@@ -20,7 +20,7 @@ import { routeTable } from './routes.ts';
 import type { ServedParts } from './served-parts.ts';
 
 /** The listeners: the callers' port, the control socket, and the ports of health and metrics and of the management API. */
-export interface Listeners {
+interface Listeners {
   readonly url: string;
   readonly operationsUrl: string | null;
   readonly consoleUrl: string | null;

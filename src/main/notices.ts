@@ -1,7 +1,7 @@
 import { type AlertParts, type AlertServices, openAlerts } from './alerts.ts';
 import { openWebhooks, type WebhookParts, type Webhooks } from './webhooks.ts';
 
-export type NoticeParts = WebhookParts & Omit<AlertParts, 'nudge'>;
+type NoticeParts = WebhookParts & Omit<AlertParts, 'nudge'>;
 
 /** Webhooks, and the alerts that they deliver. */
 export function openNotices(parts: NoticeParts): { readonly webhooks: Webhooks; readonly alerts: AlertServices } {

@@ -4,7 +4,7 @@ import { errorFields, type Log } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
 import type { Store } from '../store/store.ts';
 
-export interface SharingTerms {
+interface SharingTerms {
   readonly clock: Clock;
   readonly log: Log;
 }

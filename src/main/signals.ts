@@ -10,7 +10,7 @@ export interface EarlyHangups {
   take(): boolean;
 }
 
-export interface SignalTerms {
+interface SignalTerms {
   readonly clock: Clock;
   /** Whether to stop when the parent process ends, which is the effect of a signal that was sent to npm. */
   readonly followsParent: boolean;

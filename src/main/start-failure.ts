@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import { WorkerFailed } from './workers/worker-thread.ts';
 
 /** Why the gateway did not start, for the person who started it. */
-export interface StartFailure {
+interface StartFailure {
   readonly message: string;
   readonly exitCode: number;
 }

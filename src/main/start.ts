@@ -35,8 +35,6 @@ import { openTracing } from './trace-exporter.ts';
 import { watchClock } from './watch-clock.ts';
 import { Workers } from './workers/workers.ts';
 
-export type { StartTerms } from './start-terms.ts';
-
 export interface Running {
   readonly url: string;
   readonly operationsUrl: string | null;

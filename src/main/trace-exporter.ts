@@ -10,7 +10,7 @@ import type { Clock } from '../kit/clock.ts';
 import type { Log } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
 
-export interface TracingTerms {
+interface TracingTerms {
   readonly config: ConfigTracing;
   readonly version: string;
   readonly clock: Clock;

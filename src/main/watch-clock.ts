@@ -3,7 +3,7 @@ import type { IdSource } from '../kit/ids.ts';
 import type { Log } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
 
-export interface ClockWatchTerms {
+interface ClockWatchTerms {
   readonly clock: Clock;
   readonly log: Log;
 }

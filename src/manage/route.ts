@@ -8,7 +8,7 @@ import { receiptFeedInput } from './feed/feed-filter.ts';
 import type { MeView } from './me-view.ts';
 
 /** Who may use a route: operators, people with at least this role in the account, or anybody who is signed in. */
-export type Access = 'operator' | { readonly role: AccountRole } | 'anybody';
+type Access = 'operator' | { readonly role: AccountRole } | 'anybody';
 
 export const OWNER: Access = { role: 'owner' };
 export const VIEWER: Access = { role: 'viewer' };

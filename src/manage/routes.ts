@@ -21,7 +21,7 @@ import { USAGE_ROUTES } from './resources/usage.ts';
 import { WEBHOOKS_ROUTES } from './resources/webhooks.ts';
 import type { ManageRoute } from './route.ts';
 
-export type { Access, ManageRoute } from './route.ts';
+export type { ManageRoute } from './route.ts';
 
 /** Every route of the management API. The matrix of who may do what is tested from this table. */
 export const MANAGE_ROUTES: readonly ManageRoute[] = [

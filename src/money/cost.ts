@@ -2,7 +2,7 @@ import type { CostComponents } from '../canonical/receipt.ts';
 import { inputTokens, type Usage } from '../canonical/usage.ts';
 import type { Price, Rates } from './price.ts';
 
-export interface Cost {
+interface Cost {
   readonly components: CostComponents;
   readonly costNanousd: bigint;
 }

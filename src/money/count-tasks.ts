@@ -17,7 +17,7 @@ export interface CountOrder {
   readonly terms: CountTerms;
 }
 
-export interface CountTask extends CountOrder {
+interface CountTask extends CountOrder {
   readonly id: number;
   /** Called once, as a step of its own: reading a long prompt takes time too. */
   readTexts(): PromptTexts;

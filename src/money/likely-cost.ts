@@ -7,7 +7,7 @@ import type { Price } from './price.ts';
 /** The length of a usual answer, if the output limit allows so much. */
 const LIKELY_OUTPUT_TOKENS = 512;
 
-export interface LikelyCall {
+interface LikelyCall {
   readonly price: Price;
   readonly size: PromptSize;
   /** The probable tokens of texts and tools; null if they were not counted. */

@@ -8,7 +8,7 @@ export interface Rates {
 }
 
 /** The rates of a whole request whose input exceeds `aboveInputTokens`. */
-export interface PriceTier extends Rates {
+interface PriceTier extends Rates {
   aboveInputTokens: number;
 }
 

@@ -7,14 +7,14 @@ import type { Price, Rates } from './price.ts';
 /** The input may be billed as several components, each rounded up separately. */
 const SPLIT_ROUNDING_NANOUSD = 3n;
 
-export interface WorstCase {
+interface WorstCase {
   /** The sum of the two parts below: no usage within the bounds costs more. */
   readonly worstNanousd: bigint;
   readonly inputNanousd: bigint;
   readonly outputNanousd: bigint;
 }
 
-export interface WorstCaseInput {
+interface WorstCaseInput {
   readonly price: Price;
   readonly inputBound: number;
   readonly outputBound: number;
@@ -33,7 +33,7 @@ export function worstCase(input: WorstCaseInput): WorstCase {
     .reduce((worst, other) => (other.worstNanousd > worst.worstNanousd ? other : worst));
 }
 
-export interface LargestOutputLimitInput extends OutputShape {
+interface LargestOutputLimitInput extends OutputShape {
   readonly price: Price;
   readonly inputBound: number;
   readonly tierBound?: number;

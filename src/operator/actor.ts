@@ -11,7 +11,7 @@ export interface ActingServices {
   readonly ids: { next(): bigint };
 }
 
-export interface Change {
+interface Change {
   /** What is done, like `person.disable`. */
   readonly action: string;
   /** The id of what is changed, in the form that people see. */

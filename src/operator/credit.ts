@@ -52,7 +52,7 @@ export async function credit(services: CreditServices, input: z.output<typeof ac
 }
 
 /** A credit as it was sent, so that it can be repeated. */
-export interface SentCredit {
+interface SentCredit {
   /** As the operator typed it. */
   readonly account: string;
   readonly amountNanousd: bigint;

@@ -6,7 +6,7 @@ import type { TokenOverrun } from '../store/token-overruns.ts';
 import { type ActingServices, auditRow } from './actor.ts';
 import { OperatorError } from './error.ts';
 
-export interface HoldFactorServices extends ActingServices {
+interface HoldFactorServices extends ActingServices {
   catalog(): Pick<Catalog, 'list' | 'resolve'>;
   readonly store: { readonly directory: Pick<Directory, 'listTokenOverruns' | 'forgetTokenOverruns'> };
 }
@@ -24,7 +24,7 @@ export interface HoldFactorView {
   readonly overrun_accounts: number;
 }
 
-export interface HoldFactorList {
+interface HoldFactorList {
   readonly object: 'list';
   readonly data: readonly HoldFactorView[];
 }

@@ -13,14 +13,14 @@ export const hostLossesInput = z.strictObject({
   until: seconds.nullable().default(null).describe('Only calls requested before this time; by default, now.'),
 });
 
-export interface HostLossView {
+interface HostLossView {
   readonly host: string | null;
   readonly reason: string | null;
   readonly calls: number;
   readonly loss_nanousd: bigint;
 }
 
-export interface HostLossesView {
+interface HostLossesView {
   readonly object: 'host_losses';
   readonly since: number;
   readonly until: number;

@@ -5,7 +5,7 @@ import type { OperatorServices } from './services.ts';
 import type { ListView } from './view.ts';
 
 /** A model of a host, and its place among all hosts of the model by price. */
-export interface HostModelView {
+interface HostModelView {
   readonly model: string;
   readonly host_model: string;
   /** Nanodollars per million tokens. */

@@ -4,7 +4,7 @@ import type { OperatorServices, Progress } from './services.ts';
 
 export const progressChoice = z.strictObject({ verb: z.string().max(LIMITS.verbCharsMax) });
 
-export interface ProgressView {
+interface ProgressView {
   readonly object: 'progress';
   readonly verb: string;
   /** Both are null if the verb is not running, or has not reported yet. */

@@ -12,7 +12,7 @@ import { OperatorError } from './error.ts';
 import type { receiptRefund } from './input.ts';
 import { receiptNamed } from './lookup.ts';
 
-export interface RefundView {
+interface RefundView {
   readonly object: 'refund';
   readonly receipt: string;
   readonly account: string;
@@ -105,7 +105,7 @@ function refusalOf(
 }
 
 /** A refund as it was sent, so that it can be repeated. */
-export interface SentRefund {
+interface SentRefund {
   readonly receipt: string;
   readonly amount_nanousd: bigint | string | null;
   readonly reference: string | null;

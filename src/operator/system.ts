@@ -7,7 +7,7 @@ import { verify } from './verify.ts';
 import type { VerifyTaskView } from './verify-task.ts';
 import type { StatusView } from './view.ts';
 
-export type SystemView = StatusView & {
+type SystemView = StatusView & {
   readonly version: string;
   readonly settings: Readonly<Record<string, unknown>>;
   /** Where a setting comes from, by its path in `settings`, like `listen.port`. Those at their default are absent. */

@@ -99,7 +99,7 @@ export interface KeyView {
 }
 
 /** What a key has spent in its current window. */
-export interface KeySpendingView {
+interface KeySpendingView {
   readonly spent_nanousd: bigint;
   readonly held_nanousd: bigint;
   readonly reserved_nanousd: bigint;
@@ -217,7 +217,7 @@ export function verifyView(report: VerifyReport): VerifyView {
   };
 }
 
-export interface AcceptedLossView {
+interface AcceptedLossView {
   /** Seconds since 1970. */
   readonly accepted: number;
   readonly receipts: number;

@@ -20,7 +20,7 @@ export const acceptanceInput = z.strictObject({
   password: passwordText.optional(),
 });
 
-export interface Accepted {
+interface Accepted {
   readonly view: PersonView;
   /** The `Set-Cookie` line of a new session; null for somebody who had signed in already. */
   readonly cookie: string | null;

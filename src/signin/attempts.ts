@@ -2,7 +2,7 @@ import type { Clock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 import { SignInError } from './error.ts';
 
-export interface Attempt {
+interface Attempt {
   /** It did not fail, so it does not count. */
   forgive(): void;
 }

@@ -7,7 +7,7 @@ import { boundedFetch } from './bounded-fetch.ts';
 import { SignInError } from './error.ts';
 import { beginSso, readSsoState, type SsoState } from './sso-state.ts';
 
-export interface SsoSettings {
+interface SsoSettings {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: Secret;
@@ -25,7 +25,7 @@ export interface ProvenIdentity {
   readonly linkPersonId: bigint | null;
 }
 
-export interface SsoTerms {
+interface SsoTerms {
   readonly settings: SsoSettings;
   /** Where the provider sends the browser back to. */
   readonly redirectUrl: string;

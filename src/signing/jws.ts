@@ -10,7 +10,7 @@ export interface Jws {
 }
 
 /** What is signed; the type is in the protected header, so that one kind cannot be passed off as another. */
-export type SignedType = 'tollgate-receipt' | 'tollgate-refund' | 'tollgate-month-root';
+type SignedType = 'tollgate-receipt' | 'tollgate-refund' | 'tollgate-month-root';
 
 /** A public key as in RFC 8037, with the time in which it signs in seconds since 1970. */
 export interface PublicJwk {
@@ -57,7 +57,7 @@ function signingInput(parts: Pick<Jws, 'payload' | 'protected'>): Buffer {
   return Buffer.from(`${parts.protected}.${parts.payload}`);
 }
 
-export interface OpenedJws {
+interface OpenedJws {
   readonly payload: Readonly<Record<string, unknown>>;
   readonly payloadText: string;
   readonly key: PublicJwk;

@@ -14,7 +14,7 @@ import type { ReceiptKeys } from './receipt-keys.ts';
 import { rootStatement } from './statements.ts';
 import { accountLeafText } from './verify-proof.ts';
 
-export interface RootTerms {
+interface RootTerms {
   readonly rows: Pick<
     Directory,
     'booksMark' | 'closedMonths' | 'monthAccounts' | 'monthSalt' | 'lastMonthRoot' | 'addMonthRoot'

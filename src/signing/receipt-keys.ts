@@ -10,7 +10,7 @@ import type { ReceiptKey } from '../store/signing.ts';
 import { type PublicJwk, privateKeyOf, type SigningKey, thumbprint } from './jws.ts';
 
 /** Encrypts bytes so that only this gateway can decrypt them, and only with the same associated values. */
-export interface KeySealer {
+interface KeySealer {
   seal(plain: Uint8Array, associated: readonly string[]): Uint8Array;
   open(sealed: Uint8Array, associated: readonly string[]): Uint8Array | null;
 }
@@ -27,7 +27,7 @@ export interface JwkSet {
   readonly keys: readonly PublicJwk[];
 }
 
-export type Rotation = { readonly kind: 'rotated'; readonly keys: JwkSet } | { readonly kind: 'pending' | 'too_many' };
+type Rotation = { readonly kind: 'rotated'; readonly keys: JwkSet } | { readonly kind: 'pending' | 'too_many' };
 
 /** What a key's encryption is bound to: copied to another row, or beside another public key, it cannot be decrypted. */
 export function receiptKeyPlace({ id, publicKey }: Pick<ReceiptKey, 'id' | 'publicKey'>): readonly string[] {

@@ -22,7 +22,7 @@ export interface ReceiptMismatch {
   readonly month: string;
 }
 
-export interface SignerTerms extends Omit<ReceiptKeyTerms, 'rows'> {
+interface SignerTerms extends Omit<ReceiptKeyTerms, 'rows'> {
   readonly store: Pick<Store, 'directory' | 'proofs' | 'archive'>;
   /** An operator has to look at the ledger. */
   onMismatch?(mismatch: ReceiptMismatch): void;

@@ -10,7 +10,7 @@ import type { BooksMark } from '../store/signing.ts';
 import type { RootContent } from './verify-proof.ts';
 
 /** What every signed document says about where and when it was signed. */
-export interface Origin extends BooksMark {
+interface Origin extends BooksMark {
   readonly nowMs: number;
 }
 
@@ -60,12 +60,12 @@ export function rootStatement(origin: Origin, content: RootContent): string {
   return written({ ...originOf(origin), root: { object: 'month_root', ...content } });
 }
 
-export function originOf({ booksId, generation, nowMs }: Origin) {
+function originOf({ booksId, generation, nowMs }: Origin) {
   return { books: formatId(BOOKS_PREFIX, booksId), generation, signed_at: toSeconds(nowMs) };
 }
 
 /** JSON in which every number is a string, so that no reader rounds it. */
-export function written(value: object): string {
+function written(value: object): string {
   return JSON.stringify(value, (_, member: unknown) =>
     typeof member === 'bigint' || typeof member === 'number' ? String(member) : member,
   );

@@ -16,7 +16,7 @@ export interface ReceiptProof {
   readonly root: Jws;
 }
 
-export type HexStep = { readonly left: string } | { readonly right: string };
+type HexStep = { readonly left: string } | { readonly right: string };
 
 /** The content of a signed root. */
 export interface RootContent {

@@ -31,7 +31,7 @@ export interface ToolCall {
   readonly arguments: string;
 }
 
-export type Finish = 'stop' | 'length' | 'tool_calls';
+type Finish = 'stop' | 'length' | 'tool_calls';
 
 /** The input counts, known before the first token of output. */
 export interface AskedUsage extends CachedPrefix {

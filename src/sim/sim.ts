@@ -15,10 +15,9 @@ import type { Sim } from './sim-handle.ts';
 import { Upstream } from './upstream.ts';
 
 export type { SimCall } from './calls.ts';
-export { ScriptError, type SimScript, type UsageFault } from './script.ts';
-export type { ScriptOptions } from './script-queue.ts';
+export type { SimScript } from './script.ts';
 
-export interface SimOptions {
+interface SimOptions {
   /** 0 or absent: any free port. */
   port?: number;
   clock?: Clock;

@@ -14,7 +14,7 @@ import { mergeScripts, NO_FAULTS, readScript, ScriptError, type SimScript } from
 import type { ScriptQueue } from './script-queue.ts';
 import { plainWire, WIRES } from './wires/index.ts';
 
-export interface UpstreamParts {
+interface UpstreamParts {
   readonly log: CallLog;
   readonly gates: Gates;
   readonly scripts: ScriptQueue;

@@ -39,7 +39,7 @@ export interface ReceiptSlice {
 }
 
 /** The ids that a listing looks at: `from` and above, and below `below`. */
-export interface IdRange {
+interface IdRange {
   readonly from: bigint;
   readonly below: bigint;
 }

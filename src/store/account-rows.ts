@@ -12,8 +12,7 @@ export interface NewAccount {
 }
 
 /** A suspended account takes no new calls until it is resumed, a closed one never again. Running calls finish and are charged. */
-export const ACCOUNT_STATUSES = ['active', 'suspended', 'closed'] as const;
-export type AccountStatus = (typeof ACCOUNT_STATUSES)[number];
+export type AccountStatus = 'active' | 'suspended' | 'closed';
 
 /** The entry that brings the balance of a closed account to zero. */
 export interface Payout {

@@ -4,7 +4,7 @@ import type { ReplacedSecret } from './key-secrets.ts';
 import type { AcceptedLoss, Account, CapWindow, KeyChange, KeyRow, OwnerTerms, ProviderKeyRow } from './store.ts';
 
 /** Rows as both engines return them, with every integer a bigint so that none is ever rounded. */
-export type Cell = bigint | string | null;
+type Cell = bigint | string | null;
 
 export interface AccountColumns {
   readonly id: bigint;

@@ -113,7 +113,7 @@ export type CopyStart = 'begun' | 'resumed' | 'begun_anew';
 export const COPIED_BEFORE = 'copied_before';
 
 /** A ledger is served from one place only: after a copy, the source is marked as moved. */
-export interface Leaving {
+interface Leaving {
   /** Why this ledger may not be copied elsewhere; null if it has not moved. */
   readonly moved: string | null;
   /** Marks the source as moved, so that no process opens it for writing. The mark is on disk when this returns. */
@@ -151,7 +151,7 @@ export interface CopyProgress {
   readonly total: number;
 }
 
-export interface TableTally {
+interface TableTally {
   readonly table: string;
   readonly rows: number;
   readonly sums: Readonly<Record<string, bigint>>;

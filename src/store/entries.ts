@@ -10,13 +10,13 @@ export interface Credit {
 }
 
 /** What an account's calls of one month cost, as far as they are closed. */
-export interface MonthEntry {
+interface MonthEntry {
   readonly monthMs: number;
   readonly calls: number;
   readonly spentNanousd: bigint;
 }
 
-export interface OpenHoldEntry {
+interface OpenHoldEntry {
   readonly id: bigint;
   readonly keyId: bigint | null;
   readonly heldNanousd: bigint;

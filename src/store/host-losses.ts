@@ -10,7 +10,7 @@ export interface HostLosses {
   readonly losses: readonly HostLoss[];
 }
 
-export interface HostLoss {
+interface HostLoss {
   /** Null for calls whose host is not known, like those of a process that died. */
   readonly host: string | null;
   readonly reason: string | null;

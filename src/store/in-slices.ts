@@ -9,7 +9,7 @@ export interface SlicePace {
   readonly pauseMs: number;
 }
 
-export interface SliceTerms<Slice extends { readonly rows: number }> {
+interface SliceTerms<Slice extends { readonly rows: number }> {
   readonly pace: SlicePace;
   /** The next slice; null if none is left. */
   prepare(): Promise<Slice | null>;

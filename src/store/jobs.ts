@@ -356,7 +356,7 @@ export interface ReleaseOperation extends Omit<GivenValues<typeof RELEASE_FIELDS
 }
 
 /** `not_waiting`: it runs or has ended, or it has been claimed since, if a claim was given. */
-export type ReleaseRefusal = 'no_job' | 'not_waiting';
+type ReleaseRefusal = 'no_job' | 'not_waiting';
 
 export type JobOutcome =
   | { readonly kind: 'reserved' }

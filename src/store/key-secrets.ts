@@ -1,7 +1,7 @@
 import type { AuditRow } from './people.ts';
 
 /** A secret as it is stored: its hash, and the characters that lists show of it. */
-export interface StoredSecret {
+interface StoredSecret {
   readonly sha256Hex: string;
   readonly prefix: string;
   readonly lastFour: string;

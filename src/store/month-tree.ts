@@ -151,7 +151,7 @@ export interface PlacedRow {
   readonly row: FormRow;
 }
 
-export interface PlacedSlice {
+interface PlacedSlice {
   readonly rows: readonly PlacedRow[];
   /** The months that begin or grow. */
   readonly months: readonly ClosedMonth[];
@@ -215,9 +215,9 @@ export function countExpired(createdMs: readonly (bigint | number)[], beforeMs: 
 }
 
 /** Looks up the trees of these accounts in a month. */
-export type StoredTrees = (monthMs: bigint, accountId: bigint) => TreeStart | null;
+type StoredTrees = (monthMs: bigint, accountId: bigint) => TreeStart | null;
 
-export interface GrownTrees {
+interface GrownTrees {
   readonly trees: readonly MonthTreeRow[];
   readonly chunks: readonly TreeChunkRow[];
 }

@@ -57,7 +57,7 @@ export interface Member {
 }
 
 /** What an invitation gives: the whole gateway, a role in one account, or only a way in. */
-export interface InvitedRoles {
+interface InvitedRoles {
   readonly isOperator: boolean;
   readonly accountId: bigint | null;
   readonly role: AccountRole | null;

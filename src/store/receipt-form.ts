@@ -109,7 +109,7 @@ export function referencesIn([, , , , , , , references]: FormRow): (readonly [Te
 }
 
 /** Finds a shared text by its number; null if there is none. */
-export type FindText = (table: TextTable, id: bigint) => string | null;
+type FindText = (table: TextTable, id: bigint) => string | null;
 
 /** Combinations of shared texts that are remembered. */
 const REMEMBERED_MAX = 20_000;

@@ -27,7 +27,6 @@ import type { VerifyProgress, VerifyReport } from './verify-report.ts';
 
 export type { AccountReceiptFilter, ReceiptPage, ReceiptSlice } from './account-receipts.ts';
 export {
-  ACCOUNT_STATUSES,
   type Account,
   type AccountKind,
   type AccountStatus,

@@ -8,7 +8,7 @@ import type { HandedEvent, Job, JobEvent, JobGroup, JobStore } from '../store/jo
 import type { WebhookEvent } from '../store/webhooks.ts';
 import type { WebhookStore } from './targets.ts';
 
-export interface JobEventTerms {
+interface JobEventTerms {
   readonly jobs: Pick<JobStore, 'events' | 'handOver' | 'find' | 'findGroup'>;
   readonly webhooks: Pick<WebhookStore, 'findWebhook'>;
   readonly ids: { next(): bigint };

@@ -12,7 +12,7 @@ export interface Attempt {
   readonly error: string | null;
 }
 
-export interface PostTerms {
+interface PostTerms {
   readonly egress: Pick<GuardedEgress, 'recall' | 'send'>;
   readonly clock: Clock;
   /** Aborts the attempt. */

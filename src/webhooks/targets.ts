@@ -17,7 +17,7 @@ import { newWebhookSecret } from './signature.ts';
 
 export type WebhookStore = Pick<Directory, keyof WebhookRows>;
 
-export interface TargetTerms {
+interface TargetTerms {
   readonly store: WebhookStore;
   readonly sealer: SecretSealer;
   readonly egress: Pick<GuardedEgress, 'vet'>;
@@ -33,7 +33,7 @@ export type WebhookOwner = bigint | null;
 /** The row of the audit for a change of this webhook. */
 export type WebhookAudit = (action: string, subject: string, after: object | null, before?: object | null) => AuditRow;
 
-export interface WebhookTerms {
+interface WebhookTerms {
   readonly name: string;
   readonly url: string;
   /** Null for all events. */

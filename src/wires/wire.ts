@@ -15,7 +15,7 @@ import type { PassedFrames } from './frames/passed-frames.ts';
 import type { HubClient, HubUpstream } from './hub.ts';
 import type { Peek } from './peek.ts';
 
-export type { HostError, HostErrorKind } from '../canonical/host-error.ts';
+export type { HostError } from '../canonical/host-error.ts';
 
 /**
  * A wire is a folder and a line in the registry. Its client half reads requests and writes errors. Its relay half serves
@@ -106,7 +106,7 @@ export interface RelayTerms {
   readonly parseEveryFrame?: boolean;
 }
 
-export interface RelayHalf {
+interface RelayHalf {
   readonly path: string;
   /** Headers of every request to a host of this wire, such as a version. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -120,7 +120,7 @@ export interface RelayHalf {
   readonly stream?: StreamHalf;
 }
 
-export interface StreamHalf {
+interface StreamHalf {
   mend(terms: RelayTerms): StreamRelay;
   /** The frames of a buffered response that came instead of a stream; null if it is not a response. */
   answerAsStream(body: Buffer): Buffer | null;

@@ -15,7 +15,7 @@ export interface World {
   readonly groupId: string;
 }
 
-export interface Ask {
+interface Ask {
   /** Takes the place of `*` in the route's path. */
   readonly param?: string;
   readonly body?: unknown;

@@ -13,7 +13,7 @@ const KEYS: Readonly<Record<Exclude<KeyHolder, 'nobody'>, KeyOptions>> = {
   restricted: { models: ['another-model'] },
 };
 
-export interface BadJobsReport {
+interface BadJobsReport {
   readonly sent: number;
   /** Classes by name, with the number of times that each was sent. */
   readonly classes: ReadonlyMap<string, number>;

@@ -39,7 +39,7 @@ export interface BadRequest {
 /** Spoils one field of a good body in place, and says which. */
 export type Spoil = (body: Body, random: Random) => BadRequest['param'];
 
-export interface OneFieldOptions {
+interface OneFieldOptions {
   readonly status?: number;
   readonly headers?: BadRequest['headers'];
   /** Changes the text, for values that JSON can express and JavaScript cannot. */

@@ -35,7 +35,7 @@ function callOf(route: ManageRoute, ids: Ids): string {
   return `${operationIdOf(route)}(${values.map((value) => literal(value, ids)).join(', ')})`;
 }
 
-export function literal(value: unknown, ids: Ids): string {
+function literal(value: unknown, ids: Ids): string {
   const text = JSON.stringify(value);
   return Object.entries(ids).reduce((written, [example, real]) => written.replaceAll(example, real), text);
 }

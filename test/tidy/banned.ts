@@ -3,7 +3,7 @@ import { lineAt, type SourceFile } from './source-files.ts';
 import { literalText, memberName, type Place, placesOf } from './syntax.ts';
 
 /** Something that belongs in one place. */
-export interface Ban {
+interface Ban {
   readonly what: string;
   readonly instead: string;
   /** Where it may occur; an unneeded entry is a failure. */

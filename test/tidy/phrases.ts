@@ -1,5 +1,5 @@
 /** A phrase that needs a second reading, and what to write instead. */
-export interface Phrase {
+interface Phrase {
   readonly pattern: RegExp;
   readonly instead: string;
 }
@@ -34,7 +34,7 @@ const PHRASES: readonly Phrase[] = [
   { pattern: /\bwebhooks? (?:is|are) told\b/i, instead: '"gets the event", "is sent to"' },
 ];
 
-export interface Finding {
+interface Finding {
   readonly path: string;
   readonly line: number;
   readonly found: string;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { missingFiles, unnamedFolders, withLayerTable } from './architecture-page.ts';
 import { BANS } from './banned.ts';
+import { namesOf, unusedExports } from './exports.ts';
 import { circlesIn, importsOf } from './imports.ts';
 import { layerOf, refusalOfImport } from './layers.ts';
 import { phrasesIn } from './phrases.ts';
@@ -106,6 +107,40 @@ describe('imports', () => {
         ]),
       ),
     ).toEqual([]);
+  });
+});
+
+describe('exports', () => {
+  const unused = (user: string, text = 'export const a = 1;') =>
+    unusedExports([sourceFile('src/kit/a.ts', text), sourceFile('src/b.ts', user)].map(namesOf));
+
+  test.each([
+    ['a value', 'export const a = 1;'],
+    ['several values', 'export const { a } = b;'],
+    ['a function', 'export function a() {}'],
+    ['a class', 'export class a {}'],
+    ['an interface', 'export interface a {}'],
+    ['a type', 'export type a = 1;'],
+    ['a name given to something else', 'const b = 1; export { b as a };'],
+    ['something passed on', "export { a } from 'node:fs';"],
+  ])('finds %s that no other file uses', (_, text) => {
+    expect(unused('a();', text)).toEqual(['src/kit/a.ts a']);
+  });
+
+  test.each([
+    ['imported', "import { a } from './kit/a.ts';"],
+    ['imported under another name', "import { a as b } from './kit/a.ts';"],
+    ['imported as a type', "import type { a } from './kit/a.ts';"],
+    ['imported with everything else', "import * as b from './kit/a.ts';"],
+    ['imported when it is needed', "const { a } = await import('./kit/a.ts');"],
+    ['read as the type of a module', "let b: typeof import('./kit/a.ts');"],
+    ['passed on with everything else', "export * from './kit/a.ts';"],
+  ])('finds nothing that is %s', (_, user) => {
+    expect(unused(user)).toEqual([]);
+  });
+
+  test('finds the file that passes something on for nobody', () => {
+    expect(unused("export { a as b } from './kit/a.ts';")).toEqual(['src/b.ts b']);
   });
 });
 

@@ -1,6 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Comment, type ParserOptions, type Program, parseSync, rawTransferSupported } from 'oxc-parser';
+import {
+  type Comment,
+  type EcmaScriptModule,
+  type ParserOptions,
+  type Program,
+  parseSync,
+  rawTransferSupported,
+} from 'oxc-parser';
 import { pathsUnder, ROOT } from './paths.ts';
 
 /** A TypeScript file, parsed when its tree is first needed. */
@@ -10,6 +17,8 @@ export interface SourceFile {
   readonly text: string;
   readonly program: Program;
   readonly comments: readonly Comment[];
+  /** Its imports and exports, which are known without reading the tree. */
+  readonly module: EcmaScriptModule;
   /** Lets go of the tree: those of all files are 300 MB, which would stay in memory during all later tests of the process. */
   forget(): void;
 }
@@ -32,6 +41,9 @@ export function sourceFile(path: string, text: string): SourceFile {
     },
     get comments() {
       return parse().comments;
+    },
+    get module() {
+      return parse().module;
     },
     forget: () => {
       parsed = null;

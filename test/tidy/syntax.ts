@@ -50,7 +50,7 @@ export function isImportMetaUrl(node: Node | undefined): boolean {
   return node?.type === 'MemberExpression' && node.object.type === 'MetaProperty' && memberName(node) === 'url';
 }
 
-export interface FunctionSize {
+interface FunctionSize {
   readonly start: number;
   readonly end: number;
   readonly lines: number;

@@ -50,7 +50,7 @@ export class ApiError extends Error {
   }
 }
 
-export interface CallOptions {
+interface CallOptions {
   readonly signal?: AbortSignal;
   /** The version that a change was made to: the server refuses it if there is a newer one. */
   readonly version?: number;

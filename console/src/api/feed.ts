@@ -3,7 +3,7 @@ import type { Receipt } from './generated/routes.ts';
 import { parseApiJson } from './json.ts';
 import { authorizationHeader } from './session.ts';
 
-export interface FeedEvents {
+interface FeedEvents {
   /** Receipts may be missing: read the list again. */
   onGap(): void;
   onReceipt(receipt: Receipt): void;

@@ -2,7 +2,7 @@ import { ApiError, fetchGateway } from './client.ts';
 import { parseApiJson } from './json.ts';
 import { localToken } from './session.ts';
 
-export interface CallTerms {
+interface CallTerms {
   readonly model: string;
   readonly text: string;
   /** The key that pays; null in local mode without one. */

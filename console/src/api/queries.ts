@@ -38,7 +38,7 @@ export function createQueryClient(): QueryClient {
   return client;
 }
 
-export interface ReadOptions<Data = unknown> {
+interface ReadOptions<Data = unknown> {
   /** False while the input is not known yet. */
   readonly enabled?: boolean;
   readonly refetchMs?: number;
@@ -143,14 +143,14 @@ export function useRows<Route extends RouteName>(
   };
 }
 
-export interface ChangeInput<Route extends RouteName> {
+interface ChangeInput<Route extends RouteName> {
   readonly input: Input<Route>;
   readonly version?: number;
 }
 
 type ChangeState<Route extends RouteName> = UseMutationResult<Output<Route>, ApiError, ChangeInput<Route>>;
 
-export interface Change<Route extends RouteName> extends Pick<ChangeState<Route>, 'isPending' | 'error' | 'reset'> {
+interface Change<Route extends RouteName> extends Pick<ChangeState<Route>, 'isPending' | 'error' | 'reset'> {
   /** The callbacks are called even if whatever started the change is gone by then: they say what came of it. */
   mutate(
     change: ChangeInput<Route>,

@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
 import { Field, Select, TextInput } from './field.tsx';
 
-export type CapWindow = 'day' | 'week' | 'month' | 'lifetime';
+type CapWindow = 'day' | 'week' | 'month' | 'lifetime';
 
 /** A spend cap in dollars, empty for none, and the time after which it starts again. */
-export interface CapDraft {
+interface CapDraft {
   readonly cap: string;
   readonly window: CapWindow;
 }

@@ -6,7 +6,7 @@ import { Icon } from './icons.tsx';
 import { Menu } from './menu.tsx';
 import { useNotices } from './notices.tsx';
 
-export interface ExportedList {
+interface ExportedList {
   readonly route: RouteName;
   /** The filters of the page: the file has exactly what they allow. */
   readonly input: Readonly<Record<string, unknown>>;

@@ -2,7 +2,7 @@ import * as Radix from '@radix-ui/react-dropdown-menu';
 import type { ReactNode } from 'react';
 import { Icon } from './icons.tsx';
 
-export interface MenuItem {
+interface MenuItem {
   readonly label: string;
   readonly tone?: 'danger';
   readonly checked?: boolean;

@@ -6,7 +6,7 @@ export interface Point {
   readonly value: bigint;
 }
 
-export interface Series {
+interface Series {
   readonly name: string;
   readonly label: string;
   readonly colour: string;
@@ -24,7 +24,7 @@ export interface Plot {
 
 const SERIES_MAX = 5;
 const COLOURS = ['var(--series-1)', 'var(--series-2)', 'var(--series-3)', 'var(--series-4)', 'var(--series-5)'];
-export const OTHERS = 'others';
+const OTHERS = 'others';
 
 /** The largest series and the sum of all others, with a value for every bucket, even where nothing happened. */
 export function buildPlot(points: readonly Point[], starts: readonly number[]): Plot {

@@ -2,7 +2,7 @@ import type { ComponentType } from 'react';
 import { AlertBadge } from './alert-badge.tsx';
 import type { Role, Viewer } from './viewer.tsx';
 
-export interface PageRow {
+interface PageRow {
   /** Below `/console`. */
   readonly path: string;
   readonly label: string;

@@ -6,7 +6,7 @@ import { useAccountInput, useViewer } from './viewer.tsx';
 
 const KEYS_MAX = 1_000;
 
-export interface PayingKeys {
+interface PayingKeys {
   readonly keys: readonly ShownKey[];
   /** In local mode calls work without a key. */
   readonly isRequired: boolean;

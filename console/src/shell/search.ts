@@ -13,7 +13,7 @@ export function stringifySearch(search: Record<string, unknown>): string {
   return text === '' ? '' : `?${text}`;
 }
 
-export interface Filters {
+interface Filters {
   readonly search: Search;
   /** Changes the filters that are named; undefined removes one from the address. */
   change(patch: Search, options?: { readonly replace?: boolean }): void;

@@ -11,7 +11,7 @@ export interface SnippetTerms {
 
 type CallTerms = Omit<SnippetTerms, 'messagesModel'>;
 
-export interface Snippet {
+interface Snippet {
   readonly name: string;
   readonly text: string;
 }

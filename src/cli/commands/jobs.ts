@@ -284,7 +284,7 @@ function readId(typed: string): string {
   );
 }
 
-export function pathOf(id: string): string {
+function pathOf(id: string): string {
   return id.startsWith(GROUP_PREFIX) ? `/jobs/groups/${id}` : `/jobs/${id}`;
 }
 

@@ -7,7 +7,7 @@ import { LIMITS } from '../../limits.ts';
 import type { PassedFrames } from '../../wires/frames/passed-frames.ts';
 import type { HostError, StreamRelay } from '../../wires/wire.ts';
 
-export interface VerbatimTerms {
+interface VerbatimTerms {
   /** The wire's reader for such streams. Only what it reads is used, not what it writes. */
   readonly reader: StreamRelay;
   /** Throws if a frame takes too long to read. */

@@ -6,7 +6,7 @@ import { accountEntry, type Limited } from './account-share.ts';
 import { WorkBudget } from './work-budget.ts';
 
 /** Null: unlimited. */
-export interface BodyLimits {
+interface BodyLimits {
   readonly bodyBytesPerSecond: number | null;
   readonly jsonMembersPerSecond: number | null;
   /** All keys of one account together may send this many times as much; absent or null: no limit. */

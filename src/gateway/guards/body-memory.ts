@@ -10,7 +10,7 @@ const OF_REQUESTS: BodyMemoryLimits = {
   accountPercent: LIMITS.bodiesAccountPercent,
 };
 
-export interface BodyMemoryLimits {
+interface BodyMemoryLimits {
   readonly bytesMax: number;
   /** Absent: only accounts are limited. */
   readonly bytesPerKeyMax?: number;

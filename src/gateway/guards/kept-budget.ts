@@ -2,7 +2,7 @@ import type { Clock } from '../../kit/clock.ts';
 import { LocalNumbers, type NumbersById } from '../../kit/numbers-by-id.ts';
 import { LIMITS } from '../../limits.ts';
 
-export interface KeptBudgetTerms {
+interface KeptBudgetTerms {
   readonly clock: Clock;
   readonly bytesMax?: number;
   readonly bytesPerAccountMax?: number;

@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 
 /** Measurements of the process, each taken when it is called. */
-export interface LoadGauges {
+interface LoadGauges {
   /** The longest delay of the event loop since the last call. */
   eventLoopLagMs(): number;
   /** Used share of the heap, from 0 to 1. */
@@ -24,7 +24,7 @@ export interface LoadLimits {
 
 export type LoadReason = 'event_loop' | 'heap' | 'memory' | 'calls' | 'ledger';
 
-export interface LoadWatchTerms {
+interface LoadWatchTerms {
   readonly gauges: LoadGauges;
   readonly limits: LoadLimits;
   readonly clock: Clock;

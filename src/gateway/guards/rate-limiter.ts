@@ -11,7 +11,7 @@ export interface RateLimit {
 }
 
 /** Number of requests by key id. */
-export type TakenByKey = ReadonlyMap<bigint, number>;
+type TakenByKey = ReadonlyMap<bigint, number>;
 
 /** Limits the request rate of each key. Several gateways on one store can share their counts. */
 export interface RateLimiter {

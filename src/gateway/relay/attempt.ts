@@ -75,7 +75,7 @@ export const HOST_FAILED: HostSign = { kind: 'failed' };
 export const NOTHING_LEARNED: HostSign = { kind: 'nothing' };
 
 /** A host's error as the caller sees it, and as the operator sees it. */
-export interface HostFailure {
+interface HostFailure {
   readonly error: GatewayError;
   readonly fault: HostFault;
 }

@@ -3,7 +3,7 @@ import type { CallLimits } from '../call-limits.ts';
 
 type StreamLimits = Pick<CallLimits, 'firstFrameMs' | 'idleMs' | 'streamMs' | 'keepAliveMs'>;
 
-export interface StreamTimesListener {
+interface StreamTimesListener {
   /** The host has sent nothing for `limitMs`. Called again after each further `limitMs`. */
   hostSilent(limitMs: number): void;
   /** Nothing was sent to the client for so long that it may consider the connection dead. */

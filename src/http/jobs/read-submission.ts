@@ -16,7 +16,7 @@ import {
 const JOB_FIELDS = ['endpoint', 'body', 'custom_id', ...TERM_FIELDS];
 const LINE_FIELDS = ['custom_id', 'method', 'url', 'body'];
 
-export interface JobSubmission {
+interface JobSubmission {
   readonly request: JobRequest;
   readonly terms: JobTerms;
 }

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { BodyFraming } from '../body.ts';
 import { readHeaderLines, saysClose } from '../headers.ts';
 
-export interface AnswerHead {
+interface AnswerHead {
   readonly status: number;
   /** Names in lower case; repeated values are joined by commas. */
   readonly headers: IncomingHttpHeaders;

@@ -4,7 +4,7 @@ import type { BodyReader, InboundRequest } from '../server.ts';
 import type { RequestLines } from './request-lines.ts';
 
 /** The connection that a body arrives on. */
-export interface BodySource {
+interface BodySource {
   readonly remoteAddress?: string | undefined;
   pause(): void;
   resume(): void;

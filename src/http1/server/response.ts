@@ -13,7 +13,7 @@ const LAST_CHUNK = '0\r\n\r\n';
 const NOTHING = Buffer.alloc(0);
 
 /** What a response has to know of its request and connection. */
-export interface ResponseTerms {
+interface ResponseTerms {
   readonly socket: Socket;
   readonly clock: Clock;
   /** The request was a HEAD. */

@@ -2,7 +2,7 @@ import type { MetricsPart } from '../../http/metrics.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 
-export interface GatheringTerms {
+interface GatheringTerms {
   readonly clock: Clock;
   /** How many workers are asked. */
   readonly workers: number;

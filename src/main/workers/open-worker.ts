@@ -32,7 +32,7 @@ import { shareOf } from './share-of.ts';
 import { threadState } from './thread-state.ts';
 
 /** A worker in its own thread. */
-export interface OpenWorker {
+interface OpenWorker {
   obey(order: Order): Promise<void>;
 }
 

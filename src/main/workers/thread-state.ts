@@ -20,7 +20,7 @@ type Table = keyof typeof TABLES;
 
 /** What every worker tells the others about itself. */
 const FIGURES = ['ledgerDepth', 'lagMs', 'waitingForHosts'] as const;
-export type Figure = (typeof FIGURES)[number];
+type Figure = (typeof FIGURES)[number];
 
 const CONNECTIONS = 0;
 const CALLS = 1;
@@ -101,7 +101,7 @@ export function tableSizes({ buckets, bodySpending, slots, bodies, answers, kept
 }
 
 /** A few numbers of each worker, which the others read. */
-export class Figures {
+class Figures {
   readonly #words: Int32Array;
   readonly #own: number;
 

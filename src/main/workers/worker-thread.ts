@@ -14,7 +14,7 @@ export class WorkerFailed extends Error {
 type Awaited = 'composed' | 'listening' | 'prepared' | 'reloaded' | 'drained';
 type AwaitedReport = Extract<Report, { kind: Awaited }>;
 
-export interface WorkerThreadTerms {
+interface WorkerThreadTerms {
   readonly terms: Omit<WorkerTerms, 'forwarding' | 'clockBaseMs'>;
   readonly clock: Clock;
   onReport(report: Exclude<Report, AwaitedReport>): void;

@@ -86,7 +86,7 @@ export class Workers implements OtherWorkers {
   }
 }
 
-export interface OtherWorkersParts {
+interface OtherWorkersParts {
   readonly books: Pick<Books, 'ticket'>;
   readonly health: Pick<HostsHealth, 'adopt'>;
   readonly alerts: Pick<AlertWatch, 'noteAll'>;

@@ -4,7 +4,7 @@ import { csvLine, csvText, csvUsd, csvUtc } from '../../operator/csv.ts';
 import { MOMENTS } from '../schema-fields.ts';
 
 /** One column of a CSV file: a member of the row, or the same amount in dollars or moment in UTC beside its integer. */
-export interface Column {
+interface Column {
   readonly title: string;
   /** From the row down to the value. */
   readonly path: readonly string[];

@@ -6,7 +6,7 @@ import type { Clock, Timer } from '../../kit/clock.ts';
 import type { FeedEntry, FeedFilter, ReceiptFeed, Subscription } from '../../ledger/receipt-feed.ts';
 import { LIMITS } from '../../limits.ts';
 
-export interface FeedStreamTerms {
+interface FeedStreamTerms {
   readonly feed: Pick<ReceiptFeed, 'subscribe'>;
   readonly filter: FeedFilter;
   /** The cursor of a reader who comes back. */

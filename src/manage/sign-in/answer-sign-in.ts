@@ -11,7 +11,7 @@ import { readInput } from '../request-input.ts';
 import type { FoundRoute } from '../routes.ts';
 import type { SignInRoute } from './routes.ts';
 
-export interface Asking {
+interface Asking {
   readonly principal: Principal | null;
   /** Whose request it is now, after a body that took long to arrive. */
   recogniseAgain(): Promise<Principal | null>;

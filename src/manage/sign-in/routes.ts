@@ -17,7 +17,7 @@ import { finishSso, startSso } from '../../signin/sso-sign-in.ts';
 import { endedSsoCookie } from '../../signin/sso-state.ts';
 import type { Answer } from '../answer.ts';
 
-export interface SignInCall {
+interface SignInCall {
   readonly services: SignInServices;
   readonly visitor: Visitor;
   readonly input: Record<string, unknown>;
@@ -32,7 +32,7 @@ interface SignInPlace {
 }
 
 /** Open to everybody: these routes are for proving who somebody is. */
-export interface OpenRoute extends SignInPlace {
+interface OpenRoute extends SignInPlace {
   readonly access: 'everybody';
   /** A browser is sent here from another site, and what it brings is verified in another way. */
   readonly isNavigation?: true;
@@ -41,7 +41,7 @@ export interface OpenRoute extends SignInPlace {
 }
 
 /** For people who have signed in, about themselves. */
-export interface OwnRoute extends SignInPlace {
+interface OwnRoute extends SignInPlace {
   readonly access: 'signed in';
   run(call: SignInCall, own: OwnSession): Promise<Answer>;
 }

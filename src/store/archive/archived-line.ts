@@ -7,7 +7,7 @@ import { type ReceiptColumns, receiptOf } from '../receipt-columns.ts';
 import { formOfLines, linesOfForm } from '../receipt-form.ts';
 
 /** The lines of a receipt's canonical form by name, all as text. */
-export type ArchivedReceipt = Readonly<Record<string, string>>;
+type ArchivedReceipt = Readonly<Record<string, string>>;
 
 /** Not the name of a column: it has the hash of the others. */
 const LEAF = 'leaf';

@@ -9,7 +9,7 @@ import type { Account, CreditOperation, KeyRow, Page, ProviderKeyRow } from '../
 import { startOfMonthMs } from '../windows.ts';
 
 export type MemoryJob = Mutable<Job> & JobRow;
-export type MemoryGroup = Mutable<JobGroup> & GroupRow;
+type MemoryGroup = Mutable<JobGroup> & GroupRow;
 
 /** Everything that the memory driver stores. */
 export class MemoryRows implements LedgerRows {

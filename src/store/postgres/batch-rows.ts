@@ -294,7 +294,7 @@ export class BatchRows implements LedgerRows {
 }
 
 /** A query, and what to do with its rows. */
-export interface Read {
+interface Read {
   readonly statement: Statement;
   load(rows: Answer['rows']): void;
 }

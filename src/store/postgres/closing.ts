@@ -75,7 +75,7 @@ async function closeWindows(sql: RunSql, table: WindowTable, span: readonly bigi
 }
 
 /** Adds calls to trees that an earlier version closed: their sums move from `closing` to `month_tree`. */
-export async function addToTrees(sql: RunSql, slice: ClosingSlice): Promise<boolean> {
+async function addToTrees(sql: RunSql, slice: ClosingSlice): Promise<boolean> {
   await lockClosed(sql);
   if ((await lastInTrees(sql)) !== slice.after || !(await isSame(sql, slice))) return false;
   await writeTrees(sql, slice);

@@ -11,7 +11,7 @@ import { numbers } from './values.ts';
 /**
  * Rows that only this batch can have written. Since a batch is one commit, they show whether all of it was committed.
  */
-export interface CommitMarker {
+interface CommitMarker {
   readonly accountId: bigint;
   readonly statement: Statement;
 }

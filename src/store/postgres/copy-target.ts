@@ -21,7 +21,7 @@ import { takeLock } from './locks.ts';
 import { openPostgresStore } from './postgres-store.ts';
 import { bytes, numbers, texts } from './values.ts';
 
-export type PostgresTarget = CopyTarget & { close(): Promise<void> };
+type PostgresTarget = CopyTarget & { close(): Promise<void> };
 
 /** Opens a database as the target of a copy, creating or migrating its tables. */
 export async function openPostgresTarget({ url, clock }: { url: string; clock: Clock }): Promise<PostgresTarget> {

@@ -6,9 +6,9 @@ import type { Statement } from './pipeline.ts';
 export type Facts = ReadonlyMap<string, bigint>;
 
 /** Commits that the database has confirmed to this process, by the number of the connection. */
-export type Confirmed = readonly (bigint | undefined)[];
+type Confirmed = readonly (bigint | undefined)[];
 
-export interface RegistrationTerms {
+interface RegistrationTerms {
   readonly epoch: bigint;
   readonly token: bigint;
   /** The ledger's generation and, if the server tells them, its system identifier and timeline. */

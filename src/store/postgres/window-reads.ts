@@ -6,7 +6,7 @@ import type { Statement } from './pipeline.ts';
 import { numbers } from './values.ts';
 
 /** What a batch says about the windows that it changes. */
-export interface WindowUse {
+interface WindowUse {
   readonly keys: ReadonlySet<bigint>;
   readonly members: ReadonlyMap<string, { readonly accountId: bigint; readonly personId: bigint }>;
   /** Calls that end: `own` are this process's open holds, the windows of `ended` are in their rows. */

@@ -1,7 +1,7 @@
 import { ACCOUNT_STATUS } from '../codes.ts';
 import { type Program, rowOf } from './program.ts';
 
-export interface StateColumns {
+interface StateColumns {
   readonly version: bigint;
   readonly status: bigint;
   readonly balance: bigint;

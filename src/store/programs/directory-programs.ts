@@ -209,7 +209,7 @@ export type DirectoryRead = keyof typeof DIRECTORY_READS;
 export type DirectoryChange = keyof typeof DIRECTORY_CHANGES;
 
 /** What an engine adds: how it runs one program by name. */
-export interface DirectoryEngine {
+interface DirectoryEngine {
   read(name: DirectoryRead, args: readonly unknown[]): Promise<unknown>;
   change(name: DirectoryChange, args: readonly unknown[]): Promise<unknown>;
 }

@@ -12,11 +12,11 @@ export interface Query {
  * keys, webhooks; that of refusals is taken alone. No batch of calls runs on a locked account. SQLite has one writer, so it
  * needs no lock.
  */
-export type LockStep =
+type LockStep =
   | { readonly lock: 'people' | 'names' | 'keys' | 'webhooks' | 'refusals' }
   | { readonly lock: 'account'; readonly id: bigint };
 
-export type Step = Query | LockStep;
+type Step = Query | LockStep;
 
 /**
  * The steps of one transaction, written once for both engines: it yields statements and receives their rows. Programs

@@ -123,7 +123,7 @@ export function startJob({ job, group, totals }: JobParts, callId: bigint, nowMs
   if (group !== null) group.reservedNanousd -= job.reservedNanousd;
 }
 
-export interface Ending {
+interface Ending {
   readonly end: FinalJobState | 'queued';
   readonly dueMs: number;
   readonly costNanousd: bigint;

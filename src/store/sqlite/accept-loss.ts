@@ -18,7 +18,7 @@ import {
   stampedName,
 } from './replace-ledger.ts';
 
-export interface AcceptLossTerms {
+interface AcceptLossTerms {
   readonly folder: string;
   /** How many receipts the operator believes are missing; null only reports the number. */
   readonly receipts: bigint | null;

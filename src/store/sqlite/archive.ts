@@ -5,7 +5,7 @@ import type { Link } from './link.ts';
 import type { ScannerVerbs } from './scanner-verbs.ts';
 import type { WriterVerbs } from './writer-verbs.ts';
 
-export interface SqliteArchiveTerms {
+interface SqliteArchiveTerms {
   readonly directory: Directory;
   readonly inThread: boolean;
   readonly scan: Link<ScannerVerbs>['call'];

@@ -4,7 +4,7 @@ import type { Link } from './link.ts';
 import type { ScannerVerbs } from './scanner-verbs.ts';
 import type { WriterVerbs } from './writer-verbs.ts';
 
-export interface ClosingTerms {
+interface ClosingTerms {
   readonly scan: Link<ScannerVerbs>['call'];
   readonly writer: Link<WriterVerbs>;
   readonly nowMs: number;

@@ -11,7 +11,7 @@ import { readProgress } from './progress.ts';
 import { proveDatabase } from './prove-database.ts';
 import { draftPath, finishReplacement, removeDraft, removeUnlessBegun, replaceLedger } from './replace-ledger.ts';
 
-export interface CompactTerms {
+interface CompactTerms {
   readonly folder: string;
   readonly clock: Clock;
   progress(done: VerifyProgress): void;

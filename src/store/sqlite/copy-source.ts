@@ -11,7 +11,7 @@ import { HELD_OF_ACCOUNT, HELD_OF_PERSON_WINDOW, HELD_OF_WINDOW } from './held.t
 import { readMeta } from './meta.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 
-export type SqliteSource = CopySource & { close(): Promise<void> };
+type SqliteSource = CopySource & { close(): Promise<void> };
 
 /** Whether the folder has the database of a ledger; opening a missing one would create it. */
 export function hasDatabase(folder: string): boolean {

@@ -7,7 +7,7 @@ import { runProgram } from './directory.ts';
 import { migrate } from './migrate.ts';
 import { Verification, withViolations } from './verification.ts';
 
-export interface ProofTerms {
+interface ProofTerms {
   readonly file: string;
   readonly nowMs: number;
   progress(done: VerifyProgress): void;

@@ -15,7 +15,7 @@ import {
   stampedName,
 } from './replace-ledger.ts';
 
-export interface RestoreTerms {
+interface RestoreTerms {
   readonly file: string;
   readonly folder: string;
   /** Moves existing data aside; without it, the folder must be empty. */

@@ -5,7 +5,7 @@ import type { Link } from './link.ts';
 import type { ScannerVerbs } from './scanner-verbs.ts';
 import type { WriterVerbs } from './writer-verbs.ts';
 
-export interface UsageLinks {
+interface UsageLinks {
   readonly scan: Link<ScannerVerbs>['call'];
   writer(): Pick<Link<WriterVerbs>, 'call'>;
 }

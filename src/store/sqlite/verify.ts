@@ -6,7 +6,7 @@ import { withViolations } from './verification.ts';
 
 type Call = Link<ScannerVerbs>['call'];
 
-export interface VerifyTerms {
+interface VerifyTerms {
   readonly scan: Call;
   /** A second thread for long reads. */
   openThread(): Link<ScannerVerbs>;

@@ -6,7 +6,7 @@ import { mustBe, untranslatable } from '../fields/request-errors.ts';
 import { isEmpty } from '../fields/without-effect.ts';
 
 /** The tools that a request offers, and which of them the model may or must call. */
-export interface OfferedTools {
+interface OfferedTools {
   readonly tools: readonly CanonicalTool[];
   readonly toolChoice: ToolChoice | null;
 }

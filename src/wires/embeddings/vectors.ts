@@ -1,5 +1,5 @@
 /** A vector: numbers from JSON, or decoded floats. */
-export type Vector = readonly number[] | Float32Array;
+type Vector = readonly number[] | Float32Array;
 
 /** Decodes base64 of little-endian 32-bit floats, the compact form of this wire; null if it is invalid. */
 export function decodeVector(base64: string): Float32Array | null {

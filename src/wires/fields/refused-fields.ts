@@ -3,7 +3,7 @@ import { unsupported } from './request-errors.ts';
 import { isEmpty } from './without-effect.ts';
 
 /** Why a field is refused, and which values are allowed besides null and empty ones because they have no effect. */
-export interface Refusal {
+interface Refusal {
   readonly remedy: string;
   readonly harmless?: (value: unknown, body: Members) => boolean;
   /** An empty object already has an effect. */

@@ -87,7 +87,7 @@ export class FrameMemory {
   }
 }
 
-export interface Opening {
+interface Opening {
   readonly identity: StreamIdentity;
   readonly passed: PassedFrames;
 }

@@ -15,7 +15,7 @@ export function visitPrompt(body: Members, visitor: PromptVisitor): void {
   for (let index = 0; index < messages.length; index++) visitMessage(messages[index], `messages[${index}]`, visitor);
 }
 
-export function readMessages(body: Members): readonly unknown[] {
+function readMessages(body: Members): readonly unknown[] {
   const messages = body.messages;
   if (isAbsent(messages)) throw missing('messages', '`messages` is missing; send at least one message.');
   if (!Array.isArray(messages) || messages.length === 0) throw mustBe('messages', 'a list of at least one message');

@@ -3,7 +3,7 @@ import { extraBytes } from '../fields/extra-bytes.ts';
 import { isAbsent, isObject, type Members } from '../fields/members.ts';
 
 /** Content that a host put into the head of a block instead of its deltas. */
-export interface MendedHead {
+interface MendedHead {
   readonly changed: boolean;
   /** The complete input of a tool call. */
   readonly inputJson: string;

@@ -20,7 +20,7 @@ export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer 
   };
 }
 
-export interface ParsedMessage {
+interface ParsedMessage {
   readonly text: JsonText;
   readonly message: Members;
 }

@@ -17,7 +17,7 @@ export function readStopReason(raw: string, sawTools: boolean): FinishReason {
 }
 
 /** The members of a message that say how it ended, streamed or buffered. */
-export interface Ending {
+interface Ending {
   readonly stop_reason: string;
   readonly stop_sequence: string | null;
   readonly stop_details: { type: 'refusal'; category: null; explanation: null } | null;

@@ -15,7 +15,7 @@ import { receiptFrame } from './receipt.ts';
 import { mergeUsage, readUsage, writeFinalUsage } from './usage.ts';
 
 /** The block that is open for the client; blocks never overlap, and their indexes have no gaps. */
-export interface OpenBlock {
+interface OpenBlock {
   readonly index: number;
   readonly hostIndex: unknown;
   /** Clients take the last signature delta for the whole signature, so it is collected until the block ends. */

@@ -11,7 +11,7 @@ const PLAIN = ['type', 'description', 'title', 'default', 'required', '$ref'];
 const MAPS = ['properties', '$defs', 'definitions'];
 const LISTS = ['anyOf', 'allOf'];
 
-export interface StrictSchema {
+interface StrictSchema {
   readonly schema: Members;
   /** Members of any name were allowed somewhere, and no longer are: a map can only be empty. */
   readonly closesObject: boolean;

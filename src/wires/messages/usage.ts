@@ -68,7 +68,7 @@ const HOST_BILL = /^(cost|is_byok$)/;
 /** The service tiers that the vendor has published; hosts send words of their own. */
 const SERVICE_TIERS: ReadonlySet<unknown> = new Set(['standard', 'priority', 'batch', null, undefined]);
 
-export function withoutHostBill(raw: unknown): Members {
+function withoutHostBill(raw: unknown): Members {
   if (!isObject(raw)) return {};
   const kept = Object.fromEntries(Object.entries(raw).filter(([name]) => !HOST_BILL.test(name)));
   if (!SERVICE_TIERS.has(kept.service_tier)) kept.service_tier = null;

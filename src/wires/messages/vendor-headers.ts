@@ -5,7 +5,7 @@ import { LIMITS } from '../../limits.ts';
 /** The name that aggregators use for signatures and redacted blocks of this wire's vendor; only these go to its hosts. */
 export const VENDOR = 'anthropic-claude-v1';
 
-export const VERSIONS: readonly string[] = ['2023-06-01', '2026-10-21'];
+const VERSIONS: readonly string[] = ['2023-06-01', '2026-10-21'];
 /** The older version. It is the default, and translated requests use it, since it still accepts sampling fields. */
 const FIRST_VERSION = VERSIONS[0]!;
 

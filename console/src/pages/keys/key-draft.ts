@@ -2,7 +2,7 @@ import type { Input } from '../../api/client.ts';
 import type { Key } from '../../api/generated/routes.ts';
 import { CAP_FAULT, isCapText, parseDollars, writeDollars } from '../../parts/money-format.ts';
 
-export type Window = Key['window'];
+type Window = Key['window'];
 
 /** What somebody types into the fields of a key. */
 export interface KeyDraft {

@@ -4,7 +4,7 @@ import { CapFields } from '../../parts/cap-fields.tsx';
 import { Field, Select } from '../../parts/field.tsx';
 import { CAP_FAULT, isCapText, parseDollars, writeDollars } from '../../parts/money-format.ts';
 
-export interface RoleDraft {
+interface RoleDraft {
   readonly role: Member['role'];
   /** In dollars; empty for no cap. */
   readonly cap: string;

@@ -2,13 +2,13 @@ import type { Model } from '../../api/generated/routes.ts';
 
 type Rates = Pick<Model['pricing'], 'input' | 'output' | 'cache_read' | 'cache_write'>;
 
-export interface TokenCounts {
+interface TokenCounts {
   readonly fresh: number;
   readonly cached: number;
   readonly output: number;
 }
 
-export interface CostLine {
+interface CostLine {
   readonly name: string;
   readonly tokens: number;
   readonly pricePerMillion: bigint;

@@ -4,7 +4,7 @@ import type { Search } from '../../shell/search.ts';
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
 
-export type RangeName = '24h' | '7d' | '30d' | '90d';
+type RangeName = '24h' | '7d' | '30d' | '90d';
 
 export interface Range {
   readonly value: RangeName;

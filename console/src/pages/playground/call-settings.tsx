@@ -14,7 +14,7 @@ export const EMPTY_SETTINGS: SettingsDraft = { system: '', maxTokens: '', temper
 
 const TOKENS_MAX = 9_999_999;
 
-export type SettingsFaults = Partial<Record<keyof SettingsDraft, string>>;
+type SettingsFaults = Partial<Record<keyof SettingsDraft, string>>;
 
 export function settingsFaults({ maxTokens, temperature, tools }: SettingsDraft): SettingsFaults {
   const parsedTools = parseTools(tools);

@@ -8,7 +8,7 @@ export const CODE_CHOICES: readonly { readonly value: CodeLanguage; readonly lab
   { value: 'python', label: 'Python' },
 ];
 
-export interface CodeTerms {
+interface CodeTerms {
   /** Without `/v1`. */
   readonly url: string;
   readonly wire: Wire;

@@ -12,7 +12,7 @@ export function chainPlaceOf({ chain }: Pick<Receipt, 'chain'>): ChainPlace | nu
   return { id: chain.slice(0, at), place: Number(chain.slice(at + 1)) };
 }
 
-export interface ChainSum {
+interface ChainSum {
   readonly costNanousd: bigint;
   readonly refundedNanousd: bigint;
   /** Calls that have not ended, whose cost is not in the sum. */

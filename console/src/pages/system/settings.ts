@@ -1,4 +1,4 @@
-export interface Setting {
+interface Setting {
   /** As in the config file, with dots between the levels. */
   readonly name: string;
   readonly value: string;

@@ -7,7 +7,7 @@ import type { Point } from '../../plots/series.ts';
 import { DAY_SECONDS as DAY, dayOf, requestsOfDays } from '../../shell/custom-days.tsx';
 import type { Search } from '../../shell/search.ts';
 
-export type Bucket = 'hour' | 'day' | 'week' | 'month';
+type Bucket = 'hour' | 'day' | 'week' | 'month';
 export type Group = 'model' | 'key' | 'person' | 'account' | 'route' | 'host' | 'chain';
 
 const HOUR = 3_600;
@@ -20,7 +20,7 @@ export const TIME_CHOICES: readonly (Choice & { readonly seconds: number | null;
   { value: 'custom', label: 'Custom', seconds: null, bucket: 'day' },
 ];
 
-export const BUCKETS: readonly Choice<Bucket>[] = [
+const BUCKETS: readonly Choice<Bucket>[] = [
   { value: 'hour', label: 'hour' },
   { value: 'day', label: 'day' },
   { value: 'week', label: 'week' },
@@ -35,7 +35,7 @@ export function bucketsFor({ since, until }: Pick<UsageView, 'since' | 'until'>,
   return BUCKETS.filter(({ value }) => value !== 'hour' || !isLong);
 }
 
-export interface Metric extends Choice {
+interface Metric extends Choice {
   /** What one unit of the axis is. */
   readonly unit: bigint;
   valueOf(row: UsageRow): bigint;
@@ -74,7 +74,7 @@ export function inputTokens(
   return parts.some((part) => part === null) ? null : parts.reduce<number>((sum, part) => sum + (part ?? 0), 0);
 }
 
-export type Shape = 'bars' | 'lines' | 'table';
+type Shape = 'bars' | 'lines' | 'table';
 
 export const SHAPES: readonly Choice<Shape>[] = [
   { value: 'bars', label: 'Bars' },
@@ -125,7 +125,7 @@ export function requestsOfView({ time, since, until }: Pick<UsageView, 'time' | 
 }
 
 /** Owners read who their people are from the list of members; the report has addresses for operators only. */
-export type PersonNames = (id: string) => string;
+type PersonNames = (id: string) => string;
 
 /** What a row is about, and how it is called. */
 export function nameOf(

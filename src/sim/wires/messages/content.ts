@@ -15,7 +15,7 @@ export interface ContentBlock {
   readonly pieces: (tokensPerPiece: number) => ContentPiece[];
 }
 
-export interface ContentPiece {
+interface ContentPiece {
   readonly delta: object;
   readonly takes: Spent;
 }

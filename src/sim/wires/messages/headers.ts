@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { SimHost } from '../../reply.ts';
 import { reject } from './errors.ts';
 
-export const VERSIONS = ['2023-06-01', '2026-10-21'] as const;
+const VERSIONS = ['2023-06-01', '2026-10-21'] as const;
 export type MessagesVersion = (typeof VERSIONS)[number];
 
 /** The header that identifies this vendor's clients. */

@@ -4,7 +4,7 @@ import { RefusedRequest, refuse } from '../../reply.ts';
 import { isOwnSeal } from './reasoning.ts';
 
 /** What reading an item may need. */
-export interface ItemTerms {
+interface ItemTerms {
   readonly model: string;
   readonly store: boolean;
 }

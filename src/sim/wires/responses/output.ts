@@ -33,7 +33,7 @@ export interface CallItem {
   readonly status: ItemStatus;
 }
 
-export type Occasion = 'added' | 'done' | 'completed';
+type Occasion = 'added' | 'done' | 'completed';
 type ItemStatus = 'completed' | 'incomplete';
 
 export function composeOutput(choice: Choice, request: ResponsesRequest, host: SimHost): OutputItem[] {

@@ -9,7 +9,7 @@ import type { ResponsesRequest } from './request.ts';
 import { writeUsage } from './usage.ts';
 
 /** The state of a response; the rest of it repeats the request. */
-export interface Standing {
+interface Standing {
   readonly status: 'in_progress' | 'completed' | 'incomplete' | 'failed';
   readonly output: readonly object[];
   readonly reason?: string;
