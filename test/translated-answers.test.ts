@@ -110,6 +110,57 @@ describe('a chat host', () => {
   });
 });
 
+describe('a host that cuts a text within a character', () => {
+  const halves = ['Hi \ud83d', '\ude00!'] as const;
+  const WHOLE = 'Hi \u{1f600}!';
+  const responses = (type: string, event: object): string => message({ type: `response.${type}`, ...event });
+  const part = { item_id: 'm1', output_index: 0, content_index: 0 };
+  /** The text in these pieces, as each kind of host streams it. */
+  const hosts: Readonly<Record<HostWire, (pieces: readonly string[]) => string>> = {
+    chat: (pieces) => `${pieces.map((content) => chunk({ content })).join('')}${chunk({}, 'stop')}data: [DONE]\n\n`,
+    messages: (pieces) =>
+      message(
+        { type: 'message_start', message: {} },
+        { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+        ...pieces.map((text) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })),
+        { type: 'content_block_stop', index: 0 },
+        { type: 'message_delta', delta: { stop_reason: 'end_turn' } },
+        { type: 'message_stop' },
+      ),
+    responses: (pieces) =>
+      [
+        responses('output_item.added', { output_index: 0, item: { type: 'message', id: 'm1' } }),
+        ...pieces.map((delta) => responses('output_text.delta', { ...part, delta })),
+        responses('completed', { response: { status: 'completed', output: [] } }),
+      ].join(''),
+  };
+  const pairs = (Object.keys(hosts) as HostWire[]).flatMap((host) =>
+    (Object.keys(hosts) as HostWire[]).filter((client) => client !== host).map((client) => [host, client] as const),
+  );
+  /** The deltas of text that a client gets. */
+  const deltas = (text: string): string[] =>
+    [...text.matchAll(/^data: (\{.*)$/gm)].flatMap(([, json]) => {
+      const { choices, delta } = JSON.parse(json!);
+      const words = choices?.[0]?.delta.content ?? delta?.text ?? delta;
+      return typeof words === 'string' && words !== '' ? [words] : [];
+    });
+
+  test.each(pairs)('from a %s host to a %s client, the first half comes with the second', (host, client) => {
+    const { text, stream } = streamed(host, client, hosts[host](halves));
+    expect(deltas(text).slice(0, 2)).toEqual(['Hi ', '\u{1f600}!']);
+    expect(text).not.toMatch(/\\ud[89a-f]/i);
+    expect(stream.relayedBytes).toBe(Buffer.byteLength(WHOLE));
+  });
+
+  test.each(pairs)('from a %s host to a %s client, a half without the other is replaced', (host, client) => {
+    for (const pieces of [['Hi \ud83d'], ['Hi \ud83d', ' there']]) {
+      const { text } = streamed(host, client, hosts[host](pieces));
+      expect(deltas(text)[1]).toBe(pieces.length === 1 ? '\ufffd' : '\ufffd there');
+      expect(text).not.toMatch(/\\ud[89a-f]/i);
+    }
+  });
+});
+
 /** The stream of a messages host that has only this block. */
 function onlyBlock(block: object): ReturnType<typeof message> {
   return message(

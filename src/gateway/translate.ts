@@ -5,6 +5,7 @@ import { AnswerFold } from '../canonical/fold.ts';
 import type { HostError } from '../canonical/host-error.ts';
 import type { HostQuirks } from '../canonical/host-quirks.ts';
 import { MISSING_USAGE, type UsageReading } from '../canonical/usage.ts';
+import { wholeCharacters } from '../canonical/whole-characters.ts';
 import type { SseFrame } from '../kit/sse.ts';
 import type { Bill } from '../wires/bill.ts';
 import type { HubClient, HubUpstream, StreamReader, StreamWriter, WriteTerms } from '../wires/hub.ts';
@@ -28,10 +29,7 @@ export class TranslatedStream implements StreamRelay {
     const writer = this.#writer;
     if (writer.failure !== undefined) this.failure = (error) => this.#written + writer.failure!(error);
     this.#shows = (block) => isShown(block, client, terms);
-    this.#reader = upstream.readStream(
-      quirks,
-      inOrder((event) => this.#event(event)),
-    );
+    this.#reader = upstream.readStream(quirks, inOrder(wholeCharacters((event) => this.#event(event))));
   }
 
   /** Some writers keep the text, to repeat it in the last event. */
@@ -112,7 +110,7 @@ export function translateAnswer(
   quirks: HostQuirks,
 ): BufferedAnswer {
   const fold = new AnswerFold();
-  upstream.readResponse(body, quirks, inOrder(fold.event));
+  upstream.readResponse(body, quirks, inOrder(wholeCharacters(fold.event)));
   const whole = fold.answer();
   if (whole === null) throw new HostAnswerBroken('The response of the host is incomplete.');
   const blocks = whole.blocks.filter(({ head }) => isShown(head, client, terms));
