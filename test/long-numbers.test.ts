@@ -89,11 +89,14 @@ test('tools of a namespace reach a host of the same wire with every digit', () =
 const INPUT = `{"at":[${LONG}]}`;
 const MESSAGE = `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"tool_use","id":"t","name":"tide","input":${INPUT}}],"stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":5}}`;
 const COMPLETION = `{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"finish_reason":"tool_calls","message":{"role":"assistant","content":null,"tool_calls":[{"id":"t","type":"function","function":{"name":"tide","arguments":${INPUT}}}]}}],"usage":{"prompt_tokens":3,"completion_tokens":5,"total_tokens":8}}`;
-const ANSWERS = { messages: MESSAGE, chat: COMPLETION } as const;
+const ITEM = `{"id":"fc_1","type":"function_call","call_id":"t","name":"tide","arguments":${INPUT}}`;
+const RESPONSE = `{"id":"resp_1","object":"response","created_at":1,"status":"completed","model":"m","output":[${ITEM}],"usage":{"input_tokens":3,"output_tokens":5,"total_tokens":8}}`;
+const ANSWERS = { messages: MESSAGE, chat: COMPLETION, responses: RESPONSE } as const;
 /** As one frame of a stream whose call comes whole. */
 const STREAMS = {
   messages: `event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"tide","input":${INPUT}}}\n\n`,
   chat: `data: ${COMPLETION.replace('"message"', '"delta"')}\n\n`,
+  responses: `event: response.output_item.done\ndata: {"type":"response.output_item.done","output_index":0,"item":${ITEM}}\n\n`,
 } as const;
 const BILL = {
   usage: ZERO_USAGE,
@@ -102,7 +105,7 @@ const BILL = {
   components: { freshNanousd: 1n, cacheWriteNanousd: 0n, cacheReadNanousd: 0n, outputNanousd: 0n },
 };
 
-describe.each(['messages', 'chat'] as const)('a tool call of a %s host whose input is an object', (name) => {
+describe.each(TALKING)('a tool call of a %s host whose input is an object', (name) => {
   const { relay, hub } = WIRES[name];
   const other = WIRES[name === 'chat' ? 'messages' : 'chat'].hub!.client!;
   const body = Buffer.from(ANSWERS[name]);

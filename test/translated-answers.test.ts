@@ -242,6 +242,24 @@ test('arguments that a responses host sends as an object are kept in a whole res
   expect(streamed('responses', 'chat', frames).text).toContain(kept);
 });
 
+test('arguments that a responses host sends as an object reach a client of the same wire, also for its custom tools', () => {
+  const custom = { model: 'm', input: 'Hi', tools: [{ type: 'custom', name: 'write' }] };
+  const item = { type: 'function_call', id: 'fc_1', call_id: 'c1', name: 'write', arguments: { input: 'a "b"' } };
+  const { relay } = WIRES.responses;
+  const body = Buffer.from(JSON.stringify({ id: 'resp_1', status: 'completed', output: [item] }));
+  const written = relay
+    .spliceResponse(body, { ...RELAY_TERMS, request: custom })
+    .write(BILL)
+    .toString();
+  expect(JSON.parse(written).output[0]).toMatchObject({ type: 'custom_tool_call', input: 'a "b"' });
+  const stream = relay.stream!.mend(RELAY_TERMS);
+  let text = '';
+  new SseFramer(1_000_000).push(relay.stream!.answerAsStream(body)!, (frame) => {
+    text += stream.frame(frame) ?? '';
+  });
+  expect(text).toContain(`"delta":${JSON.stringify(JSON.stringify(item.arguments))}`);
+});
+
 test('calls to which a chat host gives one id are as many calls, with an id each', () => {
   const calls = ['{"a":1}', '{"a":2}'].map((args) => ({ id: 'x', function: { name: 'find', arguments: args } }));
   const choices = [{ message: { content: null, tool_calls: calls }, finish_reason: 'tool_calls' }];

@@ -1,4 +1,5 @@
-import { isText, type Members, objectsIn } from '../fields/members.ts';
+import { tryParseExact } from '../../json/json.ts';
+import { isObject, isText, type Members, objectsIn } from '../fields/members.ts';
 import { callKindOf, type PartKind } from './item-kinds.ts';
 
 /** The id prefix of each item type; unknown types get a neutral one. */
@@ -59,6 +60,21 @@ function messageBody(item: Members): Members {
 export function callWords(value: unknown): string {
   if (typeof value === 'string') return value;
   return value === undefined || value === null ? '' : JSON.stringify(value);
+}
+
+/** A parsed event or response of a host; with every digit of its numbers if it has arguments that are written again. */
+export function exactEvent(event: unknown, json: string): unknown {
+  return isObject(event) && hasObjectArguments(event) ? tryParseExact(json) : event;
+}
+
+function hasObjectArguments(event: Members): boolean {
+  const { item, response, output } = event;
+  const items = isObject(response) ? response.output : output;
+  return isObjectCall(event) || isObjectCall(item) || (Array.isArray(items) && items.some(isObjectCall));
+}
+
+function isObjectCall(call: unknown): boolean {
+  return isObject(call) && isObject(call.arguments);
 }
 
 /** The item as it begins, without its content. */

@@ -6,7 +6,15 @@ import type { Bill } from '../bill.ts';
 import { contentBytes } from '../fields/extra-bytes.ts';
 import { isAbsent, isObject, type Members, objectsIn } from '../fields/members.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
-import { completeItem, completePart, partOf, removeReasoningText, setMembers } from './complete-item.ts';
+import {
+  callWords,
+  completeItem,
+  completePart,
+  exactEvent,
+  partOf,
+  removeReasoningText,
+  setMembers,
+} from './complete-item.ts';
 import { wrapEncrypted } from './encrypted-reasoning.ts';
 import { eventText } from './event-numbers.ts';
 import { encryptedBytes, foreignItemBytes, nameBytes } from './item-bytes.ts';
@@ -63,7 +71,7 @@ class MendedStream extends StreamState implements StreamRelay {
     const { data } = plain ?? frame;
     if (data === null) return null;
     if (data.startsWith('[DONE]')) return this.#done();
-    const event = tryParseJson(data);
+    const event = exactEvent(tryParseJson(data), data);
     if (!isObject(event))
       return data.trim() === '' ? null : this.fail('the host sent an event that is not a JSON object');
     event.type ??= plain?.name ?? frame.event;
@@ -248,9 +256,10 @@ class MendedStream extends StreamState implements StreamRelay {
       return 'right';
     }
     if (item.areWordsDone) return 'withheld';
-    this.#before += this.#items.writeCallWords(item, kind, event[kind.words]);
+    const given = event[kind.words];
+    const words = isAbsent(given) ? item.words : callWords(given);
+    this.#before += this.#items.writeCallWords(item, kind, words);
     item.areWordsDone = true;
-    const words = typeof event[kind.words] === 'string' ? event[kind.words] : item.words;
     return setMembers(event, { [kind.words]: words, name: item.begun.name }) ? 'changed' : 'right';
   }
 

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../limits.ts';
 import { isText, type Members, objectsIn } from '../fields/members.ts';
-import { emptyItem, identifyItem, partOf } from './complete-item.ts';
+import { callWords, emptyItem, identifyItem, partOf } from './complete-item.ts';
 import type { EventNumbers } from './event-numbers.ts';
 import { type CallKind, callKindOf, type EventRole, type PartKind, partKindOf } from './item-kinds.ts';
 import { findItem, findPart, type HostNames, type KnownPart, matchParts } from './match-output.ts';
@@ -108,7 +108,7 @@ export class OutputItems {
   writeRest(item: Item, finished: Members): string {
     let text = '';
     const call = callKindOf(item.type);
-    if (call !== undefined) text += this.#writeRestOfCall(item, call, String(finished[call.words] ?? ''));
+    if (call !== undefined) text += this.#writeRestOfCall(item, call, callWords(finished[call.words]));
     for (const list of ['summary', 'content'] as const) {
       const parts = objectsIn(finished[list]);
       const known = matchParts(item[list], parts);

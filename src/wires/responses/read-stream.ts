@@ -7,6 +7,7 @@ import { isAbsent, isObject, isText, type Members, objectsIn } from '../fields/m
 import { WaitingRoom } from '../frames/waiting-text.ts';
 import type { StreamReader } from '../hub.ts';
 import { type UsageRule, usageRule } from '../usage/inclusive-usage.ts';
+import { exactEvent } from './complete-item.ts';
 import { reasoningVendor } from './encrypted-reasoning.ts';
 import { readStreamError } from './errors.ts';
 import { callKindOf, type EventRole, eventRole } from './item-kinds.ts';
@@ -40,7 +41,7 @@ export class ResponseReader implements StreamReader {
     if (this.#over) return;
     const { data } = readTwoLineFrame(frame) ?? frame;
     if (data === null || data.startsWith('[DONE]')) return;
-    const event = tryParseJson(data);
+    const event = exactEvent(tryParseJson(data), data);
     if (!isObject(event)) {
       if (data.trim() !== '') this.#fail('the host sent an event that is not a JSON object');
       return;

@@ -1,7 +1,7 @@
 import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import { InputUnwrapper, unwrapInput } from '../fields/custom-input.ts';
-import { isObject, isText, type Members, objectsIn } from '../fields/members.ts';
-import { setMembers } from './complete-item.ts';
+import { isObject, type Members, objectsIn } from '../fields/members.ts';
+import { callWords, setMembers } from './complete-item.ts';
 import { CUSTOM_CALL, FUNCTION_CALL, readSearchArguments, SEARCH_CALL } from './item-kinds.ts';
 import { findItem, type HostNames } from './match-output.ts';
 import { echoTools } from './response-object.ts';
@@ -65,7 +65,7 @@ export class CallRestorer {
     const isRenamed = setMembers(item, { name: tool.name, ...namespaceOf(tool) });
     if (tool.kind === 'search') return setMembers(item, searchCall(item));
     if (tool.kind === 'function' || item.type === CUSTOM_CALL.type) return isRenamed;
-    const input = typeof item.arguments === 'string' ? unwrapInput(item.arguments) : '';
+    const input = unwrapInput(callWords(item.arguments));
     return setMembers(item, { type: CUSTOM_CALL.type, id: customId(item.id), input, arguments: undefined });
   }
 
@@ -81,7 +81,8 @@ export class CallRestorer {
       call.input += event.delta as string;
       return event.delta === '' ? 'withheld' : 'changed';
     }
-    const input = isText(event.arguments) ? unwrapInput(event.arguments) : call.input;
+    const words = callWords(event.arguments);
+    const input = words === '' ? call.input : unwrapInput(words);
     event.arguments = undefined;
     // Input that no delta has brought is still missing, so the event becomes the delta; the end of the item follows.
     const isMissing = call.input === '' && input !== '';
@@ -102,7 +103,7 @@ function searchCall({ id, arguments: json }: Members): Members {
     id: own,
     execution: 'client',
     name: undefined,
-    arguments: readSearchArguments(json),
+    arguments: readSearchArguments(callWords(json)),
   };
 }
 

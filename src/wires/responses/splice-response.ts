@@ -4,7 +4,7 @@ import { isUsableId } from '../fields/host-members.ts';
 import { isAbsent, isObject, type Members, objectsIn, removeMembers } from '../fields/members.ts';
 import { usageRule } from '../usage/inclusive-usage.ts';
 import { type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.ts';
-import { completeItem, identifyItem, removeReasoningText, setMembers } from './complete-item.ts';
+import { completeItem, exactEvent, identifyItem, removeReasoningText, setMembers } from './complete-item.ts';
 import { wrapEncrypted } from './encrypted-reasoning.ts';
 import { readStreamError } from './errors.ts';
 import { EventNumbers } from './event-numbers.ts';
@@ -30,7 +30,8 @@ export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer 
 
 /** Parses a finished response; throws HostAnswerBroken for anything else. */
 export function parseAnswer(body: Buffer): Members {
-  const answer = tryParseJson(body.toString('utf8'));
+  const json = body.toString('utf8');
+  const answer = exactEvent(tryParseJson(json), json);
   if (!isObject(answer)) throw new HostAnswerBroken("The host's response is not a JSON object.");
   if (!isAbsent(answer.error)) {
     throw new HostAnswerBroken('The host sent a failed response.', readStreamError(answer.error));
@@ -91,7 +92,8 @@ function wordBytes(item: Members): number {
 
 /** Some hosts cannot stream and send one JSON body: these are the events it would have been. */
 export function answerAsStream(body: Buffer): Buffer | null {
-  const answer = tryParseJson(body.toString('utf8'));
+  const json = body.toString('utf8');
+  const answer = exactEvent(tryParseJson(json), json);
   if (!isObject(answer) || !Array.isArray(answer.output)) return null;
   const numbers = new EventNumbers();
   const items = new OutputItems(numbers, idStem(String(answer.id ?? '')));
