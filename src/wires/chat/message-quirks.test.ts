@@ -21,6 +21,7 @@ function sent(messages: Message[], quirks: HostQuirks): Message[] {
 const TURN = { role: 'assistant', content: 'so' };
 const DETAILS = [{ type: 'reasoning.text', text: 'hm', signature: 's', format: 'anyone' }];
 const OPEN = { type: 'reasoning.text', text: 'hm', format: 'anyone' };
+const OF_A_RESELLER = ['maker-v1', 'unknown'].map((format) => ({ ...DETAILS[0], format }));
 const UNTAGGED = { type: 'reasoning.encrypted', data: 'sealed by the host itself' };
 
 describe('the role developer, for a host that does not know it,', () => {
@@ -43,7 +44,12 @@ describe('traces of earlier turns', () => {
 
   test.each<[string, HostQuirks, Message, Message]>([
     ['go as written where nothing is said', {}, plain, plain],
-    ['go whole to a reseller, which passes them on', { seals: 'any' }, both, both],
+    [
+      'go to a reseller, which passes them on, if it made their tags',
+      { seals: 'any' },
+      { ...TURN, reasoning_details: [...OF_A_RESELLER, ...DETAILS, UNTAGGED] },
+      { ...TURN, reasoning_details: [...OF_A_RESELLER, UNTAGGED] },
+    ],
     ['go back to their maker', { seals: 'anyone' }, both, both],
     ['sealed ones go to nobody else', { seals: 'other' }, both, { ...TURN, reasoning: 'hm', reasoning_content: 'hm' }],
     [

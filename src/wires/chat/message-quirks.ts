@@ -3,7 +3,7 @@ import type { JsonEdit } from '../../json/json.ts';
 import { plainCallId } from '../fields/call-id.ts';
 import { isObject, isText, type Members, objectsIn } from '../fields/members.ts';
 import { CALL_SIGNATURE, isUnsigned } from './call-signatures.ts';
-import { readOpaque, readReasoningDetails, writeReasoning } from './reasoning-details.ts';
+import { isResellersTag, readOpaque, readReasoningDetails, writeReasoning } from './reasoning-details.ts';
 
 /** Members that hold a turn's reasoning; the last one holds opaque data for its vendor. */
 const TRACE_MEMBERS = ['reasoning', 'reasoning_content', 'reasoning_details'] as const;
@@ -50,16 +50,20 @@ export function editImages(body: Members, edit: JsonEdit): void {
   });
 }
 
-/** Details with a vendor's tag go back to that vendor's hosts only; details without a tag came from this host. */
+/**
+ * Details with a vendor's tag go back to that vendor's hosts only, and those with a reseller's tag to resellers; details
+ * without a tag came from this host.
+ */
 function removeForeignDetails(
   message: Members,
   path: readonly (string | number)[],
   edit: JsonEdit,
   { seals }: HostQuirks,
 ): void {
-  if (seals === 'any' || !Array.isArray(message.reasoning_details)) return;
+  if (!Array.isArray(message.reasoning_details)) return;
+  const isTaken = (tag: string): boolean => (seals === 'any' ? isResellersTag(tag) : tag === seals);
   const isForeign = (detail: unknown): boolean =>
-    isObject(detail) && isText(detail.format) && detail.format !== seals && readOpaque(detail) !== null;
+    isObject(detail) && isText(detail.format) && !isTaken(detail.format) && readOpaque(detail) !== null;
   const details: readonly unknown[] = message.reasoning_details;
   const foreign = details.flatMap((detail, index) => (isForeign(detail) ? [index] : []));
   if (foreign.length === 0) return;

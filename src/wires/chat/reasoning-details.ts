@@ -31,9 +31,12 @@ export function textIn({ text, summary }: Members): string {
   return typeof words === 'string' ? words : '';
 }
 
+/** The tag for reasoning whose maker is not named; resellers use the same word. */
+const UNKNOWN = 'unknown';
+
 /** The opaque part of a detail, or null. */
 export function readOpaque(detail: Members): OpaqueReasoning | null {
-  const vendor = typeof detail.format === 'string' ? detail.format : 'unknown';
+  const vendor = typeof detail.format === 'string' ? detail.format : UNKNOWN;
   const id = typeof detail.id === 'string' ? { id: detail.id } : {};
   if (typeof detail.signature === 'string' && detail.signature !== '') {
     return { vendor, form: 'signature', data: detail.signature, ...id };
@@ -70,6 +73,11 @@ export function writeReasoning(blocks: readonly Block[], { seals }: HostQuirks =
 
 /** Resellers tag reasoning with a version. Other tags are names of this gateway, and their reasoning is bound to its own accounts. */
 const RESELLERS_TAG = /-v\d+$/;
+
+/** Whether a detail with this tag may have come from a reseller. */
+export function isResellersTag(tag: string): boolean {
+  return tag === UNKNOWN || RESELLERS_TAG.test(tag);
+}
 
 function detailForReseller({ text, opaque }: ReasoningBlock, index: number): Members[] {
   if (opaque === null || !RESELLERS_TAG.test(opaque.vendor)) return [];
