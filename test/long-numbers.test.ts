@@ -77,6 +77,17 @@ test('a long number as the schema of a messages format is refused like any other
   }
 });
 
+test.each(['chat', 'completions'] as const)('a seed of a %s request has every digit for a chat host', (from) => {
+  const prompt = from === 'chat' ? '"messages":[{"role":"user","content":"Hi"}]' : '"prompt":"Hi"';
+  const { client, hub } = WIRES[from];
+  for (const seed of ['7', '9007199254740993', '-9223372036854775807']) {
+    const text = scan(`{"model":"m",${prompt},"seed":${seed}}`);
+    const request = hub!.client!.readRequest(text, client.peek(text, {}));
+    const written = WIRES.chat.hub!.upstream!.writeRequest(request, UPSTREAM).toString();
+    expect(written).toContain(`"seed":${seed}`);
+  }
+});
+
 test('tools of a namespace reach a host of the same wire with every digit', () => {
   const { client, relay } = WIRES.responses;
   const text = scan(REQUESTS.responses);

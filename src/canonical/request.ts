@@ -118,7 +118,8 @@ export interface Sampling {
   readonly topK: number | null;
   readonly frequencyPenalty: number | null;
   readonly presencePenalty: number | null;
-  readonly seed: number | null;
+  /** As the caller wrote it: hosts take integers of 64 bits, which a number would round. */
+  readonly seed: unknown;
   readonly stop: readonly string[];
 }
 

@@ -2,6 +2,7 @@ import {
   aBoolean,
   aList,
   aNumber,
+  anInteger,
   anObject,
   anything,
   aString,
@@ -14,7 +15,6 @@ import { isAbsent, type Members } from '../fields/members.ts';
 import { REFUSED_EVERYWHERE, type Refusals, refuseUnlessHarmless } from '../fields/refused-fields.ts';
 import { unsupported } from '../fields/request-errors.ts';
 
-const anInteger: FieldCheck = { says: 'an integer', holds: Number.isSafeInteger };
 /** Known fields of this wire and their types; their values are checked elsewhere. */
 const FIELD_CHECKS: Readonly<Record<string, FieldCheck>> = {
   model: anything,

@@ -36,7 +36,7 @@ export function readRequest(text: JsonText, peek: Peek, adjustments = refusing()
     messages: readMessages(objectsIn(body.messages), adjustments),
     ...readToolChoice(body.tool_choice, tools, adjustments),
     parallelToolCalls: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : null,
-    sampling: readSampling(body),
+    sampling: readSampling(text),
     answerFormat: readResponseFormat(text.exactMember('response_format'), adjustments),
     reasoning: translateReasoning(body, peek, adjustments),
     verbosity: readVerbosity(body.verbosity, adjustments),

@@ -31,7 +31,7 @@ export function readRequest(text: JsonText, peek: Peek, adjustments = refusing()
     tools: [],
     toolChoice: null,
     parallelToolCalls: null,
-    sampling: readSampling(body),
+    sampling: readSampling(text),
     answerFormat: readResponseFormat(text.exactMember('response_format'), adjustments),
     reasoning: translateReasoning(body, peek, adjustments),
     verbosity: null,

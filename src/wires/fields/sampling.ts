@@ -1,4 +1,5 @@
 import type { Sampling } from '../../canonical/request.ts';
+import type { JsonText } from '../../json/json.ts';
 import type { Adjustments } from '../adjustments.ts';
 import type { HubRequestTerms } from '../hub.ts';
 import type { Members } from './members.ts';
@@ -6,7 +7,8 @@ import { mustBe } from './request-errors.ts';
 import { isEmpty } from './without-effect.ts';
 
 /** Reads the sampling fields that several wires share. */
-export function readSampling(body: Members): Sampling {
+export function readSampling(text: JsonText): Sampling {
+  const body = text.value as Members;
   const number = (name: string): number | null => (typeof body[name] === 'number' ? body[name] : null);
   return {
     temperature: number('temperature'),
@@ -14,7 +16,7 @@ export function readSampling(body: Members): Sampling {
     topK: readTopK(body.top_k),
     frequencyPenalty: number('frequency_penalty'),
     presencePenalty: number('presence_penalty'),
-    seed: number('seed'),
+    seed: text.exactMember('seed') ?? null,
     stop: readStop(body.stop),
   };
 }
