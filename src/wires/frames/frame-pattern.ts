@@ -140,12 +140,13 @@ function writtenFor({ template, ends }: NonNullable<WordsPattern['written']>, id
 }
 
 /** The identity in the frame here, if the quick check passes and it is plain; `bareAt` must still compare the frame. */
-export function identityAt({ raw, sign, ...lengths }: BarePattern, bytes: Buffer, from: number): StreamIdentity | null {
+export function identityAt(pattern: BarePattern, bytes: Buffer, from: number): StreamIdentity | null {
+  const { raw, sign, idLength, createdLength } = pattern;
   if (!isAt(bytes, from + sign.at, sign.bytes)) return null;
   const idAt = from + raw.idAt;
   const createdAt = from + raw.createdAt;
-  const id = bytes.toString('latin1', idAt, idAt + lengths.idLength);
-  const created = bytes.toString('latin1', createdAt, createdAt + lengths.createdLength);
+  const id = bytes.toString('latin1', idAt, idAt + idLength);
+  const created = bytes.toString('latin1', createdAt, createdAt + createdLength);
   return PLAIN_ID.test(id) && PLAIN_TIME.test(created) ? { id, created } : null;
 }
 
