@@ -1,11 +1,17 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { CacheSize } from '../../kit/caches.ts';
+import { IdMap } from '../../kit/id-map.ts';
 import { LIMITS } from '../../limits.ts';
 import { readMeta, writeMeta } from './meta.ts';
 import { RowWriter } from './row-writer.ts';
 
-/** Calls whose account has not got them in its list yet, by account. */
-type CallsByAccount = Map<bigint, bigint[]>;
+/** Calls that their account has not got in its list yet. */
+interface Unlisted {
+  readonly accountId: bigint;
+  readonly ids: bigint[];
+}
+
+type CallsByAccount = IdMap<Unlisted>;
 
 /**
  * Which calls belong to an account, for listings. An index of the table would be written with every call, each time on
@@ -49,9 +55,9 @@ export class AccountIndex {
   }
 
   #add(unlisted: CallsByAccount, accountId: bigint, id: bigint): void {
-    const calls = unlisted.get(accountId);
-    if (calls === undefined) unlisted.set(accountId, [id]);
-    else calls.push(id);
+    const known = unlisted.get(accountId);
+    if (known === undefined) unlisted.set(accountId, { accountId, ids: [id] });
+    else known.ids.push(id);
     this.#unlistedRows += 1;
     if (id > this.#newestId) this.#newestId = id;
   }
@@ -88,7 +94,7 @@ export class AccountIndex {
   }
 
   #read(): CallsByAccount {
-    const unlisted: CallsByAccount = new Map();
+    const unlisted: CallsByAccount = new IdMap();
     this.#newestId = this.#sliceUpTo;
     const rowsMax = MANY_SLICES * this.#sliceRows;
     const rows = this.#readUnlisted.all(this.#sliceUpTo, rowsMax) as unknown as [bigint, bigint][];
@@ -98,8 +104,11 @@ export class AccountIndex {
   }
 
   #beginSlice(unlisted: CallsByAccount): void {
-    const accounts = [...unlisted.keys()].sort((a, b) => (a < b ? -1 : 1));
-    this.#slice = accounts.flatMap((accountId) => unlisted.get(accountId)!.flatMap((id) => [accountId, id]));
+    const slice: bigint[] = [];
+    for (const { accountId, ids } of unlisted.values().sort((a, b) => (a.accountId < b.accountId ? -1 : 1))) {
+      for (const id of ids) slice.push(accountId, id);
+    }
+    this.#slice = slice;
     this.#sliceUpTo = this.#newestId;
     unlisted.clear();
     this.#unlistedRows = 0;

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { INT64_MAX } from '../int64.ts';
-import { readMeta } from './meta.ts';
+import { type MetaName, readMeta } from './meta.ts';
 
 /** How far a ledger has come. It is stored in the database, and in a file beside it that outlives a lost log. */
 export interface Progress {
@@ -33,20 +33,25 @@ export function readProgress(database: DatabaseSync): Progress {
 export class ProgressCounter implements Progress {
   readonly #database: DatabaseSync;
   readonly #totalChanges: StatementSync;
-  readonly #update: StatementSync;
+  readonly #writeTip: StatementSync;
+  readonly #writeReceipts: StatementSync;
+  readonly #writeSpent: StatementSync;
   #read: Progress = NO_PROGRESS;
   #seenChanges = 0n;
   #tip = 0n;
   #receipts = 0n;
+  #writtenReceipts = 0n;
   #spent = 0n;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
     this.#totalChanges = database.prepare('SELECT total_changes()');
     this.#totalChanges.setReturnArrays(true);
-    this.#update = database.prepare(`
-      UPDATE meta SET value = CASE name WHEN 'tip' THEN ? WHEN 'receipts' THEN ? ELSE ? END
-      WHERE name IN ('tip', 'receipts', 'spent')`);
+    // One statement for all three would build a temporary index of their names in every commit.
+    const write = (name: MetaName) => database.prepare(`UPDATE meta SET value = ? WHERE name = '${name}'`);
+    this.#writeTip = write('tip');
+    this.#writeReceipts = write('receipts');
+    this.#writeSpent = write('spent');
     this.#seenChanges = this.#changes();
     this.reload();
   }
@@ -82,8 +87,13 @@ export class ProgressCounter implements Progress {
     const changes = this.#changes();
     if (changes === this.#seenChanges) return;
     this.#tip += 1n;
-    const { changes: rows } = this.#update.run(this.#tip, this.#receipts, this.#spent);
-    this.#seenChanges = changes + BigInt(rows);
+    this.#writeTip.run(this.#tip);
+    if (this.#receipts !== this.#writtenReceipts) {
+      this.#writeReceipts.run(this.#receipts);
+      this.#writeSpent.run(this.#spent);
+      this.#writtenReceipts = this.#receipts;
+    }
+    this.#seenChanges = this.#changes();
   }
 
   /** Takes over what the database says, after a rollback or another connection's commit. */
@@ -91,6 +101,7 @@ export class ProgressCounter implements Progress {
     this.#read = readProgress(this.#database);
     this.#tip = this.#read.tip;
     this.#receipts = this.#read.receipts;
+    this.#writtenReceipts = this.#read.receipts;
     this.#spent = this.#read.spentNanousd;
   }
 

@@ -81,7 +81,8 @@ export class WindowCache {
     if (this.#dirty.length === 0) return;
     const cells: bigint[] = [];
     for (const row of this.#dirty) {
-      cells.push(...row.owner, row.windowId, row.spent, row.closed, row.reserved);
+      for (const cell of row.owner) cells.push(cell);
+      cells.push(row.windowId, row.spent, row.closed, row.reserved);
       row.stored = true;
       row.dirty = false;
     }
