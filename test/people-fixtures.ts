@@ -1,7 +1,7 @@
 import type { AuditRow, NewInvitation, NewManagementKey, NewPerson, NewSession } from '../src/store/people.ts';
 import { NOON_MS } from './store-fixtures.ts';
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 
 let nextAuditId = 0n;
 export function audit(action: string, over: Partial<AuditRow> = {}): AuditRow {

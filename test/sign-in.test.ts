@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hashPassword } from '../src/accounts/passwords.ts';
 import { findSession } from '../src/accounts/sessions.ts';
 import { ManualClock } from '../src/kit/clock.ts';
+import { parseId } from '../src/kit/ids.ts';
 import { LIMITS } from '../src/limits.ts';
 import { commandLine } from '../src/operator/actor.ts';
 import { runVerb, type VerbInput, type VerbName, type VerbResult } from '../src/operator/operator.ts';
@@ -113,7 +114,7 @@ describe('an invitation', () => {
     const invite = (email: string) => run('people.invite', { email, account: 'read', role: 'member' });
     const fresh = (await invite('fresh@example.com')).secret;
     const object = 'invitation_link';
-    const forFresh = { object, email: 'fresh@example.com', operator: false, role: 'member' };
+    const forFresh = { object, email: 'fresh@example.com', operator: false, role: 'member', account_name: 'read' };
     expect(await read(fresh)).toEqual({ ...forFresh, purpose: 'new_person', signed_in: 'nobody' });
     expect(await read(fresh, known)).toMatchObject({ purpose: 'new_person', signed_in: 'somebody_else' });
     const { secret } = await invite('KNOWN@example.com');
@@ -129,7 +130,36 @@ describe('an invitation', () => {
       ]);
   });
 
-  test('gives nothing once its maker may not give it any more', async () => {
+  test('names its account only to those who could accept it as they are', async () => {
+    const { books } = harness.running;
+    await run('accounts.create', { name: 'named' });
+    const { id } = await run('accounts.create', { name: 'elsewhere' });
+    const owner = await enrol(books, 'elsewhere@example.com', { roles: [[parseId('acct_', id)!, 'owner']] });
+    const invite = async (email: string, account: string, cookie: string) => {
+      const made = await call('POST', '/invitations', { cookie, body: { email, account, role: 'member' } });
+      return ((await made.json()) as { secret: string }).secret;
+    };
+    const operator = await openSession(books, await enrol(books, 'names@example.com', { isOperator: true }));
+    const nameIn = async (secret: string, cookie = ''): Promise<unknown> =>
+      (
+        (await (await call('POST', '/invitations/read', { cookie, body: { secret } })).json()) as {
+          account_name: unknown;
+        }
+      ).account_name;
+    const known = await openSession(books, await enrol(books, 'asked@example.com'));
+    const forKnown = await invite('asked@example.com', 'named', operator);
+    expect([await nameIn(forKnown), await nameIn(forKnown, operator), await nameIn(forKnown, known)]).toEqual([
+      null,
+      null,
+      'named',
+    ]);
+    const body = { secret: await invite('vague@example.com', 'elsewhere', await openSession(books, owner)) };
+    const joined = await call('POST', '/invitations/accept', { body: { ...body, name: 'V', password: PASSWORD } });
+    const unconfirmed = await invite('vague@example.com', 'named', operator);
+    expect(await nameIn(unconfirmed, cookieOf(joined))).toBeNull();
+  });
+
+  test('gives nothing once its maker may not give it any more, and says nothing', async () => {
     const { books } = harness.running;
     const inviter = await enrol(books, 'former@example.com', { isOperator: true });
     const cookie = await openSession(books, inviter);
@@ -138,6 +168,7 @@ describe('an invitation', () => {
     await run('people.update', { person: 'former@example.com', operator: false });
     const accepted = await call('POST', '/invitations/accept', { body: { secret, name: 'F', password: PASSWORD } });
     expect(await codeOf(accepted)).toEqual([404, 'not_found']);
+    expect(await codeOf(await call('POST', '/invitations/read', { body: { secret } }))).toEqual([404, 'not_found']);
   });
 });
 

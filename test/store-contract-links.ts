@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../src/limits.ts';
 import type { Directory } from '../src/store/directory.ts';
 import type { PersonCap } from '../src/store/people.ts';
-import { aManagementKey, anInvitation, aPerson, aSession, audit } from './people-fixtures.ts';
+import { aManagementKey, anInvitation, aPerson, aSession, audit, DAY_MS } from './people-fixtures.ts';
 import { anAccount, FIRST_PAGE, NOON_MS, type OpenStore } from './store-fixtures.ts';
 import { StoreSubject } from './store-subject.ts';
 
@@ -57,6 +57,25 @@ export function linkContract(name: string, open: OpenStore): void {
       await directory().resetPassword('hash-6', 'new', NOON_MS, audit('x'));
       expect([await accept('hash-4'), await accept('hash-5')]).toMatchObject([{ unconfirmedIn: null }, { id: 9n }]);
       expect((await directory().findPerson(9n))?.isOperator).toBe(true);
+    });
+
+    it('says what accepting it would give, while its maker may give it', async () => {
+      await subject.store.createAccount(anAccount(2n));
+      await anOwner(1n);
+      await directory().createInvitation(anInvitation(3n, { invitedBy: 1n }), audit('x'));
+      await directory().createInvitation(anInvitation(4n, { accountId: 2n }), audit('x'));
+      await directory().createInvitation(anInvitation(5n, { accountId: null, role: null }), audit('x'));
+      const offer = (hash: string, nowMs = NOON_MS) => directory().findOffer(hash, nowMs);
+      expect(await offer('hash-3')).toMatchObject({ accountName: anAccount(1n).name, known: null, mayJoin: true });
+      expect(await offer('hash-5')).toMatchObject({ accountName: null, known: null });
+      await directory().acceptInvitation('hash-3', { newPerson: aPerson(9n) }, NOON_MS, audit('x'));
+      expect(await offer('hash-3')).toBeNull();
+      expect(await offer('hash-4')).toMatchObject({ known: { id: 9n }, mayJoin: false });
+      expect(await offer('hash-4', NOON_MS + DAY_MS)).toBeNull();
+      await directory().createInvitation(anInvitation(6n, { invitedBy: 1n }), audit('x'));
+      expect(await offer('hash-6')).toMatchObject({ mayJoin: true });
+      await directory().removeMembership(1n, 1n, audit('x'));
+      expect(await offer('hash-6')).toBeNull();
     });
 
     it.each([

@@ -271,11 +271,14 @@ test('somebody with a password who is invited again signs in on the page of the 
   const page = await context.newPage();
   await page.goto(await linkFor('invited-again@example.com'));
   await page.getByRole('heading', { name: 'Sign in to accept the invitation' }).waitFor();
+  const account = await accountName();
   expect(await page.getByLabel('Your name').count()).toBe(0);
+  expect(await page.getByText(account).count(), 'a link alone does not tell it').toBe(0);
   expect(await page.getByLabel('Email address').inputValue()).toBe('invited-again@example.com');
   await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Accept the invitation' }).waitFor();
+  await page.getByText(`invited-again@example.com is invited to be a member of “${account}”.`).waitFor();
   await page.getByRole('button', { name: 'Accept' }).click();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   await context.close();
@@ -286,7 +289,8 @@ test('the page of a link names what is missing in its form, and a link that was 
   const page = await context.newPage();
   const link = await linkFor('in-a-hurry@example.com');
   await page.goto(link);
-  await page.getByText('in-a-hurry@example.com is invited to be a member of an account.').waitFor();
+  const account = await accountName();
+  await page.getByText(`in-a-hurry@example.com is invited to be a member of “${account}”.`).waitFor();
   await page.getByRole('button', { name: 'Accept' }).click();
   await page.getByText('Enter your name.').waitFor();
   await page.getByLabel('Your name').fill('Newcomer');

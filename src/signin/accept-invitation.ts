@@ -49,7 +49,7 @@ export async function acceptInvitation(
   return { view: personView(await accept(services, visitor, invitation, known)), cookie: null };
 }
 
-export function isOpen({ acceptedMs, revokedMs, expiresMs }: Invitation, nowMs: number): boolean {
+function isOpen({ acceptedMs, revokedMs, expiresMs }: Invitation, nowMs: number): boolean {
   return acceptedMs === null && revokedMs === null && expiresMs > nowMs;
 }
 

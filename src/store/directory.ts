@@ -15,6 +15,7 @@ import type {
   NewManagementKey,
   NewPerson,
   NewSession,
+  Offer,
   Person,
   PersonCap,
   PersonChange,
@@ -107,6 +108,8 @@ export interface Directory extends WebhookRows, AlertRows, SigningRows {
   /** `too_many`: the account has as many open invitations as it may. */
   createInvitation(invitation: NewInvitation, audit: AuditRow): Promise<'created' | 'too_many'>;
   findInvitation(sha256Hex: string): Promise<Invitation | null>;
+  /** An open invitation whose maker may still give what it gives. */
+  findOffer(sha256Hex: string, nowMs: number): Promise<Offer | null>;
   /** Open ones for this address, oldest first: single sign-on gives their roles to a verified address. */
   invitationsFor(email: string, nowMs: number): Promise<Invitation[]>;
   findInvitationById(id: bigint): Promise<Invitation | null>;

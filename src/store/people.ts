@@ -95,6 +95,17 @@ export interface Invitation extends NewInvitation {
   readonly revokedMs: number | null;
 }
 
+/** What accepting a link would give, and to whom. */
+export interface Offer {
+  readonly invitation: Invitation;
+  /** Null if it gives no role in an account. */
+  readonly accountName: string | null;
+  /** The person who has its address; null for somebody new. */
+  readonly known: Person | null;
+  /** False if an address that is not confirmed keeps this person from accepting it. */
+  readonly mayJoin: boolean;
+}
+
 /**
  * Who accepts: somebody new, or a person who has signed in. An address that already belongs to a person is never given
  * to somebody new, because a link alone does not prove who holds it.

@@ -43,6 +43,12 @@ const invitationLink = z.object({
     ),
   operator: z.boolean(),
   role: z.enum(ACCOUNT_ROLES).nullable(),
+  account_name: z
+    .string()
+    .nullable()
+    .describe(
+      'The account in which the role is. Null for those who have to sign in first, or whose address has to be confirmed first.',
+    ),
   signed_in: z.enum(['nobody', 'this_person', 'somebody_else']).describe('Whose session the request has.'),
 });
 const ended = z.object({ object: z.literal('session'), id: id(SESSION_PREFIX), status: z.literal('ended') });
@@ -91,6 +97,7 @@ export const DESCRIBED: Readonly<Record<string, Described>> = {
       purpose: 'new_person',
       operator: false,
       role: 'member',
+      account_name: 'acme',
       signed_in: 'nobody',
     }),
   },

@@ -7,6 +7,7 @@ import {
   type AuditRow,
   type Invitation,
   type NewInvitation,
+  type Offer,
   type Person,
 } from '../people.ts';
 import { writeAudit } from './audit.ts';
@@ -86,6 +87,21 @@ export function* findInvitationById(id: bigint): Program<Invitation | null> {
   return row === null ? null : invitationOf(row);
 }
 
+export function* findOffer(sha256Hex: string, nowMs: number): Program<Offer | null> {
+  const invitation = yield* findInvitation(sha256Hex);
+  if (invitation === null || !isOpen(invitation, nowMs)) return null;
+  if ((yield* giverOf(invitation, nowMs)) === null) return null;
+  const known = yield* findPersonByEmail(invitation.email);
+  const account = yield* rowOf<{ name: string }>('SELECT name FROM account WHERE id = ?', invitation.accountId);
+  const mayAccept = known === null || mayJoin(known, joined(invitation));
+  return { invitation, accountName: account?.name ?? null, known, mayJoin: mayAccept };
+}
+
+/** Null for the whole gateway. */
+function joined({ isOperator, accountId }: Invitation): bigint | null {
+  return isOperator ? null : accountId;
+}
+
 export function* listInvitations(
   accountId: bigint | null,
   page: { readonly after: bigint | null; readonly limit: number },
@@ -130,7 +146,7 @@ export function* acceptInvitation(
     const isConfirmed = giver === 'operator' || who.newPerson.identity !== null;
     yield insertPerson({ ...who.newPerson, email: invitation.email }, isConfirmed ? null : invitation.accountId);
   } else if (known?.id !== who.personId || known.disabledMs !== null) return 'other_person';
-  else if (!mayJoin(known, invitation.isOperator ? null : invitation.accountId)) return 'unconfirmed';
+  else if (!mayJoin(known, joined(invitation))) return 'unconfirmed';
   const personId = 'newPerson' in who ? who.newPerson.id : who.personId;
   yield* giveRoles(personId, invitation, nowMs);
   yield query('UPDATE invitation SET accepted_ms = ? WHERE id = ?', nowMs, invitation.id);

@@ -759,7 +759,7 @@ export interface Routes {
   'POST /system/verify': { input: { since?: string | null | undefined; usage?: boolean | undefined; }; output: VerificationTask };
   'GET /sign-in': { input: {}; output: { object: 'sign_in'; password: boolean; single_sign_on: { issuer: string; start: string; } | null; unavailable: string | null; } };
   'POST /sign-in': { input: { email: string; password: string; }; output: Session };
-  'POST /invitations/read': { input: { secret: string; }; output: { object: 'invitation_link'; email: string; purpose: 'new_person' | 'existing_person' | 'new_password'; operator: boolean; role: 'owner' | 'member' | 'viewer' | null; signed_in: 'nobody' | 'this_person' | 'somebody_else'; } };
+  'POST /invitations/read': { input: { secret: string; }; output: { object: 'invitation_link'; email: string; purpose: 'new_person' | 'existing_person' | 'new_password'; operator: boolean; role: 'owner' | 'member' | 'viewer' | null; account_name: string | null; signed_in: 'nobody' | 'this_person' | 'somebody_else'; } };
   'POST /invitations/accept': { input: { secret: string; name?: string | undefined; password?: string | undefined; }; output: Person };
   'GET /sso/start': { input: {}; output: unknown };
   'GET /sso/callback': { input: {}; output: unknown };
