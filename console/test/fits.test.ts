@@ -69,6 +69,22 @@ test('the button beside a snippet covers none of its lines on a phone, wherever 
   await page.context().close();
 });
 
+test('addresses of members and of invitations are whole on a phone', async () => {
+  const page = await openAs('operator', `/members?account=${formatId('acct_', suite.world.accountId)}`);
+  const address = `${'somebody-with-a-long-name-'.repeat(3)}@mail.example.com`;
+  const body = JSON.stringify({ email: address, account: formatId('acct_', suite.world.accountId), role: 'member' });
+  const init = JSON.stringify({ method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  await page.evaluate(`fetch('/manage/v1/invitations', ${init})`);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.reload();
+  await page.getByText(address).waitFor();
+  const cut = `[...document.querySelectorAll('tbody td:first-child *')]
+    .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+    .map(({ textContent }) => textContent)`;
+  expect(await page.evaluate(cut)).toEqual([]);
+  await page.context().close();
+});
+
 test('the chosen page is seen in the navigation of a low window', async () => {
   const page = await openAs('operator', '/models');
   await page.setViewportSize({ width: 1280, height: 640 });

@@ -134,6 +134,9 @@ describe('members', () => {
     expect(await page.content()).not.toContain(link);
     await page.getByRole('row', { name: /fritz/ }).getByRole('button', { name: 'Revoke' }).click();
     await page.getByText('The invitation of fritz@example.org is revoked.').waitFor();
+    await page.getByRole('button', { name: 'Ended' }).click();
+    const ended = page.getByRole('table', { name: 'Ended invitations' });
+    await ended.getByRole('row', { name: /fritz@example.org.*revoked/ }).waitFor();
     expect(complaints).toEqual([]);
     await close();
   });
@@ -155,6 +158,22 @@ describe('members', () => {
     });
     await close();
   });
+});
+
+test('a link for an operator is listed until it is used, and can be revoked', async () => {
+  const { page, close } = await suite.open('/people');
+  await page.getByRole('button', { name: 'Invite an operator' }).click();
+  await page.getByLabel('Email address').fill('mistyped@example.org');
+  await page.getByRole('button', { name: 'Make the link' }).click();
+  await page.getByRole('button', { name: 'I have copied it' }).click();
+  await page.getByRole('button', { name: 'Invitations' }).click();
+  const row = page.getByRole('row', { name: /mistyped@example.org.*operator/ });
+  await row.getByRole('button', { name: 'Revoke' }).click();
+  await row.waitFor({ state: 'detached' });
+  await page.reload();
+  await page.getByRole('button', { name: 'Ended' }).click();
+  await page.getByRole('row', { name: /mistyped@example.org.*revoked/ }).waitFor();
+  await close();
 });
 
 test('people are disabled, and told apart from those who can sign in', async () => {

@@ -1,12 +1,11 @@
 import { type ReactNode, useState } from 'react';
-import type { Account, Invitation, MemberSpending } from '../../api/generated/routes.ts';
-import { useChange, useRows } from '../../api/queries.ts';
+import type { Account, MemberSpending } from '../../api/generated/routes.ts';
+import { useRows } from '../../api/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Chip } from '../../parts/chip.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { IconButton } from '../../parts/icon-button.tsx';
 import { Menu } from '../../parts/menu.tsx';
-import { useNotices } from '../../parts/notices.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { RowTable } from '../../parts/row-table.tsx';
@@ -17,6 +16,7 @@ import { useFilters } from '../../shell/search.ts';
 import { useViewer } from '../../shell/viewer.tsx';
 import { SpendOfCap } from '../keys/cap-meter.tsx';
 import { ChangeMemberDialog, RemoveMemberDialog } from './change-member.tsx';
+import { InvitationPanel } from './invitations.tsx';
 import { InviteDialog } from './invite.tsx';
 
 const PAGE_ROWS = 200;
@@ -55,7 +55,7 @@ function Members({ account }: { readonly account: Account }): ReactNode {
           }
         />
       </Panel>
-      <OpenInvitations account={account} />
+      <InvitationPanel account={account} />
       {editing?.action === 'change' ? <ChangeMemberDialog member={editing.member} onClose={close} /> : null}
       {editing?.action === 'remove' ? <RemoveMemberDialog member={editing.member} onClose={close} /> : null}
       {search.dialog === 'invite' ? (
@@ -73,9 +73,9 @@ function memberColumns(canManage: boolean, onEdit: (editing: Editing) => void): 
       fluid: true,
       cell: ({ name, email, address_confirmed }) => (
         <span className="flex min-w-0 flex-col">
-          <span className="truncate font-medium">{name}</span>
-          <span className="flex items-center gap-2 text-small text-muted">
-            <span className="truncate">{email}</span>
+          <span className="font-medium wrap-anywhere">{name}</span>
+          <span className="flex flex-wrap items-center gap-x-2 text-small text-muted">
+            <span className="wrap-anywhere">{email}</span>
             {address_confirmed ? null : (
               <Chip tone="warning" title="Only the inviting owner vouches for this address.">
                 not confirmed
@@ -112,79 +112,4 @@ function memberColumns(canManage: boolean, onEdit: (editing: Editing) => void): 
         ]
       : []),
   ];
-}
-
-/** Those that were accepted, revoked or have expired come first in the list, so all of it is read. */
-function OpenInvitations({ account }: { readonly account: Account }): ReactNode {
-  const invitations = useRows('GET /invitations', { account: account.id, limit: PAGE_ROWS });
-  const open = invitations.rows.filter(({ status }) => status === 'open');
-  if (open.length === 0 && !invitations.hasMore && invitations.error === null) return null;
-  return (
-    <Panel title="Open invitations">
-      <RowTable
-        label="Open invitations"
-        bleed={false}
-        pages={invitations}
-        rows={open}
-        isSearch
-        columns={INVITATION_COLUMNS}
-        idOf={({ id }) => id}
-        empty={null}
-      />
-    </Panel>
-  );
-}
-
-const INVITATION_COLUMNS: readonly Column<Invitation>[] = [
-  {
-    id: 'email',
-    head: 'Email address',
-    fluid: true,
-    cell: ({ email }) => <span className="block truncate">{email}</span>,
-  },
-  {
-    id: 'role',
-    head: 'Role',
-    cell: ({ role, operator, resets_password }) => (
-      <Chip>{resets_password ? 'new password' : operator ? 'operator' : (role ?? 'none')}</Chip>
-    ),
-  },
-  { id: 'created', head: 'Made', align: 'right', wideOnly: true, cell: ({ created }) => <Ago at={created} /> },
-  {
-    id: 'expires',
-    head: 'Expires',
-    align: 'right',
-    wideOnly: true,
-    cell: ({ expires }) => <Ago at={expires} isAhead />,
-  },
-  {
-    id: 'actions',
-    head: <span className="sr-only">Actions</span>,
-    align: 'right',
-    cell: (invitation) => <RevokeInvitation invitation={invitation} />,
-  },
-];
-
-function RevokeInvitation({ invitation }: { readonly invitation: Invitation }): ReactNode {
-  const { canManage } = useViewer();
-  const { tell, tellFailure } = useNotices();
-  const revoke = useChange('DELETE /invitations/{invitation}', { refreshes: ['GET /invitations'] });
-  if (!canManage) return null;
-  return (
-    <Button
-      tone="danger"
-      busy={revoke.isPending}
-      onClick={() =>
-        revoke.mutate(
-          { input: { invitation: invitation.id } },
-          {
-            onSuccess: () => tell(`The invitation of ${invitation.email} is revoked.`),
-            onError: ({ message }) => tellFailure(message),
-          },
-        )
-      }
-    >
-      Revoke
-    </Button>
-  );
 }

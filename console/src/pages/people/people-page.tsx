@@ -5,24 +5,29 @@ import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Page } from '../../parts/page.tsx';
 import { RowTable } from '../../parts/row-table.tsx';
+import { Segmented } from '../../parts/segmented.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { FilterInput } from '../../shell/filter-input.tsx';
 import { useFilters } from '../../shell/search.ts';
 import { useViewer } from '../../shell/viewer.tsx';
+import { AllInvitations, InvitationStates } from '../members/invitations.tsx';
 import { InviteDialog } from '../members/invite.tsx';
 import { PersonDrawer } from './person-drawer.tsx';
 import { PersonState, signsInWith } from './person-state.tsx';
 
 const PAGE_ROWS = 200;
 
-/** Everybody who can sign in. */
+const LISTS = [
+  { value: 'people', label: 'People' },
+  { value: 'invitations', label: 'Invitations' },
+] as const;
+
+/** Everybody who can sign in, and whom links wait for. */
 export default function PeoplePage(): ReactNode {
   const { search, change } = useFilters();
   const { me } = useViewer();
-  const people = useRows('GET /people', { limit: PAGE_ROWS });
-  const text = (search.q ?? '').trim().toLowerCase();
-  const shown = people.rows.filter(({ name, email, id }) => `${name} ${email} ${id}`.toLowerCase().includes(text));
+  const list = search.show === 'invitations' ? 'invitations' : 'people';
   const invite = me.read_only ? null : (
     <Button tone="primary" onClick={() => change({ dialog: 'invite' })}>
       Invite an operator
@@ -33,28 +38,23 @@ export default function PeoplePage(): ReactNode {
       title="People"
       bleed
       actions={invite}
-      filters={<FilterInput name="q" label="Search people" placeholder="Search by name or email address" />}
-    >
-      <RowTable
-        label="People"
-        pages={people}
-        rows={shown}
-        isSearch={text !== ''}
-        columns={COLUMNS}
-        idOf={({ id }) => id}
-        onOpen={({ id }) => change({ open: id })}
-        openId={search.open ?? null}
-        empty={
-          people.rows.length > 0 ? (
-            <EmptyState title="Nobody matches">Search for another name or address.</EmptyState>
+      filters={
+        <>
+          <Segmented
+            label="List"
+            value={list}
+            choices={LISTS}
+            onChange={(show) => change({ show: show === 'people' ? undefined : show, open: undefined })}
+          />
+          {list === 'people' ? (
+            <FilterInput name="q" label="Search people" placeholder="Search by name or email address" />
           ) : (
-            <EmptyState title="Nobody signs in here yet" action={invite}>
-              In hosted mode people sign in with a password or single sign-on. Invite them into an account on the page
-              Members; operators are invited here.
-            </EmptyState>
-          )
-        }
-      />
+            <InvitationStates />
+          )}
+        </>
+      }
+    >
+      {list === 'people' ? <Everybody invite={invite} /> : <AllInvitations />}
       {search.open === undefined ? null : (
         <PersonDrawer key={search.open} personId={search.open} onClose={() => change({ open: undefined })} />
       )}
@@ -62,6 +62,35 @@ export default function PeoplePage(): ReactNode {
         <InviteDialog account={null} onClose={() => change({ dialog: undefined })} />
       ) : null}
     </Page>
+  );
+}
+
+function Everybody({ invite }: { readonly invite: ReactNode }): ReactNode {
+  const { search, change } = useFilters();
+  const people = useRows('GET /people', { limit: PAGE_ROWS });
+  const text = (search.q ?? '').trim().toLowerCase();
+  const shown = people.rows.filter(({ name, email, id }) => `${name} ${email} ${id}`.toLowerCase().includes(text));
+  return (
+    <RowTable
+      label="People"
+      pages={people}
+      rows={shown}
+      isSearch={text !== ''}
+      columns={COLUMNS}
+      idOf={({ id }) => id}
+      onOpen={({ id }) => change({ open: id })}
+      openId={search.open ?? null}
+      empty={
+        people.rows.length > 0 ? (
+          <EmptyState title="Nobody matches">Search for another name or address.</EmptyState>
+        ) : (
+          <EmptyState title="Nobody signs in here yet" action={invite}>
+            In hosted mode people sign in with a password or single sign-on. Invite them into an account on the page
+            Members; operators are invited here.
+          </EmptyState>
+        )
+      }
+    />
   );
 }
 
