@@ -111,6 +111,32 @@ test('a member pays in the playground with a key of their own, and nobody is off
   await owner.context().close();
 });
 
+test('operators read who minted each management key, and owners read addresses of their own people only', async () => {
+  const { accountId } = suite.world;
+  const account = formatId('acct_', accountId);
+  const expires_at = Math.floor(Date.now() / 1000) + 86_400;
+  for (const minter of ['operator', 'owner'] as const) {
+    const page = await openAs(minter, '/models');
+    const body = JSON.stringify({ account, name: `minted-by-the-${minter}`, role: 'viewer', expires_at });
+    const init = JSON.stringify({ method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    await page.evaluate(`fetch('/manage/v1/management-keys', ${init})`);
+    await page.context().close();
+  }
+  const mintersReadBy = async (reader: PersonName): Promise<Record<string, string | null>> => {
+    const page = await openAs(reader, `/management-keys?account=${account}`);
+    const read: Record<string, string | null> = {};
+    for (const minter of ['operator', 'owner']) {
+      const row = page.getByRole('row', { name: `minted-by-the-${minter}` });
+      read[minter] = await row.getByRole('cell').nth(3).textContent();
+    }
+    expect(await page.getByRole('columnheader').nth(3).textContent()).toBe('Minted by');
+    await page.context().close();
+    return read;
+  };
+  expect(await mintersReadBy('operator')).toEqual({ operator: 'operator@example.com', owner: 'owner@example.com' });
+  expect(await mintersReadBy('owner')).toEqual({ operator: 'operator', owner: 'owner@example.com' });
+});
+
 test('an owner changes the role of a person, and removes them', async () => {
   const { harness, accountId } = suite.world;
   const roles = [[accountId, 'viewer']] as const;
