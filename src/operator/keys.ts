@@ -9,7 +9,7 @@ import type { Person } from '../store/people.ts';
 import type { Account, KeyChange, KeyRow } from '../store/store.ts';
 import { accountIsClosed } from './account-states.ts';
 import { auditRow, differences } from './actor.ts';
-import { invalidMember, OperatorError, versionConflict } from './error.ts';
+import { invalidMember, noLongerAllowed, OperatorError, versionConflict } from './error.ts';
 import type * as inputs from './input.ts';
 import { toMs } from './input.ts';
 import { keyChangeOf } from './key-change.ts';
@@ -49,6 +49,7 @@ export async function mint(
   const minted = await mintKey(services, { ...terms, ownerTerms }, (id) =>
     auditRow(services, { action: 'key.mint', subject: formatId(KEY_PREFIX, id), accountId: account.id, after: input }),
   );
+  if (minted === 'not_allowed') throw noLongerAllowed();
   if (minted === 'no_account') throw unknownAccount(input.account);
   if (minted === 'no_member') throw notMember(account, person);
   if (minted === 'too_many_keys') throw tooManyKeys(account, person);
@@ -186,6 +187,7 @@ export async function rotateKey(
     ...differences(keyView(key, services.clock.nowMs()), keyView(rotated, services.clock.nowMs())),
   });
   const outcome = await services.store.rotateKey(key.id, { secret: stored, oldExpiresMs }, audit);
+  if (outcome === 'not_allowed') throw noLongerAllowed();
   if (outcome === 'no_key') throw unknownKey(input.key);
   if (outcome === 'revoked')
     throw new OperatorError('refused', 'This key is revoked for good. Create another.', 'tollgate keys mint');
@@ -246,6 +248,7 @@ async function changeKey(
   const changes = differences(keyView(key, nowMs), keyView(changedKey(key, change), nowMs));
   const audit = auditRow(services, { action, subject: idText, accountId: key.accountId, ...changes });
   const changed = await services.store.updateKey(key.id, change, audit, version);
+  if (changed === 'not_allowed') throw noLongerAllowed();
   if (changed === 'version_conflict') throw versionConflict('key');
   if (changed === null) throw unknownKey(idText);
   await tellDirectory(services);

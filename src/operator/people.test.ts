@@ -165,6 +165,7 @@ describe('a person', () => {
       ...services,
       actor: { kind: 'person', id: stranger!.id, name: stranger!.email, address: null },
     };
+    await run('people.update', { person: 'stranger@example.com', operator: true });
     await runVerb(asStranger as OperatorServices, 'keys.mint', { account: 'ada' });
     await expect(changesBy('stranger@example.com')).rejects.toMatchObject({ code: 'not_found' });
     const actor = formatId(PERSON_PREFIX, stranger!.id);

@@ -103,10 +103,13 @@ export interface KeyRow extends NewKey {
   readonly version: bigint;
 }
 
-/** `too_many_keys`: the person has as many keys in the account as they may. */
-export type KeyCreation = 'created' | 'no_account' | 'no_member' | 'too_many_keys';
+/**
+ * `too_many_keys`: the person has as many keys in the account as they may. `not_allowed`, here and below: whoever makes the change
+ * may no longer make it.
+ */
+export type KeyCreation = 'created' | 'no_account' | 'no_member' | 'too_many_keys' | 'not_allowed';
 
-export type ChangedKey = KeyRow | null | 'version_conflict';
+export type ChangedKey = KeyRow | null | 'version_conflict' | 'not_allowed';
 
 /** Absent members do not change. A new cap window starts at zero in its own row. */
 export interface KeyChange {

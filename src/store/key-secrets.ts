@@ -27,7 +27,8 @@ export interface KeyRotation {
   rotateKey(id: bigint, rotation: Rotation, audit?: AuditRow): Promise<RotationOutcome>;
 }
 
-export type RotationOutcome = 'rotated' | 'no_key' | 'revoked';
+/** `not_allowed`: whoever makes the change may no longer make it. */
+export type RotationOutcome = 'rotated' | 'no_key' | 'revoked' | 'not_allowed';
 
 /** Whether a secret with this hash is the key's current one, or one that was replaced and still works. */
 export function isSecretOf(

@@ -10,6 +10,7 @@ import { writeAudit } from '../programs/audit.ts';
 import { rotateKey } from '../programs/key-rotation.ts';
 import { noteKeyUses } from '../programs/key-uses.ts';
 import { keyRefusal } from '../programs/memberships.ts';
+import { mayStillChangeKey, mayStillChangeStored } from '../programs/standing.ts';
 import type { CapWindow, ChangedKey, KeyChange, KeyCreation, KeyRow, KeyWindow, NewKey, Page } from '../store.ts';
 import type { Connections } from './connections.ts';
 import { runProgram } from './directory.ts';
@@ -47,6 +48,10 @@ export class Keys {
       ...Object.values(cells),
     ];
     return this.#connections.transaction(async (sql) => {
+      if (audit !== undefined) {
+        const grants = { allow: key.permissions };
+        if (!(await runProgram(sql, mayStillChangeKey(audit, key, grants)))) return 'not_allowed';
+      }
       await takeLock(sql, 'keys');
       const [account] = await sql('SELECT 1 FROM account WHERE id = $1', [key.accountId]);
       if (account === undefined) return 'no_account';
@@ -56,7 +61,7 @@ export class Keys {
       await sql(`INSERT INTO api_key (${columns}, version) VALUES (${places}, ${NEXT_VERSION})`, values);
       if (audit !== undefined) await runProgram(sql, writeAudit(audit));
       return 'created';
-    });
+    }, BEGIN_BRIEF);
   }
 
   /** Under the account's lock: a batch reads a key and then its window, and both must be from the same moment. */
@@ -69,6 +74,8 @@ export class Keys {
     const cells = keyCells(change);
     const changes = Object.keys(cells).map((column, at) => `${column} = $${at + 4}, `);
     return this.#connections.transaction(async (sql) => {
+      if (audit !== undefined && !(await runProgram(sql, mayStillChangeStored(audit, id, change))))
+        return 'not_allowed';
       await sql(LOCK_ACCOUNT_OF_KEY, [id]);
       await takeLock(sql, 'keys');
       if (expectedVersion !== null) {

@@ -2,12 +2,14 @@ import type { Rotation, RotationOutcome } from '../key-secrets.ts';
 import type { AuditRow } from '../people.ts';
 import { writeAudit } from './audit.ts';
 import { type Program, query, rowOf } from './program.ts';
+import { mayStillChangeStored } from './standing.ts';
 
 export function* rotateKey(
   id: bigint,
   { secret, oldExpiresMs }: Rotation,
   audit: AuditRow | undefined,
 ): Program<RotationOutcome> {
+  if (audit !== undefined && !(yield* mayStillChangeStored(audit, id, {}))) return 'not_allowed';
   yield { lock: 'keys' };
   const key = yield* rowOf<{ revoked_ms: bigint | null }>('SELECT revoked_ms FROM api_key WHERE id = ?', id);
   if (key === null) return 'no_key';

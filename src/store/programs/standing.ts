@@ -1,4 +1,6 @@
+import type { KeyChange, NewKey } from '../account-rows.ts';
 import { ACCOUNT_ROLES, type AuditRow } from '../people.ts';
+import { VIEWER } from './person-keys.ts';
 import { type Program, rowOf } from './program.ts';
 
 const OWNER = ACCOUNT_ROLES.indexOf('owner');
@@ -28,6 +30,41 @@ export function* mayStill({ actorKind, actorId, atMs }: AuditRow, accountId: big
       accountId,
     ),
   );
+}
+
+type Grants = Pick<KeyChange, 'allow' | 'ownerTerms'>;
+
+/**
+ * Whether whoever makes the change may still change this key. Members change their own keys, but give them no permissions and
+ * do not decide what owners fix.
+ */
+export function* mayStillChangeKey(
+  audit: AuditRow,
+  { accountId, personId }: Pick<NewKey, 'accountId' | 'personId'>,
+  { allow = [], ownerTerms }: Grants,
+): Program<boolean> {
+  yield { lock: 'people' };
+  if (yield* mayStill(audit, accountId)) return true;
+  const isForMembers = allow.length === 0 && ownerTerms === undefined;
+  if (!isForMembers || audit.actorKind !== 'person' || audit.actorId !== personId) return false;
+  return isFound(
+    yield* rowOf(
+      `SELECT id FROM person WHERE id = ? AND disabled_ms IS NULL AND EXISTS
+         (SELECT 1 FROM membership WHERE person_id = person.id AND account_id = ? AND role <> ${VIEWER})`,
+      personId,
+      accountId,
+    ),
+  );
+}
+
+/** The same for a key that is stored. If it is not, the change finds that out. */
+export function* mayStillChangeStored(audit: AuditRow, keyId: bigint, grants: Grants): Program<boolean> {
+  const key = yield* rowOf<{ readonly account_id: bigint; readonly person_id: bigint | null }>(
+    'SELECT account_id, person_id FROM api_key WHERE id = ?',
+    keyId,
+  );
+  if (key === null) return true;
+  return yield* mayStillChangeKey(audit, { accountId: key.account_id, personId: key.person_id }, grants);
 }
 
 function isFound(row: unknown): boolean {

@@ -5,7 +5,9 @@ import { KEY_SELECT, type KeyColumns, keyCells, keyOf } from '../columns.ts';
 import { fitsInt64 } from '../int64.ts';
 import type { KeySpending } from '../key-uses.ts';
 import { afterOf, limitOf } from '../page.ts';
+import type { AuditRow } from '../people.ts';
 import { keyRefusal } from '../programs/memberships.ts';
+import { mayStillChangeKey, mayStillChangeStored } from '../programs/standing.ts';
 import type { CapWindow, ChangedKey, KeyChange, KeyCreation, KeyRow, KeyWindow, NewKey, Page } from '../store.ts';
 import { KEY_WINDOW } from '../window-tables.ts';
 import { runProgram } from './directory.ts';
@@ -15,7 +17,9 @@ import { readMeta } from './meta.ts';
 /** Every change of any key takes the next version number, so that a cache can ask for changes. */
 const NEXT_VERSION = '(SELECT coalesce(max(version), 0) + 1 FROM api_key)';
 
-export function createKey(database: DatabaseSync, key: NewKey): KeyCreation {
+export function createKey(database: DatabaseSync, key: NewKey, audit: AuditRow | undefined): KeyCreation {
+  if (audit !== undefined && !runProgram(database, mayStillChangeKey(audit, key, { allow: key.permissions })))
+    return 'not_allowed';
   if (database.prepare('SELECT 1 FROM account WHERE id = ?').get(key.accountId) === undefined) return 'no_account';
   const refusal = key.personId === null ? null : runProgram(database, keyRefusal(key.accountId, key.personId));
   if (refusal !== null) return refusal;
@@ -44,7 +48,9 @@ export function updateKey(
   id: bigint,
   change: KeyChange,
   expectedVersion: bigint | null,
+  audit: AuditRow | undefined,
 ): ChangedKey {
+  if (audit !== undefined && !runProgram(database, mayStillChangeStored(audit, id, change))) return 'not_allowed';
   const keys = new KeyReader(database);
   if (expectedVersion !== null && (keys.find(id)?.version ?? expectedVersion) !== expectedVersion)
     return 'version_conflict';

@@ -119,19 +119,19 @@ export function writerVerbs(database: DatabaseSync, guard: CommitGuard = NO_GUAR
     createAccount: (account: NewAccount, audit?: AuditRow) =>
       change(() => audited(database, audit, createAccount(database, account), (made) => made === 'created')),
     createKey: (key: NewKey, audit?: AuditRow) =>
-      change(() => audited(database, audit, createKey(database, key), (made) => made === 'created')),
+      change(() => audited(database, audit, createKey(database, key, audit), (made) => made === 'created')),
     rotateKey: (id: bigint, rotation: Rotation, audit?: AuditRow) =>
       change(() => runProgram(statements, rotateKey(id, rotation, audit))),
     noteKeyUses: (uses: ReadonlyMap<bigint, number>) => change(() => runProgram(statements, noteKeyUses(uses))),
     updateKey: (id: bigint, changes: KeyChange, audit?: AuditRow, version: bigint | null = null) => {
       cache.forgetKeys(id);
-      return change(() => audited(database, audit, updateKey(database, id, changes, version), isChanged));
+      return change(() => audited(database, audit, updateKey(database, id, changes, version, audit), isChanged));
     },
   };
 }
 
 function isChanged(key: ChangedKey): boolean {
-  return key !== null && key !== 'version_conflict';
+  return key !== null && typeof key !== 'string';
 }
 
 /** Adds the row of the audit to a change that was made. */
