@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { healthAnswers, metricsAnswer } from '../src/http/health.ts';
+import { healthResponses, metricsResponse } from '../src/http/health.ts';
 import { PREFIXES } from '../src/http/path-aliases.ts';
 import type { Route } from '../src/http/routes.ts';
 import { formatId } from '../src/kit/ids.ts';
@@ -134,8 +134,8 @@ test('every route has a row in the table, and every row a route', () => {
 });
 
 test('every path that the server answers outside the route table has a row too', () => {
-  const health = healthAnswers({ health: () => Promise.reject(), draining: () => true });
-  const answers = [...health, metricsAnswer(null as never)].map(([path]) => `GET ${path}`);
+  const health = healthResponses({ health: () => Promise.reject(), draining: () => true });
+  const answers = [...health, metricsResponse(null as never)].map(([path]) => `GET ${path}`);
   const server = readFileSync(resolve(import.meta.dirname, '../src/http/server.ts'), 'utf8');
   const found = [...server.matchAll(/method === '(\w+)' && path === '([^']+)'/g)];
   const names = [...answers, ...found.map(([, method, path]) => `${method} ${path}`)];

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { AnswerReceiver, OutgoingRequest, RequestControl, Sender } from '../src/egress/sender.ts';
+import type { OutgoingRequest, RequestControl, ResponseReceiver, Sender } from '../src/egress/sender.ts';
 
 /** A request on its way to a host, answered by the test. */
 export class SentRequest implements RequestControl {
@@ -7,12 +7,12 @@ export class SentRequest implements RequestControl {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Record<string, unknown>;
-  readonly #receiver: AnswerReceiver;
+  readonly #receiver: ResponseReceiver;
   paused = false;
   cancelled = false;
   unreached = false;
 
-  constructor({ origin, path, headers, body }: OutgoingRequest, receiver: AnswerReceiver) {
+  constructor({ origin, path, headers, body }: OutgoingRequest, receiver: ResponseReceiver) {
     this.host = new URL(origin).hostname;
     this.path = path;
     this.headers = headers;
@@ -80,7 +80,7 @@ export class FakeHosts implements Sender {
     this.#trace = trace;
   }
 
-  send(request: OutgoingRequest, receiver: AnswerReceiver): RequestControl {
+  send(request: OutgoingRequest, receiver: ResponseReceiver): RequestControl {
     const sent = new SentRequest(request, receiver);
     this.#trace.push(`send ${sent.host}`);
     this.requests.push(sent);

@@ -1,5 +1,5 @@
 import type { ClientSink } from '../src/gateway/client-sink.ts';
-import { AnswerRoom, answerMemory } from '../src/gateway/guards/answer-room.ts';
+import { ResponseRoom, responseMemory } from '../src/gateway/guards/response-room.ts';
 
 interface SentHead {
   readonly status: number;
@@ -19,7 +19,7 @@ export class FakeSink implements ClientSink {
   /** Writes are taken, but answered with "wait for drain". */
   isFull = false;
   sent: SentHead | null = null;
-  room = new AnswerRoom(answerMemory(), null);
+  room = new ResponseRoom(responseMemory(), null);
 
   /** Notes `head`, `write`, `end` and `destroy` in the trace. */
   constructor(trace: string[] = []) {

@@ -11,11 +11,11 @@ import type { Call } from '../src/gateway/call.ts';
 import { exchange } from '../src/gateway/exchange.ts';
 import type { ExchangeRecord } from '../src/gateway/exchange-record.ts';
 import type { Gateway } from '../src/gateway/gateway.ts';
-import { AnswerRoom, answerMemory } from '../src/gateway/guards/answer-room.ts';
 import { BodyBudgets } from '../src/gateway/guards/body-budgets.ts';
 import { CallSlots, type SlotsPerKey } from '../src/gateway/guards/call-slots.ts';
 import { DeploymentWork } from '../src/gateway/guards/deployment-work.ts';
 import { KeptBudget } from '../src/gateway/guards/kept-budget.ts';
+import { ResponseRoom, responseMemory } from '../src/gateway/guards/response-room.ts';
 import type { RefusedCall } from '../src/gateway/refusal-log.ts';
 import { RunningCalls } from '../src/gateway/running-calls.ts';
 import { CATALOG_FACTORS } from '../src/gateway/token-factors.ts';
@@ -167,7 +167,7 @@ export class GatewayFixture {
     this.gateway = {
       tracing: null,
       deploymentWork: new DeploymentWork(clock),
-      answers: answerMemory(),
+      answers: responseMemory(),
       bodyBudgets: new BodyBudgets({ bodyBytesPerSecond: null, jsonMembersPerSecond: null }, clock),
       clock,
       ids: this.#ids,
@@ -240,7 +240,7 @@ export class GatewayFixture {
     const sink = this.sink();
     const call = this.call(body, headers);
     // Calls without a key are counted for no account.
-    sink.room = new AnswerRoom(this.gateway.answers, { ...call.caller, keyId: 1n });
+    sink.room = new ResponseRoom(this.gateway.answers, { ...call.caller, keyId: 1n });
     const done = exchange(this.gateway, call, sink);
     const ended = done.then((): never => {
       throw new Error(`The call ended without asking a host: ${sink.text}`);

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import type { AnswerReceiver } from '../src/http1/client.ts';
+import type { ResponseReceiver } from '../src/http1/client.ts';
 
 export const CHUNKED = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n';
 export const LAST_CHUNK = '0\r\n\r\n';
@@ -9,7 +9,7 @@ export const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 export const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
 
 /** Records the calls to a receiver, in order; `onData` may act as a relay would. */
-export class Notes implements AnswerReceiver {
+export class Notes implements ResponseReceiver {
   readonly seen: string[] = [];
   readonly over = Promise.withResolvers<void>();
   onData: () => void = () => {};

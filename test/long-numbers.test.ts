@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ZERO_USAGE } from '../src/canonical/usage.ts';
-import { TranslatedStream, translateAnswer } from '../src/gateway/translate.ts';
+import { TranslatedStream, translateResponse } from '../src/gateway/translate.ts';
 import { type JsonText, scanJson } from '../src/json/json.ts';
 import { LIMITS } from '../src/limits.ts';
 import { WIRES } from '../src/wires/registry.ts';
@@ -123,13 +123,13 @@ describe.each(TALKING)('a tool call of a %s host whose input is an object', (nam
   const hasDigits = (text: string): boolean => LONG.every((number) => text.includes(number));
 
   test('keeps every digit in a buffered response', () => {
-    const answer = translateAnswer(body, other, hub!.upstream!, WRITE_TERMS, {});
+    const answer = translateResponse(body, other, hub!.upstream!, WRITE_TERMS, {});
     expect(hasDigits(answer.write(BILL).toString())).toBe(true);
     expect(hasDigits(relay.spliceResponse(body, TERMS).write(BILL).toString())).toBe(true);
   });
 
   test('keeps every digit if the response comes instead of a stream', () => {
-    const frames = relay.stream!.answerAsStream(body)!;
+    const frames = relay.stream!.responseAsStream(body)!;
     expect(hasDigits(feed(relay.stream!.mend(TERMS), frames, 1000))).toBe(true);
   });
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { AnswerBlock, CanonicalAnswer, FinishReason } from '../src/canonical/events.ts';
+import type { CanonicalResponse, FinishReason, ResponseBlock } from '../src/canonical/events.ts';
 import type { OpaqueReasoning } from '../src/canonical/request.ts';
 import { ZERO_USAGE } from '../src/canonical/usage.ts';
 import { VENDOR } from '../src/wires/messages/vendor-headers.ts';
@@ -202,21 +202,21 @@ const foreignOpaque: fc.Arbitrary<OpaqueReasoning> = fc.record(
   { requiredKeys: ['vendor', 'form', 'data'] },
 );
 
-function blockWith(opaque: fc.Arbitrary<OpaqueReasoning | null>): fc.Arbitrary<AnswerBlock> {
+function blockWith(opaque: fc.Arbitrary<OpaqueReasoning | null>): fc.Arbitrary<ResponseBlock> {
   return fc.oneof(
-    words.map((one): AnswerBlock => ({ head: { kind: 'text' }, text: one, opaque: null })),
+    words.map((one): ResponseBlock => ({ head: { kind: 'text' }, text: one, opaque: null })),
     fc
       .tuple(fc.oneof(words, fc.constant('')), opaque)
-      .map(([one, sealed]): AnswerBlock => ({ head: { kind: 'reasoning' }, text: one, opaque: sealed })),
+      .map(([one, sealed]): ResponseBlock => ({ head: { kind: 'reasoning' }, text: one, opaque: sealed })),
     fc.base64String().map(
-      (data): AnswerBlock => ({
+      (data): ResponseBlock => ({
         head: { kind: 'reasoning' },
         text: '',
         opaque: { vendor: VENDOR, form: 'redacted', data },
       }),
     ),
     fc.tuple(id, id, fc.oneof(json, fc.constant(''))).map(
-      ([callId, name, args]): AnswerBlock => ({
+      ([callId, name, args]): ResponseBlock => ({
         head: { kind: 'tool-call', id: callId, name },
         text: args,
         opaque: null,
@@ -225,7 +225,7 @@ function blockWith(opaque: fc.Arbitrary<OpaqueReasoning | null>): fc.Arbitrary<A
   );
 }
 
-function answerOf(blocks: fc.Arbitrary<AnswerBlock>): fc.Arbitrary<CanonicalAnswer> {
+function answerOf(blocks: fc.Arbitrary<ResponseBlock>): fc.Arbitrary<CanonicalResponse> {
   return fc.record({
     id: fc.constant(null),
     createdS: fc.constant(null),

@@ -14,7 +14,7 @@ import Anthropic, {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GatewayError } from '../src/canonical/errors.ts';
 import { inOrder } from '../src/canonical/event-order.ts';
-import { AnswerFold, unfold } from '../src/canonical/fold.ts';
+import { ResponseFold, unfold } from '../src/canonical/fold.ts';
 import { SseFramer } from '../src/kit/sse.ts';
 import { countTokens } from '../src/wires/messages/count-tokens.ts';
 import { messages } from '../src/wires/messages/index.ts';
@@ -88,7 +88,7 @@ const PATHS: Readonly<Record<string, (recording: Recording) => string>> = {
 };
 
 function translate(recording: Recording): string {
-  const fold = new AnswerFold();
+  const fold = new ResponseFold();
   const reader = messages.hub!.upstream!.readStream({}, inOrder(fold.event));
   const framer = new SseFramer(1_000_000);
   framer.push(recording.body, (frame) => reader.frame(frame));

@@ -1,12 +1,12 @@
-import type { AnswerBlock, CanonicalAnswer } from '../src/canonical/events.ts';
+import type { CanonicalResponse, ResponseBlock } from '../src/canonical/events.ts';
 import { argumentsOf, type Told, type ToldBlock } from './messages-recordings.ts';
 
 /** A canonical answer in the simple form that recordings are compared in. */
-export function toldByAnswer({ blocks, finish }: CanonicalAnswer): Told {
+export function toldByAnswer({ blocks, finish }: CanonicalResponse): Told {
   return { blocks: blocks.map(tell), stop: finish.raw, stopSequence: finish.stopSequence };
 }
 
-function tell({ head, text, opaque }: AnswerBlock): ToldBlock {
+function tell({ head, text, opaque }: ResponseBlock): ToldBlock {
   switch (head.kind) {
     case 'text':
     case 'refusal':

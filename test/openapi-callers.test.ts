@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PUBLIC_ANSWERS } from '../src/manage/openapi/public-answers.ts';
+import { PUBLIC_ANSWERS } from '../src/manage/openapi/public-responses.ts';
 import { type Harness, startHarness } from './harness.ts';
-import { type Document, type Matchers, operationsOf, schemasOf } from './openapi/answer-schemas.ts';
+import { type Document, type Matchers, operationsOf, schemasOf } from './openapi/response-schemas.ts';
 
 /** What /openapi.json says about the routes of callers, compared with what they answer. */
 

@@ -12,15 +12,15 @@ import { inputSchemaOf } from '../src/manage/route.ts';
 import { MANAGE_ROUTES } from '../src/manage/routes.ts';
 import { SIGN_IN_ROUTES } from '../src/manage/sign-in/routes.ts';
 import { EVERY_ROUTE } from './every-route.ts';
+import { callsOfEveryRoute } from './openapi/calls.ts';
+import { EXAMPLE_ID_PREFIXES, type ExampleServer, isExampleId, startExampleServer } from './openapi/example-server.ts';
 import {
   type DescribedRoute,
   type Document,
   type Matchers,
   operationsOf,
   schemasOf,
-} from './openapi/answer-schemas.ts';
-import { callsOfEveryRoute } from './openapi/calls.ts';
-import { EXAMPLE_ID_PREFIXES, type ExampleServer, isExampleId, startExampleServer } from './openapi/example-server.ts';
+} from './openapi/response-schemas.ts';
 import { ROOT } from './tidy/paths.ts';
 
 let server: ExampleServer;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { HostQuirks } from '../src/canonical/host-quirks.ts';
 import { ZERO_USAGE } from '../src/canonical/usage.ts';
-import { translateAnswer } from '../src/gateway/translate.ts';
+import { translateResponse } from '../src/gateway/translate.ts';
 import { WIRES } from '../src/wires/registry.ts';
 import { jsonText } from './chat-wire.ts';
 import { billOf, WRITE_TERMS } from './messages-relay.ts';
@@ -31,7 +31,7 @@ const ANSWER = {
 function answerOn(wire: 'messages' | 'responses') {
   const { client } = WIRES[wire].hub!;
   const body = Buffer.from(JSON.stringify(ANSWER));
-  const answer = translateAnswer(body, client!, WIRES.chat.hub!.upstream!, WRITE_TERMS, RESELLER);
+  const answer = translateResponse(body, client!, WIRES.chat.hub!.upstream!, WRITE_TERMS, RESELLER);
   return JSON.parse(answer.write(billOf(ZERO_USAGE)).toString());
 }
 

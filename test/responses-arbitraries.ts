@@ -114,7 +114,7 @@ const anyRequests: fc.Arbitrary<CanonicalRequest> = fc.record({
     seed: fc.constant(null),
     stop: fc.constant([]),
   }),
-  answerFormat: optional(
+  responseFormat: optional(
     fc.oneof(
       fc.constantFrom({ kind: 'text' as const }, { kind: 'json' as const }),
       fc.record({

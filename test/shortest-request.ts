@@ -18,7 +18,7 @@ export const REQUEST: CanonicalRequest = {
   toolChoice: null,
   parallelToolCalls: null,
   sampling: SAMPLING,
-  answerFormat: null,
+  responseFormat: null,
   reasoning: null,
   verbosity: null,
 };

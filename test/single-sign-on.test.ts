@@ -5,7 +5,7 @@ import { Secret } from '../src/kit/secret.ts';
 import { LIMITS } from '../src/limits.ts';
 import { commandLine } from '../src/operator/actor.ts';
 import { runVerb, type VerbInput, type VerbName, type VerbResult } from '../src/operator/operator.ts';
-import { providerFields } from '../src/signin/provider-answer.ts';
+import { providerFields } from '../src/signin/provider-response.ts';
 import { SingleSignOn } from '../src/signin/single-sign-on.ts';
 import { type Harness, startHarness } from './harness.ts';
 import { OidcBrowser, type RunningProvider, startProvider } from './oidc-browser.ts';

@@ -46,7 +46,7 @@ function readItem(folder: string, item: Fields): Recording {
   return { id, mode, status, covers, usage, body: read(item.response), request: read(item.request) };
 }
 
-export interface ServedAnswer {
+export interface ServedResponse {
   readonly status?: number;
   readonly type?: string;
   readonly body: string | Buffer;
@@ -54,7 +54,7 @@ export interface ServedAnswer {
 
 /** Runs with a server that answers every request as told; the server is gone afterwards. */
 export async function withServer<T>(
-  answer: (path: string, body: Buffer) => ServedAnswer,
+  answer: (path: string, body: Buffer) => ServedResponse,
   use: (origin: string) => Promise<T>,
 ): Promise<T> {
   const server = createServer((request, response) => {

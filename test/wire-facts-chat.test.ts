@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { CanonicalAnswer, CanonicalEvent } from '../src/canonical/events.ts';
+import type { CanonicalEvent, CanonicalResponse } from '../src/canonical/events.ts';
 import type { HubRequestTerms, WriteTerms } from '../src/wires/hub.ts';
 import { WIRES } from '../src/wires/registry.ts';
 import { ASK, BILL, chunksIn, deltasIn, jsonText, RELAY_TERMS, refusalBy } from './chat-wire.ts';
@@ -146,7 +146,7 @@ describe('an answer of another wire', () => {
   const client = WIRES.chat.hub!.client!;
   const finish = { kind: 'finish', reason: 'stop', raw: null, stopSequence: null } as const;
 
-  function messageOf(...blocks: CanonicalAnswer['blocks'][number][]): Fields {
+  function messageOf(...blocks: CanonicalResponse['blocks'][number][]): Fields {
     const answer = { id: null, createdS: null, blocks, finish, usage: { state: 'missing' } } as const;
     const { choices } = JSON.parse(client.writeResponse(answer, BILL, TERMS).toString()) as {
       choices: { message: Fields }[];

@@ -1,5 +1,5 @@
 import { checkHead } from '../../src/http/request-head.ts';
-import { Http1Answer } from '../../src/http1/client/answer.ts';
+import { Http1Response } from '../../src/http1/client/response.ts';
 import { ConnectionLimit } from '../../src/http1/connection-limit.ts';
 import { ClientConnection } from '../../src/http1/server/client-connection.ts';
 import type { InboundRequest, OutboundResponse } from '../../src/http1/server.ts';
@@ -104,7 +104,7 @@ export function readOurAnswers(connections: readonly Pieces[]): Promise<AnswerOu
 
 function readOurAnswer(pieces: Pieces): AnswerOutcome {
   const heads: { status: number; headers: [string, string][] }[] = [];
-  const answer = new Http1Answer(LIMITS.hostHeaderBytesMax, (status, headers) => {
+  const answer = new Http1Response(LIMITS.hostHeaderBytesMax, (status, headers) => {
     heads.push({ status, headers: byName(Object.entries(headers) as [string, string][]) });
   });
   const body: Buffer[] = [];

@@ -1,7 +1,7 @@
 import { flushCompileCache } from 'node:module';
 import { createAccount, mintKey } from '../../src/accounts/accounts.ts';
 import { loadConfig } from '../../src/config/config.ts';
-import type { AnswerReceiver, OutgoingRequest, RequestControl } from '../../src/egress/sender.ts';
+import type { OutgoingRequest, RequestControl, ResponseReceiver } from '../../src/egress/sender.ts';
 import { HostConnections } from '../../src/http1/client/host-connections.ts';
 import { systemClock } from '../../src/kit/clock.ts';
 import { createLog } from '../../src/kit/log.ts';
@@ -31,7 +31,7 @@ function watchHosts(): void {
   const send = HostConnections.prototype.send;
   HostConnections.prototype.send = function watched(
     request: OutgoingRequest,
-    receiver: AnswerReceiver,
+    receiver: ResponseReceiver,
   ): RequestControl {
     reach('before host');
     const head = receiver.head.bind(receiver);

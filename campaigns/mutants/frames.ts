@@ -53,22 +53,22 @@ export const FRAME_MUTANTS: readonly Mutant[] = [
         replace: "return bytes.toString('utf8', start, end);",
       },
     ],
-    tests: ['src/wires/chat/known-answer.test.ts'],
+    tests: ['src/wires/chat/known-response.test.ts'],
   },
   {
     name: 'a response learned though it has a key twice',
-    changes: [{ file: 'src/wires/chat/known-answer.ts', find: ' || !hasEachKeyOnce(body)', replace: '' }],
-    tests: ['src/wires/chat/known-answer.test.ts'],
+    changes: [{ file: 'src/wires/chat/known-response.ts', find: ' || !hasEachKeyOnce(body)', replace: '' }],
+    tests: ['src/wires/chat/known-response.test.ts'],
   },
   {
     name: 'a memory of responses that keeps other text of a model',
     changes: [
       {
-        file: 'src/wires/chat/known-answer.ts',
+        file: 'src/wires/chat/known-response.ts',
         find: "hasNoText(choice.message, OF_MESSAGE, 'content')",
         replace: 'isObject(choice.message)',
       },
     ],
-    tests: ['src/wires/chat/known-answer.test.ts'],
+    tests: ['src/wires/chat/known-response.test.ts'],
   },
 ];

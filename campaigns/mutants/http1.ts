@@ -7,7 +7,7 @@ function mutant(name: string, file: string, find: string, replace: string, ...te
 const ORACLE = 'test/http-differential.test.ts';
 const BODY = 'src/http1/body.ts';
 const HEADERS = 'src/http1/headers.ts';
-const ANSWER_HEAD = 'src/http1/client/answer-head.ts';
+const ANSWER_HEAD = 'src/http1/client/response-head.ts';
 const REQUEST_LINES = 'src/http1/server/request-lines.ts';
 
 /** Faults by which our HTTP/1.1 parser would read a different message from other parsers. */

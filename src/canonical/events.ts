@@ -36,15 +36,15 @@ export interface FinishEvent {
 export type EventSink = (event: CanonicalEvent) => void;
 
 /** A buffered response: the fold of its events. */
-export interface CanonicalAnswer {
+export interface CanonicalResponse {
   readonly id: string | null;
   readonly createdS: number | null;
-  readonly blocks: readonly AnswerBlock[];
+  readonly blocks: readonly ResponseBlock[];
   readonly finish: FinishEvent;
   readonly usage: UsageReading;
 }
 
-export interface AnswerBlock {
+export interface ResponseBlock {
   readonly head: BlockHead;
   readonly text: string;
   readonly opaque: OpaqueReasoning | null;

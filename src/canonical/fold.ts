@@ -1,13 +1,13 @@
-import type { AnswerBlock, CanonicalAnswer, CanonicalEvent, EventSink, FinishEvent } from './events.ts';
+import type { CanonicalEvent, CanonicalResponse, EventSink, FinishEvent, ResponseBlock } from './events.ts';
 import type { HostError } from './host-error.ts';
 import { MISSING_USAGE, type UsageReading } from './usage.ts';
 
 /** Collects events into a buffered response. */
-export class AnswerFold {
+export class ResponseFold {
   #id: string | null = null;
   #createdS: number | null = null;
-  readonly #blocks: AnswerBlock[] = [];
-  #open: { head: AnswerBlock['head']; texts: string[] } | null = null;
+  readonly #blocks: ResponseBlock[] = [];
+  #open: { head: ResponseBlock['head']; texts: string[] } | null = null;
   #finish: FinishEvent | null = null;
   #usage: UsageReading = MISSING_USAGE;
   error: HostError | null = null;
@@ -43,7 +43,7 @@ export class AnswerFold {
   };
 
   /** Null if the response did not finish. */
-  answer(): CanonicalAnswer | null {
+  answer(): CanonicalResponse | null {
     if (this.#finish === null) return null;
     return {
       id: this.#id,
@@ -56,7 +56,7 @@ export class AnswerFold {
 }
 
 /** The inverse: emits the events that this response can be built from. */
-export function unfold(answer: CanonicalAnswer, emit: EventSink): void {
+export function unfold(answer: CanonicalResponse, emit: EventSink): void {
   emit({ kind: 'start', id: answer.id, createdS: answer.createdS });
   for (const { head, text, opaque } of answer.blocks) {
     emit({ kind: 'block-start', block: head });

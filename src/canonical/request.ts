@@ -11,7 +11,7 @@ export interface CanonicalRequest {
   /** False asks for one tool call at a time; null leaves it to the model. */
   readonly parallelToolCalls: boolean | null;
   readonly sampling: Sampling;
-  readonly answerFormat: AnswerFormat | null;
+  readonly responseFormat: ResponseFormat | null;
   readonly reasoning: CanonicalReasoning | null;
   /** How long the answer should be; null leaves it at the default, which is in between. */
   readonly verbosity: 'low' | 'high' | null;
@@ -123,7 +123,7 @@ export interface Sampling {
   readonly stop: readonly string[];
 }
 
-export type AnswerFormat =
+export type ResponseFormat =
   | { readonly kind: 'text' }
   | { readonly kind: 'json' }
   | {

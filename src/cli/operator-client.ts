@@ -22,7 +22,7 @@ export class SocketAbandoned extends Error {
 }
 
 /** The server was asked and did not answer, so it may or may not have acted. */
-export class AnswerLost extends CliFailure {
+export class ResponseLost extends CliFailure {
   constructor(message: string) {
     super(EXIT.unreachable, message, 'tollgate doctor');
   }
@@ -35,7 +35,7 @@ export async function callServer(server: OperatorServer, verb: string, input: ob
     const { status, body } = await post(server, `/operator/${verb}`, stringifyJson(input), watch.signal);
     if (status === 200) return body;
     const refused = readError(body);
-    if (refused === null) throw new AnswerLost(`${server.name} answered ${verb} with status ${status}.`);
+    if (refused === null) throw new ResponseLost(`${server.name} answered ${verb} with status ${status}.`);
     throw new OperatorError(refused.code, refused.message, refused.hint);
   } finally {
     watch.stop();
@@ -89,7 +89,7 @@ function explain(error: NodeJS.ErrnoException, { socketPath, name }: OperatorSer
     );
   }
   if (signal.aborted) {
-    return new AnswerLost(`${name} did not answer within ${LIMITS.operatorSilenceMs / 1000} seconds.`);
+    return new ResponseLost(`${name} did not answer within ${LIMITS.operatorSilenceMs / 1000} seconds.`);
   }
-  return new AnswerLost(`${name} closed the connection (${error.message}).`);
+  return new ResponseLost(`${name} closed the connection (${error.message}).`);
 }

@@ -3,7 +3,7 @@ import { CliFixture } from '../../test/cli-fixture.ts';
 import { aHold, aSettle } from '../../test/store-fixtures.ts';
 import { formatId, parseId } from '../kit/ids.ts';
 import { EXIT } from './exit-codes.ts';
-import { AnswerLost } from './operator-client.ts';
+import { ResponseLost } from './operator-client.ts';
 
 let cli: CliFixture;
 let receipt: string;
@@ -55,7 +55,7 @@ test('an amount of zero or less is refused', async () => {
 
 test('a refund whose answer is lost names the command that repeats it safely', async () => {
   const services = await cli.services();
-  vi.spyOn(services.ledger, 'credit').mockRejectedValueOnce(new AnswerLost('The server did not answer.'));
+  vi.spyOn(services.ledger, 'credit').mockRejectedValueOnce(new ResponseLost('The server did not answer.'));
   const { err } = await refund('--amount', '0.1', '--reference', 'ticket 1');
   expect(err).toContain(`It is unknown whether ${receipt} was refunded.`);
   expect(err).toContain(`tollgate receipts refund ${receipt} --amount 0.10 --reference 'ticket 1'`);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { GuardedEgress, GuardedRequest } from '../egress/guarded-egress.ts';
-import type { AnswerReceiver } from '../egress/sender.ts';
+import type { ResponseReceiver } from '../egress/sender.ts';
 import { ManualClock } from '../kit/clock.ts';
 import { IdSource } from '../kit/ids.ts';
 import { Secret } from '../kit/secret.ts';
@@ -11,7 +11,7 @@ import { Custody } from './custody.ts';
 import { PROVIDER_ROWS } from './providers.ts';
 import { MasterSealer, masterKey } from './seal.ts';
 
-const NOBODY: AnswerReceiver = { head: () => {}, data: () => {}, end: () => {}, failed: () => {} };
+const NOBODY: ResponseReceiver = { head: () => {}, data: () => {}, end: () => {}, failed: () => {} };
 const BASE_URL = 'https://resource.example/openai/v1';
 
 /** A custody with a stored key; `meanwhile` runs while the provider is asked about it again. */

@@ -1,7 +1,7 @@
 import { GatewayError } from '../canonical/errors.ts';
 import { EgressFailure, ForbiddenUrl } from '../egress/forbidden-url.ts';
 import type { GuardedEgress } from '../egress/guarded-egress.ts';
-import type { AnswerReceiver, RequestControl } from '../egress/sender.ts';
+import type { RequestControl, ResponseReceiver } from '../egress/sender.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { IdSource } from '../kit/ids.ts';
 import { Places } from '../kit/places.ts';
@@ -57,7 +57,12 @@ export interface StoredKey {
 /** A caller's own resource, ready to be called. Its address and key are not visible outside. */
 export interface Resource {
   readonly provider: ProviderRow;
-  send(path: string, headers: Readonly<Record<string, string>>, body: Buffer, receiver: AnswerReceiver): RequestControl;
+  send(
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    body: Buffer,
+    receiver: ResponseReceiver,
+  ): RequestControl;
   /** Removes the key from what a provider sent: some quote it. */
   hideKey(text: string): string;
   /** The error for the caller if the resource could not be reached or did not finish its answer. */

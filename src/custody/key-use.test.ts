@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import type { AnswerReceiver } from '../egress/sender.ts';
+import type { ResponseReceiver } from '../egress/sender.ts';
 import { ManualClock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 import type { ProviderKeyRow, ProviderKeyUse } from '../store/store.ts';
@@ -18,7 +18,7 @@ const ROW: ProviderKeyRow = {
   rejectedMs: null,
   usedMs: null,
 };
-const IGNORED: AnswerReceiver = { head: () => {}, data: () => {}, end: () => {}, failed: () => {} };
+const IGNORED: ResponseReceiver = { head: () => {}, data: () => {}, end: () => {}, failed: () => {} };
 
 let clock: ManualClock;
 let uses: KeyUses;
@@ -100,7 +100,7 @@ test('tries again with the next call when a write fails', async () => {
 
 test('passes the answer on', () => {
   const seen: unknown[] = [];
-  const receiver: AnswerReceiver = {
+  const receiver: ResponseReceiver = {
     head: (status, headers) => void seen.push(status, headers),
     data: (chunks) => void seen.push(...chunks),
     end: () => void seen.push('end'),

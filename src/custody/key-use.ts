@@ -1,5 +1,5 @@
-import { ObservedAnswer } from '../egress/observed-answer.ts';
-import type { AnswerReceiver } from '../egress/sender.ts';
+import { ObservedResponse } from '../egress/observed-response.ts';
+import type { ResponseReceiver } from '../egress/sender.ts';
 import type { Clock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 import type { ProviderKeyRow, ProviderKeyUse, Store } from '../store/store.ts';
@@ -32,9 +32,9 @@ export class KeyUses {
   }
 
   /** For a call with this key: returns a function that wraps the call's receiver and notes the status of the answer. */
-  begin(row: ProviderKeyRow): (receiver: AnswerReceiver) => AnswerReceiver {
+  begin(row: ProviderKeyRow): (receiver: ResponseReceiver) => ResponseReceiver {
     const state = this.#stateOf(row);
-    return (receiver) => new ObservedAnswer(receiver, (status) => this.#note(row.id, state, status));
+    return (receiver) => new ObservedResponse(receiver, (status) => this.#note(row.id, state, status));
   }
 
   /** Uses the state in the row, because another process may have changed it, unless a write is in progress. */

@@ -1,7 +1,7 @@
 import { GatewayError } from '../canonical/errors.ts';
 import type { VettedUrl } from '../egress/caller-url.ts';
 import { EgressFailure, ForbiddenUrl } from '../egress/forbidden-url.ts';
-import type { GuardedAnswer, GuardedEgress } from '../egress/guarded-egress.ts';
+import type { GuardedEgress, GuardedResponse } from '../egress/guarded-egress.ts';
 import { tryParseJson } from '../json/json.ts';
 import { weighJson } from '../json/weight.ts';
 import { withoutByteOrderMark } from '../kit/byte-order-mark.ts';
@@ -41,7 +41,7 @@ export async function verifyKey(
 ): Promise<void> {
   const headers = { [provider.keyHeader]: key.reveal(), accept: 'application/json', 'user-agent': 'tollgate' };
   const path = url.path + provider.verifyPath;
-  let answer: GuardedAnswer;
+  let answer: GuardedResponse;
   try {
     answer = await egress.request(url, { method: 'GET', path, headers }, { timeoutMs: LIMITS.keyVerificationMs });
   } catch (error) {
@@ -51,7 +51,7 @@ export async function verifyKey(
   if (fault !== null) throw fault;
 }
 
-function faultOf(provider: ProviderRow, { status, body }: GuardedAnswer): GatewayError | null {
+function faultOf(provider: ProviderRow, { status, body }: GuardedResponse): GatewayError | null {
   const asked = `GET ${provider.verifyPath}`;
   if (status === 401 || status === 403) {
     return notStored(provider, `refused the key: it answered ${asked} with ${status}. Check \`api_key\`.`, 'api_key');

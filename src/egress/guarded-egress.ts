@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { connect, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import type { AnswerReceiver, RequestControl } from '../http1/client.ts';
+import type { RequestControl, ResponseReceiver } from '../http1/client.ts';
 import { UndiciClient } from '../http1/undici-client.ts';
 import type { Clock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 import { sameAddress, whatForbids } from './address.ts';
-import { gatherAnswer } from './bounded-answer.ts';
+import { gatherResponse } from './bounded-response.ts';
 import { meansThisMachine, readCallerUrl, type UrlRules, type VettedUrl } from './caller-url.ts';
 import { EgressFailure, ForbiddenUrl } from './forbidden-url.ts';
 import { type Dial, type DialTarget, pinnedConnector } from './pinned-connector.ts';
@@ -44,12 +44,12 @@ export interface GuardedRequest {
   readonly onBehalfOf?: bigint;
 }
 
-interface AnswerBounds {
+interface ResponseBounds {
   readonly maxBytes?: number;
   readonly timeoutMs?: number;
 }
 
-export interface GuardedAnswer {
+export interface GuardedResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
@@ -104,8 +104,8 @@ export class GuardedEgress {
   }
 
   /** Sends a request and reads the whole answer, within limits. Throws `ForbiddenUrl` or `EgressFailure`. */
-  request(url: VettedUrl, request: GuardedRequest, bounds: AnswerBounds = {}): Promise<GuardedAnswer> {
-    return gatherAnswer(
+  request(url: VettedUrl, request: GuardedRequest, bounds: ResponseBounds = {}): Promise<GuardedResponse> {
+    return gatherResponse(
       (receiver) => this.send(url, request, receiver),
       this.#terms.clock,
       bounds.maxBytes ?? LIMITS.callerAnswerBytesMax,
@@ -114,7 +114,7 @@ export class GuardedEgress {
   }
 
   /** For a relay, which has limits of its own. Redirects and forbidden addresses are reported by `failed`. */
-  send(url: VettedUrl, request: GuardedRequest, receiver: AnswerReceiver): RequestControl {
+  send(url: VettedUrl, request: GuardedRequest, receiver: ResponseReceiver): RequestControl {
     const outgoing = {
       origin: url.origin,
       method: request.method ?? 'POST',
@@ -123,7 +123,7 @@ export class GuardedEgress {
       body: request.body ?? null,
       ...(request.onBehalfOf !== undefined && { onBehalfOf: request.onBehalfOf }),
     };
-    const guarded = new UnredirectedAnswer(receiver);
+    const guarded = new UnredirectedResponse(receiver);
     guarded.control = this.#client.send(outgoing, guarded);
     return guarded.control;
   }
@@ -198,11 +198,11 @@ function interfaceAddresses(): readonly string[] {
 }
 
 /** Refuses redirects, because their target was not checked. */
-class UnredirectedAnswer implements AnswerReceiver {
-  readonly #receiver: AnswerReceiver;
+class UnredirectedResponse implements ResponseReceiver {
+  readonly #receiver: ResponseReceiver;
   control: RequestControl | null = null;
 
-  constructor(receiver: AnswerReceiver) {
+  constructor(receiver: ResponseReceiver) {
     this.#receiver = receiver;
   }
 

@@ -1,7 +1,7 @@
-import type { AnswerRoom } from './guards/answer-room.ts';
+import type { ResponseRoom } from './guards/response-room.ts';
 
 /** A complete response, ready to send to the client. */
-export interface WholeAnswer {
+export interface WholeResponse {
   readonly status: number;
   /** Header lines, without Content-Length. */
   readonly lines: string;
@@ -14,7 +14,7 @@ export interface ClientSink {
   readonly gone: boolean;
   readonly headSent: boolean;
   /** Counts the memory of the response. */
-  readonly room: AnswerRoom;
+  readonly room: ResponseRoom;
   /** Runs if the connection closes before the response is finished; immediately if it already has. */
   onGone(listener: () => void): void;
   onDrain(listener: () => void): void;

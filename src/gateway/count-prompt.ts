@@ -175,7 +175,7 @@ function countingHostCall(
       const counted = counterOf(callers).writeCount(counter.readCount(answer));
       return { usage: MISSING_USAGE, relayedBytes: 0, write: () => Buffer.from(counted) };
     },
-    answerAsStream: () => null,
+    responseAsStream: () => null,
     readError: (status, answer) => readError(wire.relay.readError(status, answer), host),
   };
 }

@@ -7,10 +7,10 @@ import { usdNumber } from '../money/nanousd.ts';
 import type { Bill } from '../wires/bill.ts';
 import type { Call } from './call.ts';
 import type { CallEnding, CallSettleTerms } from './call-ledger.ts';
-import type { ClientSink, WholeAnswer } from './client-sink.ts';
+import type { ClientSink, WholeResponse } from './client-sink.ts';
 import { type ExchangeRecord, openRecord } from './exchange-record.ts';
 import type { Gateway } from './gateway.ts';
-import { answerAgain, answerInstead, keepAnswer } from './idempotency.ts';
+import { answerAgain, answerInstead, keepResponse } from './idempotency.ts';
 import { mayHaveRun, meter } from './meter.ts';
 import type { Outcome } from './outcome.ts';
 import { receiptLines } from './receipt-headers.ts';
@@ -53,8 +53,8 @@ function understandOrRepeat(
   gateway: Gateway,
   call: Call,
   record: ExchangeRecord,
-): Admitted | Promise<Admitted | WholeAnswer> {
-  const instead = (refusal: unknown): Promise<WholeAnswer> => answerInstead(gateway, call, refusal);
+): Admitted | Promise<Admitted | WholeResponse> {
+  const instead = (refusal: unknown): Promise<WholeResponse> => answerInstead(gateway, call, refusal);
   try {
     const understood = understand(gateway, call, record);
     return understood instanceof Promise ? understood.catch(instead) : understood;
@@ -90,7 +90,7 @@ async function exchangeInSlot(gateway: Gateway, admitted: Admitted, sink: Client
 type Held = Exclude<HoldResult, HoldRefused>;
 
 /** The call, which has a hold now, or the stored response of an earlier one. A refusal by the idempotency key is thrown. */
-function readHoldResult(gateway: Gateway, admitted: Admitted, result: Held): Admitted | WholeAnswer {
+function readHoldResult(gateway: Gateway, admitted: Admitted, result: Held): Admitted | WholeResponse {
   const { call, idempotency, record } = admitted;
   if (result.kind === 'idempotent') return answerAgain(gateway.sealer, call, idempotency!, result);
   record.heldNanousd = heldFor(admitted);
@@ -105,7 +105,7 @@ function heldFor({ call, admission }: Admitted): bigint {
   return call.deferred?.reservedNanousd ?? admission.worstNanousd;
 }
 
-function sendStored({ status, lines, body }: WholeAnswer, record: ExchangeRecord, sink: ClientSink): void {
+function sendStored({ status, lines, body }: WholeResponse, record: ExchangeRecord, sink: ClientSink): void {
   record.status = status;
   record.ended = 'replayed';
   if (sink.gone) return;
@@ -232,7 +232,7 @@ function settleTerms(gateway: Gateway, admitted: Admitted, served: Served, settl
   if (call.deferred != null) return { ...terms, ending: endingOf(admitted, served, settlement) };
   if (idempotency === null || served.whole === undefined) return terms;
   const answer = served.whole(billOf(settlement), receiptLines(settlement));
-  return { ...terms, kept: keepAnswer(gateway, call, idempotency, answer) };
+  return { ...terms, kept: keepResponse(gateway, call, idempotency, answer) };
 }
 
 /** What a deferred call would send: it has no client, and its answer is stored with the settlement. */

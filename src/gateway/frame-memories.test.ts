@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Harness, startHarness } from '../../test/harness.ts';
 import type { Candidate } from '../hosts/directory.ts';
-import { AnswerMemory } from '../wires/frames/answer-memory.ts';
 import { FrameMemory } from '../wires/frames/frame-memory.ts';
 import { RepeatedFrames } from '../wires/frames/repeated-frames.ts';
+import { ResponseMemory } from '../wires/frames/response-memory.ts';
 import { memoriesOf } from './frame-memories.ts';
 
 test('keeps one memory for each candidate with reasoning and one without, shared with no other candidate', () => {
@@ -22,7 +22,7 @@ test('with frame_memory off, no call uses or teaches a memory, and no frame is p
   const used = vi.spyOn(FrameMemory.prototype, 'noteUse');
   const taught = vi.spyOn(FrameMemory.prototype, 'mayLearn');
   const found = vi.spyOn(RepeatedFrames.prototype, 'find');
-  const answers = vi.spyOn(AnswerMemory.prototype, 'find');
+  const answers = vi.spyOn(ResponseMemory.prototype, 'find');
   const body = { model: 'sim-gpt', messages: [{ role: 'user', content: 'Hello' }], sim: { words: 20 } };
   for (let call = 0; call < 2; call++) {
     expect(await (await harness.post({ ...body, stream: true })).text()).toContain('[DONE]');
@@ -53,7 +53,7 @@ describe('calls of one model', () => {
   });
 
   test('share what they learned about its buffered responses, and differ in ids, text and receipts', async () => {
-    const found = vi.spyOn(AnswerMemory.prototype, 'find');
+    const found = vi.spyOn(ResponseMemory.prototype, 'find');
     const bodies: Record<string, unknown>[] = [];
     for (const content of ['Hello', 'Good "evening"', 'Brücke\n']) {
       const response = await harness.post({ model: 'sim-gpt', messages: [{ role: 'user', content }] });

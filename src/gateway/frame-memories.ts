@@ -1,8 +1,8 @@
 import type { Candidate } from '../hosts/directory.ts';
 import type { CacheSize } from '../kit/caches.ts';
 import { LIMITS } from '../limits.ts';
-import { AnswerMemory } from '../wires/frames/answer-memory.ts';
 import { FrameMemory } from '../wires/frames/frame-memory.ts';
+import { ResponseMemory } from '../wires/frames/response-memory.ts';
 import type { RelayTerms } from '../wires/wire.ts';
 
 type Memories = Required<Pick<RelayTerms, 'memory' | 'answers'>>;
@@ -34,5 +34,5 @@ export function frameMemorySize(candidates: readonly Candidate[]): CacheSize {
 }
 
 function newMemories(): Memories {
-  return { memory: new FrameMemory(), answers: new AnswerMemory() };
+  return { memory: new FrameMemory(), answers: new ResponseMemory() };
 }

@@ -11,11 +11,11 @@ import type { Members } from '../wires/fields/members.ts';
 import type { HubClient, HubUpstream, WriteTerms } from '../wires/hub.ts';
 import { limitFieldOf, type Peek } from '../wires/peek.ts';
 import { WIRES } from '../wires/registry.ts';
-import type { BufferedAnswer, HostError, RelayTerms, StreamRelay, Wire } from '../wires/wire.ts';
+import type { BufferedResponse, HostError, RelayTerms, StreamRelay, Wire } from '../wires/wire.ts';
 import type { Admission } from './admit.ts';
 import type { Call } from './call.ts';
 import { memoriesOf } from './frame-memories.ts';
-import { TranslatedStream, translateAnswer } from './translate.ts';
+import { TranslatedStream, translateResponse } from './translate.ts';
 
 /** One possible call to a host: the bytes to send, and how to read the response. */
 export interface HostCall {
@@ -27,9 +27,9 @@ export interface HostCall {
   /** Built only when needed: a second host is seldom called. */
   body(): Buffer;
   openStream(): StreamRelay;
-  spliceResponse(body: Buffer): BufferedAnswer;
+  spliceResponse(body: Buffer): BufferedResponse;
   /** Turns a complete response into stream frames of the host's wire, for a host that did not stream. */
-  answerAsStream(body: Buffer): Buffer | null;
+  responseAsStream(body: Buffer): Buffer | null;
   readError(status: number, body: Buffer): HostError;
   /** The caller's error for a failed connection; if absent, a general one that says nothing about the host. */
   explain?(failure: Error): GatewayError;
@@ -167,7 +167,7 @@ function sameWire(context: CallContext, candidate: Candidate): HostCall {
     body: () => written ?? write(),
     openStream: () => relay.stream!.mend(withMemories()),
     spliceResponse: (body) => relay.spliceResponse(body, withMemories()),
-    answerAsStream: (body) => relay.stream?.answerAsStream(body) ?? null,
+    responseAsStream: (body) => relay.stream?.responseAsStream(body) ?? null,
     readError: (status, body) => relay.readError(status, body),
   };
 }
@@ -211,8 +211,8 @@ function translated(context: CallContext, candidate: Candidate, read: ReadReques
     adjusted: adjustments.describe(admission.clamped),
     body: () => body,
     openStream: () => new TranslatedStream(client, upstream, terms, quirks),
-    spliceResponse: (answer) => translateAnswer(answer, client, upstream, terms, quirks),
-    answerAsStream: (answer) => wire.relay.stream?.answerAsStream(answer) ?? null,
+    spliceResponse: (answer) => translateResponse(answer, client, upstream, terms, quirks),
+    responseAsStream: (answer) => wire.relay.stream?.responseAsStream(answer) ?? null,
     readError: (status, answer) => wire.relay.readError(status, answer),
   };
 }

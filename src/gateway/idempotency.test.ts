@@ -8,7 +8,7 @@ import type { Repeat } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
 import type { Call } from './call.ts';
 import { KeptBudget } from './guards/kept-budget.ts';
-import { answerAgain, keepAnswer, readIdempotencyMark } from './idempotency.ts';
+import { answerAgain, keepResponse, readIdempotencyMark } from './idempotency.ts';
 
 const sealer = new MasterSealer([masterKey(randomBytes(32))]);
 const keeper = { sealer, keptBudget: new KeptBudget({ clock: new ManualClock() }) };
@@ -42,7 +42,7 @@ describe('a stored response', () => {
     });
     fc.assert(
       fc.property(anyAnswer, ({ status, headers, body }) => {
-        const kept = keepAnswer(keeper, call, markOf(call), { status, lines: headerLines(headers), body });
+        const kept = keepResponse(keeper, call, markOf(call), { status, lines: headerLines(headers), body });
         const again = answerAgain(sealer, aCall({ id: 6n }), markOf(call), finished(kept));
         expect(again).toEqual({ status, lines: headerLines({ ...headers, 'idempotency-replayed': 'true' }), body });
       }),
@@ -50,14 +50,14 @@ describe('a stored response', () => {
   });
 
   test('is stored up to the size limit; above it only the fact of the call is stored', () => {
-    const sized = (bytes: number) => keepAnswer(keeper, call, markOf(call), { ...answer, body: Buffer.alloc(bytes) });
+    const sized = (bytes: number) => keepResponse(keeper, call, markOf(call), { ...answer, body: Buffer.alloc(bytes) });
     expect(sized(LIMITS.idempotencyAnswerBytesMax)).not.toBeNull();
     expect(sized(LIMITS.idempotencyAnswerBytesMax + 1)).toBeNull();
   });
 
   test('is not stored if the budget of its account is used up', () => {
     const keptBudget = new KeptBudget({ clock: new ManualClock(), bytesPerAccountMax: 2 * answer.body.length });
-    const keep = () => keepAnswer({ sealer, keptBudget }, call, markOf(call), answer) !== null;
+    const keep = () => keepResponse({ sealer, keptBudget }, call, markOf(call), answer) !== null;
     expect([keep(), keep(), keep()]).toEqual([true, true, false]);
   });
 
@@ -66,12 +66,12 @@ describe('a stored response', () => {
     ['another key', aCall({ headers: { 'idempotency-key': 'other' } }), 5n],
     ['another call', call, 6n],
   ])('does not open for %s', (_title, other, callId) => {
-    const kept = keepAnswer(keeper, call, markOf(call), answer);
+    const kept = keepResponse(keeper, call, markOf(call), answer);
     expect(() => answerAgain(sealer, other, markOf(other), finished(kept, callId))).toThrow('is finished');
   });
 
   test('that can no longer be opened leads to an error that names the receipt', () => {
-    const kept = keepAnswer(
+    const kept = keepResponse(
       { ...keeper, sealer: new MasterSealer([masterKey(randomBytes(32))]) },
       call,
       markOf(call),

@@ -10,7 +10,7 @@ import type { Repeat } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
 import type { IdempotencyMark } from '../store/store.ts';
 import type { Call } from './call.ts';
-import type { WholeAnswer } from './client-sink.ts';
+import type { WholeResponse } from './client-sink.ts';
 import type { Gateway } from './gateway.ts';
 
 export const IDEMPOTENCY_HEADER = 'idempotency-key';
@@ -63,11 +63,11 @@ interface KeptHead {
 /**
  * The response as it is stored; null if it is too large or the budget is used up. Then only the fact that the call finished is stored.
  */
-export function keepAnswer(
+export function keepResponse(
   { sealer, keptBudget }: Pick<Gateway, 'sealer' | 'keptBudget'>,
   call: Call,
   mark: IdempotencyMark,
-  { status, lines, body }: WholeAnswer,
+  { status, lines, body }: WholeResponse,
 ): Uint8Array | null {
   if (body.length > LIMITS.idempotencyAnswerBytesMax) return null;
   if (!keptBudget.take(call.caller.accountId, body.length)) return null;
@@ -79,7 +79,7 @@ export function keepAnswer(
 }
 
 /** The stored response of the call that used this key first; throws if there is none to send. */
-export function answerAgain(sealer: Sealer, call: Call, mark: IdempotencyMark, repeat: Repeat): WholeAnswer {
+export function answerAgain(sealer: Sealer, call: Call, mark: IdempotencyMark, repeat: Repeat): WholeResponse {
   if (repeat.state !== 'finished') throw refusalOfRepeat(repeat.state);
   const plain = repeat.kept === null ? null : sealer.open(repeat.kept, placeOf(call, mark, repeat.callId));
   if (plain !== null) return readKept(plain);
@@ -93,7 +93,7 @@ export function answerAgain(sealer: Sealer, call: Call, mark: IdempotencyMark, r
 /**
  * For a call that fails with a 5xx error: returns the response stored under its idempotency key, or throws the error.
  */
-export async function answerInstead({ ledger, sealer }: Gateway, call: Call, refusal: unknown): Promise<WholeAnswer> {
+export async function answerInstead({ ledger, sealer }: Gateway, call: Call, refusal: unknown): Promise<WholeResponse> {
   if (!(refusal instanceof GatewayError) || refusal.status < 500) throw refusal;
   const idempotency = readIdempotencyMark(call);
   if (idempotency === null) throw refusal;
@@ -105,7 +105,7 @@ export async function answerInstead({ ledger, sealer }: Gateway, call: Call, ref
 }
 
 /** The stored form is the head as one line of JSON, then the body. */
-function readKept(plain: Uint8Array): WholeAnswer {
+function readKept(plain: Uint8Array): WholeResponse {
   const headEnd = plain.indexOf(0x0a);
   const { status, headers } = tryParseJson(Buffer.from(plain.subarray(0, headEnd)).toString()) as KeptHead;
   const { 'content-length': _, ...others } = headers;

@@ -3,7 +3,7 @@ import { headerLine } from '../http1/headers.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import type { WrittenError } from '../wires/wire.ts';
 import type { Call } from './call.ts';
-import type { ClientSink, WholeAnswer } from './client-sink.ts';
+import type { ClientSink, WholeResponse } from './client-sink.ts';
 import type { ExchangeRecord } from './exchange-record.ts';
 import { adjustedLines, receiptLines, type SettledCost } from './receipt-headers.ts';
 
@@ -72,7 +72,7 @@ export function refusalOf(
   record: Pick<ExchangeRecord, 'requestedModel' | 'effectiveModel'>,
   error: GatewayError,
   settlement: SettledCost | null = NOTHING_CHARGED,
-): WholeAnswer {
+): WholeResponse {
   const charged = settlement === null || settlement.costNanousd > 0n;
   const written: WrittenError = call.wire.client.writeError(error, call.requestId);
   const lines =

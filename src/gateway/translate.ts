@@ -1,7 +1,7 @@
 import type { GatewayError } from '../canonical/errors.ts';
 import { inOrder } from '../canonical/event-order.ts';
-import type { AnswerBlock, BlockHead, CanonicalEvent } from '../canonical/events.ts';
-import { AnswerFold } from '../canonical/fold.ts';
+import type { BlockHead, CanonicalEvent, ResponseBlock } from '../canonical/events.ts';
+import { ResponseFold } from '../canonical/fold.ts';
 import type { HostError } from '../canonical/host-error.ts';
 import type { HostQuirks } from '../canonical/host-quirks.ts';
 import { MISSING_USAGE, type UsageReading } from '../canonical/usage.ts';
@@ -9,7 +9,7 @@ import { wholeCharacters } from '../canonical/whole-characters.ts';
 import type { SseFrame } from '../kit/sse.ts';
 import type { Bill } from '../wires/bill.ts';
 import type { HubClient, HubUpstream, StreamReader, StreamWriter, WriteTerms } from '../wires/hub.ts';
-import { type BufferedAnswer, HostAnswerBroken, type StreamRelay } from '../wires/wire.ts';
+import { type BufferedResponse, HostResponseBroken, type StreamRelay } from '../wires/wire.ts';
 
 /** The relay between two wires: the host's frames become events, and the events become the client's frames. */
 export class TranslatedStream implements StreamRelay {
@@ -96,23 +96,23 @@ function modelBytes(event: CanonicalEvent): number {
 }
 
 /** The same for a block of a complete response. */
-function blockBytes({ head, text, opaque }: AnswerBlock): number {
+function blockBytes({ head, text, opaque }: ResponseBlock): number {
   const name = head.kind === 'tool-call' ? head.name : '';
   return Buffer.byteLength(name) + Buffer.byteLength(text) + Buffer.byteLength(opaque?.data ?? '');
 }
 
 /** Translates a complete response from one wire to another. */
-export function translateAnswer(
+export function translateResponse(
   body: Buffer,
   client: HubClient,
   upstream: HubUpstream,
   terms: WriteTerms,
   quirks: HostQuirks,
-): BufferedAnswer {
-  const fold = new AnswerFold();
+): BufferedResponse {
+  const fold = new ResponseFold();
   upstream.readResponse(body, quirks, inOrder(wholeCharacters(fold.event)));
   const whole = fold.answer();
-  if (whole === null) throw new HostAnswerBroken('The response of the host is incomplete.');
+  if (whole === null) throw new HostResponseBroken('The response of the host is incomplete.');
   const blocks = whole.blocks.filter(({ head }) => isShown(head, client, terms));
   const relayedBytes = blocks.reduce((sum, block) => sum + blockBytes(block), 0);
   return {

@@ -1,12 +1,12 @@
 import type { HostWire } from '../canonical/wire-names.ts';
 import type { CatalogModel } from '../catalog/model.ts';
-import type { AnswerReceiver, RequestControl, Sender } from '../egress/sender.ts';
+import type { RequestControl, ResponseReceiver, Sender } from '../egress/sender.ts';
 import type { Price } from '../money/price.ts';
 import { type ConfiguredHost, type HostRow, keyHeader } from './host.ts';
 import type { HostHealth } from './host-health.ts';
 import type { HostsHealth } from './hosts-health.ts';
 
-export type { AnswerReceiver, RequestControl } from '../egress/sender.ts';
+export type { RequestControl, ResponseReceiver } from '../egress/sender.ts';
 
 /** A host that can be called, with its address and key. */
 interface ReadyHost {
@@ -15,7 +15,7 @@ interface ReadyHost {
     path: string,
     wireHeaders: WireHeaders,
     body: Buffer,
-    receiver: AnswerReceiver,
+    receiver: ResponseReceiver,
     accountId: bigint,
   ): RequestControl;
   /** Replaces the host's key in a text, because a host may quote it in an error. */

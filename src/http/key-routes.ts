@@ -6,9 +6,9 @@ import { LIMITS } from '../limits.ts';
 import { providerKeyView } from '../operator/provider-keys.ts';
 import { type AuditTerms, auditOfCaller } from './caller-audit.ts';
 import { unknownName } from './field-errors.ts';
-import { ok } from './plain-answer.ts';
+import { ok } from './plain-response.ts';
 import { routesOver } from './route-list.ts';
-import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
+import type { PlainRequest, PlainResponse, Route } from './routes.ts';
 
 interface KeyRouteServices extends AuditTerms {
   readonly custody: Custody;
@@ -26,16 +26,16 @@ export function keyRoutes(services: KeyRouteServices): Route[] {
   ];
 }
 
-async function listKeys({ custody }: KeyRouteServices, { caller }: PlainRequest): Promise<PlainAnswer> {
+async function listKeys({ custody }: KeyRouteServices, { caller }: PlainRequest): Promise<PlainResponse> {
   const keys = await custody.list(caller.accountId);
   return ok({ object: 'list', data: keys.map(providerKeyView) });
 }
 
-async function showKey({ custody }: KeyRouteServices, { caller, param }: PlainRequest): Promise<PlainAnswer> {
+async function showKey({ custody }: KeyRouteServices, { caller, param }: PlainRequest): Promise<PlainResponse> {
   return ok(providerKeyView(await custody.find(caller.accountId, param)));
 }
 
-async function putKey(services: KeyRouteServices, request: PlainRequest): Promise<PlainAnswer> {
+async function putKey(services: KeyRouteServices, request: PlainRequest): Promise<PlainResponse> {
   const { caller, param, body } = request;
   const { key, baseUrl } = readKeyBody(body);
   const audit = auditOfCaller(services, request);
@@ -45,7 +45,7 @@ async function putKey(services: KeyRouteServices, request: PlainRequest): Promis
   return ok(providerKeyView(stored));
 }
 
-async function deleteKey(services: KeyRouteServices, request: PlainRequest): Promise<PlainAnswer> {
+async function deleteKey(services: KeyRouteServices, request: PlainRequest): Promise<PlainResponse> {
   const { caller, param } = request;
   const audit = auditOfCaller(services, request);
   await services.custody.remove(caller.accountId, param, audit('provider_key.remove', param, null));

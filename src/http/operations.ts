@@ -14,21 +14,21 @@ import { checkHead } from './request-head.ts';
 import { pathOf } from './router.ts';
 
 /** A response of health or metrics, which are not part of the callers' API. */
-export interface OperationsAnswer {
+export interface OperationsResponse {
   readonly status: number;
   readonly type: string;
   readonly body: string;
 }
 
 /** By path, for GET. */
-export type OperationsAnswers = ReadonlyMap<string, () => OperationsAnswer | Promise<OperationsAnswer>>;
+export type OperationsResponses = ReadonlyMap<string, () => OperationsResponse | Promise<OperationsResponse>>;
 
 interface OperationsTerms {
   readonly createHttpServer: CreateHttpServer;
   readonly allowedHosts: readonly string[];
   readonly timeouts: HttpServerTerms['timeouts'];
   readonly connections: HttpServerTerms['connections'];
-  readonly answers: OperationsAnswers;
+  readonly answers: OperationsResponses;
 }
 
 /**
@@ -61,7 +61,7 @@ export function isGet(method: string): boolean {
 
 export async function sendOperations(
   response: OutboundResponse,
-  answer: () => OperationsAnswer | Promise<OperationsAnswer>,
+  answer: () => OperationsResponse | Promise<OperationsResponse>,
   identity = '',
 ): Promise<void> {
   try {

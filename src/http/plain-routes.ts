@@ -10,8 +10,8 @@ import { stringifyJson } from '../json/stringify.ts';
 import type { Account, Ledger } from '../ledger/ledger.ts';
 import type { UsageServices } from '../operator/usage.ts';
 import type { CallerLists } from './caller-lists.ts';
-import { ok } from './plain-answer.ts';
-import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
+import { ok } from './plain-response.ts';
+import type { PlainRequest, PlainResponse, Route } from './routes.ts';
 import { reportUsage } from './usage.ts';
 
 interface PlainServices extends UsageServices {
@@ -45,17 +45,17 @@ export function plainRoutes(services: PlainServices): Route[] {
 /** The full list is long and the same for most callers, so it is serialised once per catalog. */
 const WHOLE_LISTS = new WeakMap<Catalog, string>();
 
-function wholeList(catalog: Catalog): PlainAnswer {
+function wholeList(catalog: Catalog): PlainResponse {
   const body = WHOLE_LISTS.get(catalog) ?? stringifyJson(modelList(catalog));
   WHOLE_LISTS.set(catalog, body);
   return { status: 200, body };
 }
 
-function catalog(services: PlainServices): PlainAnswer {
+function catalog(services: PlainServices): PlainResponse {
   return wholeList(services.prices().catalog);
 }
 
-function models(services: PlainServices, request: PlainRequest): PlainAnswer {
+function models(services: PlainServices, request: PlainRequest): PlainResponse {
   const { catalog } = services.prices();
   const allowed = allowedIds(request);
   services.messages.checkVersion(request.headers);
@@ -64,7 +64,7 @@ function models(services: PlainServices, request: PlainRequest): PlainAnswer {
 }
 
 /** Slashes in an id may arrive escaped or not; the parameter is the same. */
-function model(services: PlainServices, request: PlainRequest): PlainAnswer {
+function model(services: PlainServices, request: PlainRequest): PlainResponse {
   services.messages.checkVersion(request.headers);
   const found = resolveModel(services.prices().catalog, request.caller, request.param);
   return ok(speaksMessages(request.headers) ? messagesModelEntry(found) : modelEntry(found));
@@ -80,7 +80,7 @@ function allowedIds({ caller }: PlainRequest): AllowedIds {
   return models === null ? null : new Set(models);
 }
 
-async function balance({ ledger, hangups }: PlainServices, { caller }: PlainRequest): Promise<PlainAnswer> {
+async function balance({ ledger, hangups }: PlainServices, { caller }: PlainRequest): Promise<PlainResponse> {
   const { accountId, key } = caller;
   const found = await ledger.balance(accountId, key);
   if (found === null) throw invalidKey();

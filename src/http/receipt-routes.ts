@@ -12,9 +12,9 @@ import type { JwkSet } from '../signing/receipt-keys.ts';
 import type { ReceiptSigner } from '../signing/receipt-signer.ts';
 import type { CallerLists } from './caller-lists.ts';
 import { invalid } from './field-errors.ts';
-import { ok } from './plain-answer.ts';
+import { ok } from './plain-response.ts';
 import { listReceipts } from './receipt-list.ts';
-import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
+import type { PlainRequest, PlainResponse, Route } from './routes.ts';
 
 interface ReceiptRouteServices {
   readonly ledger: Pick<Ledger, 'findReceipt' | 'listAccountReceipts' | 'refundsOf'>;
@@ -57,7 +57,7 @@ export function receiptRoutes(services: ReceiptRouteServices): Route[] {
 
 const CACHEABLE = headerLine('cache-control', `public, max-age=${LIMITS.receiptKeySetMaxAgeS}`);
 
-async function receipt(services: ReceiptRouteServices, request: PlainRequest): Promise<PlainAnswer> {
+async function receipt(services: ReceiptRouteServices, request: PlainRequest): Promise<PlainResponse> {
   const { ledger, signer } = services;
   const query = new URLSearchParams(request.query);
   const isSigned = isTrue(query, 'signed');

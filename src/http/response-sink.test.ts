@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { AnswerRoom, answerMemory } from '../gateway/guards/answer-room.ts';
+import { ResponseRoom, responseMemory } from '../gateway/guards/response-room.ts';
 import type { OutboundResponse } from '../http1/server.ts';
 import { ManualClock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
@@ -13,7 +13,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
 const TERMS = { clock: new ManualClock(), stallMs: 1, draining: () => false };
 
 function open(): { readonly sink: ResponseSink; readonly response: OutboundResponse } {
-  const room = new AnswerRoom(answerMemory(), null);
+  const room = new ResponseRoom(responseMemory(), null);
   const response = { closes: false, destroyed: false, pendingBytes: 0, end: () => {} } as unknown as OutboundResponse;
   return {
     response,
@@ -81,9 +81,9 @@ class SlowResponse {
 }
 
 function openSlow() {
-  const memory = answerMemory();
+  const memory = responseMemory();
   const response = new SlowResponse();
-  const room = new AnswerRoom(memory, { accountId: 1n, keyId: 1n });
+  const room = new ResponseRoom(memory, { accountId: 1n, keyId: 1n });
   return { memory, response, sink: new ResponseSink(response as unknown as OutboundResponse, TERMS, room) };
 }
 

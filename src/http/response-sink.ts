@@ -1,5 +1,5 @@
 import type { ClientSink } from '../gateway/client-sink.ts';
-import type { AnswerRoom } from '../gateway/guards/answer-room.ts';
+import type { ResponseRoom } from '../gateway/guards/response-room.ts';
 import { SilenceLimit } from '../gateway/guards/silence-limit.ts';
 import type { OutboundResponse } from '../http1/server.ts';
 import type { Clock } from '../kit/clock.ts';
@@ -17,7 +17,7 @@ export interface SinkTerms {
 export class ResponseSink implements ClientSink {
   readonly #response: OutboundResponse;
   readonly #terms: SinkTerms;
-  readonly room: AnswerRoom;
+  readonly room: ResponseRoom;
   #gone = false;
   #ended = false;
   #onGone: (() => void) | null = null;
@@ -26,7 +26,7 @@ export class ResponseSink implements ClientSink {
   /** The rest of a large response. */
   #rest: Buffer | null = null;
 
-  constructor(response: OutboundResponse, terms: SinkTerms, room: AnswerRoom) {
+  constructor(response: OutboundResponse, terms: SinkTerms, room: ResponseRoom) {
     this.#response = response;
     this.#terms = terms;
     this.room = room;

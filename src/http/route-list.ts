@@ -1,6 +1,6 @@
-import type { PlainAnswer, PlainRequest, PlainRoute, Route } from './routes.ts';
+import type { PlainRequest, PlainResponse, PlainRoute, Route } from './routes.ts';
 
-type Answer<Services> = (services: Services, request: PlainRequest) => Promise<PlainAnswer>;
+type Answer<Services> = (services: Services, request: PlainRequest) => Promise<PlainResponse>;
 
 /** What a route may have besides its method, path and answer. */
 type RouteTerms = Partial<Pick<PlainRoute, 'bodyBytesMax' | 'readsBody' | 'isWork'> & Pick<Route, 'permission'>>;

@@ -35,7 +35,7 @@ export interface PlainRequest {
   readonly gone: AbortSignal;
 }
 
-export interface PlainAnswer {
+export interface PlainResponse {
   readonly status: number;
   /** JSON text, other bytes with their own type in `lines`, pieces to be sent as they come, or null for no body. */
   readonly body: string | Buffer | AsyncIterable<string> | null;
@@ -47,7 +47,7 @@ export interface PlainAnswer {
   whenSent?(): void;
 }
 
-type PlainHandler = (request: PlainRequest) => PlainAnswer | Promise<PlainAnswer>;
+type PlainHandler = (request: PlainRequest) => PlainResponse | Promise<PlainResponse>;
 
 /** One route: a method, a path, and whether it needs a key. Public routes need none in any mode. */
 export type Route = {
@@ -75,7 +75,7 @@ export interface PlainRoute {
 /** A route that answers everybody alike, so it is not given the request. */
 export interface PublicRoute extends Omit<PlainRoute, 'access' | 'answer'> {
   readonly access: 'public';
-  readonly answer: () => PlainAnswer | Promise<PlainAnswer>;
+  readonly answer: () => PlainResponse | Promise<PlainResponse>;
 }
 
 /** A route for calls of one wire. Errors have that wire's shape. */

@@ -1,7 +1,7 @@
 import type { OutboundResponse } from '../http1/server.ts';
-import type { PlainAnswer } from './routes.ts';
+import type { PlainResponse } from './routes.ts';
 
-export function isWhole(body: PlainAnswer['body']): body is string | Buffer | null {
+export function isWhole(body: PlainResponse['body']): body is string | Buffer | null {
   return body === null || typeof body === 'string' || Buffer.isBuffer(body);
 }
 

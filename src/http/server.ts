@@ -4,8 +4,8 @@ import { errorEnvelope, GatewayError } from '../canonical/errors.ts';
 import { REQUEST_PREFIX } from '../canonical/id-prefixes.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { payerOf } from '../gateway/guards/account-share.ts';
-import { AnswerRoom } from '../gateway/guards/answer-room.ts';
 import type { BodyMemory } from '../gateway/guards/body-memory.ts';
+import { ResponseRoom } from '../gateway/guards/response-room.ts';
 import { FREE_LINES } from '../gateway/receipt-headers.ts';
 import { asGatewayError, errorLines, identityLines } from '../gateway/refuse.ts';
 import { headerLine, headerLines } from '../http1/headers.ts';
@@ -30,12 +30,12 @@ import { wireAt, wireOf } from './error-shape.ts';
 import { allowedAt, errorOfUnknownRoute } from './errors.ts';
 import { checkOrigin, type GuardTerms } from './guard.ts';
 import { incomingBody } from './incoming-body.ts';
-import { isGet, type OperationsAnswers, sendOperations } from './operations.ts';
+import { isGet, type OperationsResponses, sendOperations } from './operations.ts';
 import { type BodyRoom, readRequestBody } from './request-body.ts';
 import { checkBodyHead, checkHead } from './request-head.ts';
 import { ResponseSink, type SinkTerms } from './response-sink.ts';
 import { type Found, pathOf, queryOf, Router, unescapedParam } from './router.ts';
-import type { CallRoute, PlainAnswer, PlainRequest, PlainRoute, PublicRoute, Route } from './routes.ts';
+import type { CallRoute, PlainRequest, PlainResponse, PlainRoute, PublicRoute, Route } from './routes.ts';
 import { callAfter, isWhole, sendPieces } from './send-pieces.ts';
 
 export interface ServerTerms {
@@ -43,7 +43,7 @@ export interface ServerTerms {
   readonly gateway: Gateway;
   readonly routes: readonly Route[];
   /** Served without a key. */
-  readonly operations: OperationsAnswers;
+  readonly operations: OperationsResponses;
   authenticate(request: CallerRequest): Caller | GatewayError | Promise<Caller | GatewayError>;
   /** Refuses a caller over its rate limit, and calls while the process is overloaded; null admits. */
   turnAway(caller: Caller, isCall: boolean): GatewayError | null;
@@ -264,7 +264,7 @@ class RequestHandler {
 
   async #answer(pending: PendingRequest, route: PlainRoute | PublicRoute, param: string, body: Buffer): Promise<void> {
     const { request, response, requestId } = pending;
-    let given: PlainAnswer;
+    let given: PlainResponse;
     try {
       if (body !== NO_BODY) await checkAgain(pending.found?.route.permission, () => this.#terms.authenticate(request));
       given = await (route.access === 'public'
@@ -336,7 +336,7 @@ class RequestHandler {
   }
 
   #sinkOf({ response, caller }: PendingRequest): ResponseSink {
-    return new ResponseSink(response, this.#sinkTerms, new AnswerRoom(this.#terms.gateway.answers, caller));
+    return new ResponseSink(response, this.#sinkTerms, new ResponseRoom(this.#terms.gateway.answers, caller));
   }
 
   #sendWhole(

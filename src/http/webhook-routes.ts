@@ -4,10 +4,10 @@ import { deliveryView, webhookInput, webhookRotation, webhookView } from '../ope
 import type { WebhookTargets } from '../webhooks/targets.ts';
 import { readFields, refuseFields } from './body-fields.ts';
 import { type AuditTerms, auditOfCaller } from './caller-audit.ts';
-import { ok } from './plain-answer.ts';
+import { ok } from './plain-response.ts';
 import { readAfter, readLimit, readQuery } from './query-parameters.ts';
 import { routesOver } from './route-list.ts';
-import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
+import type { PlainRequest, PlainResponse, Route } from './routes.ts';
 
 export interface WebhookRouteServices extends AuditTerms {
   readonly targets: WebhookTargets;
@@ -31,16 +31,16 @@ export function webhookRoutes(services: WebhookRouteServices): Route[] {
   ];
 }
 
-async function list({ targets }: WebhookRouteServices, { caller }: PlainRequest): Promise<PlainAnswer> {
+async function list({ targets }: WebhookRouteServices, { caller }: PlainRequest): Promise<PlainResponse> {
   const shown = await targets.list(caller.accountId);
   return ok({ object: 'list', data: shown.map(webhookView) });
 }
 
-async function show({ targets }: WebhookRouteServices, { caller, param }: PlainRequest): Promise<PlainAnswer> {
+async function show({ targets }: WebhookRouteServices, { caller, param }: PlainRequest): Promise<PlainResponse> {
   return ok(webhookView(await targets.find(caller.accountId, param)));
 }
 
-async function put(services: WebhookRouteServices, request: PlainRequest): Promise<PlainAnswer> {
+async function put(services: WebhookRouteServices, request: PlainRequest): Promise<PlainResponse> {
   const terms = { name: request.param, ...readFields(PUT_BODY, request.body) };
   const audit = auditOfCaller(services, request);
   const { secret, ...shown } = await services.targets.put(request.caller.accountId, terms, audit);
@@ -48,7 +48,7 @@ async function put(services: WebhookRouteServices, request: PlainRequest): Promi
   return { ...ok(view), status: secret === null ? 200 : 201 };
 }
 
-async function rotate(services: WebhookRouteServices, request: PlainRequest): Promise<PlainAnswer> {
+async function rotate(services: WebhookRouteServices, request: PlainRequest): Promise<PlainResponse> {
   const { caller, param, body } = request;
   const { grace_seconds } = readFields(ROTATE_BODY, body);
   const audit = auditOfCaller(services, request);
@@ -56,14 +56,14 @@ async function rotate(services: WebhookRouteServices, request: PlainRequest): Pr
   return ok({ ...webhookView(shown), secret: secret.reveal() });
 }
 
-async function test(services: WebhookRouteServices, request: PlainRequest): Promise<PlainAnswer> {
+async function test(services: WebhookRouteServices, request: PlainRequest): Promise<PlainResponse> {
   const { caller, param, body } = request;
   refuseFields(body);
   const delivery = await services.targets.test(caller.accountId, param, auditOfCaller(services, request));
   return { ...ok(deliveryView(delivery)), status: 202 };
 }
 
-async function deliveries({ targets }: WebhookRouteServices, request: PlainRequest): Promise<PlainAnswer> {
+async function deliveries({ targets }: WebhookRouteServices, request: PlainRequest): Promise<PlainResponse> {
   const query = readQuery(request.query, ['limit', 'after']);
   const limit = readLimit(query, DELIVERIES_USUAL);
   const before = readAfter(query, EVENT_PREFIX, `must be the id of a delivery, like ${EVENT_PREFIX}…`);
@@ -71,7 +71,7 @@ async function deliveries({ targets }: WebhookRouteServices, request: PlainReque
   return ok(listView(rows.map(deliveryView), limit));
 }
 
-async function remove(services: WebhookRouteServices, request: PlainRequest): Promise<PlainAnswer> {
+async function remove(services: WebhookRouteServices, request: PlainRequest): Promise<PlainResponse> {
   const { caller, param } = request;
   await services.targets.remove(caller.accountId, param, auditOfCaller(services, request));
   return ok({ object: 'webhook', name: param, status: 'removed', deleted: true });

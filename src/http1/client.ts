@@ -14,7 +14,7 @@ export interface OutgoingRequest {
  * Receives an answer: `head` once, `data` any number of times, then `end`. `failed` may come at any point instead. Nothing
  * is called after `end` or `failed`.
  */
-export interface AnswerReceiver {
+export interface ResponseReceiver {
   head(status: number, headers: IncomingHttpHeaders): void;
   /** All chunks of one socket read: a host sends every token in a chunk of its own. */
   data(chunks: readonly Buffer[]): void;
@@ -43,5 +43,5 @@ export interface RequestControl {
 
 /** Sends requests to hosts. It limits only the time to connect; its callers limit everything else. */
 export interface Sender {
-  send(request: OutgoingRequest, receiver: AnswerReceiver): RequestControl;
+  send(request: OutgoingRequest, receiver: ResponseReceiver): RequestControl;
 }

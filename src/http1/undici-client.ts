@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher, Pool } from 'undici';
 import { LIMITS } from '../limits.ts';
-import type { AnswerReceiver, OutgoingRequest, RequestControl, Sender } from './client.ts';
+import type { OutgoingRequest, RequestControl, ResponseReceiver, Sender } from './client.ts';
 import { type Connector, type KeptConnection, trackConnections } from './kept-connection.ts';
 import { undici } from './load-undici.ts';
 import { type ClientProxy, proxyAgent, throughProxy } from './proxy-agent.ts';
@@ -30,7 +30,7 @@ export class UndiciClient implements Sender {
     this.#terms = terms;
   }
 
-  send(request: OutgoingRequest, receiver: AnswerReceiver): RequestControl {
+  send(request: OutgoingRequest, receiver: ResponseReceiver): RequestControl {
     const { proxy, resends = false } = this.#terms;
     const origin = this.#origin(request.origin);
     const exchange = new UpstreamExchange({ request, receiver, origin, resends, proxyName: proxy?.name ?? null });
@@ -133,7 +133,7 @@ const PROXY_REFUSED = 'UND_ERR_INVALID_ARG';
 
 interface ExchangeTerms {
   readonly request: OutgoingRequest;
-  readonly receiver: AnswerReceiver;
+  readonly receiver: ResponseReceiver;
   readonly origin: UndiciOrigin;
   readonly resends: boolean;
   readonly proxyName: string | null;
@@ -142,7 +142,7 @@ interface ExchangeTerms {
 /** One request on its way through undici, which calls the `on…` methods. */
 class UpstreamExchange implements Dispatcher.DispatchHandler, OriginRequest, RequestControl {
   readonly #terms: ExchangeTerms;
-  readonly #receiver: AnswerReceiver;
+  readonly #receiver: ResponseReceiver;
   readonly #proxyName: string | null;
   readonly onBehalfOf: bigint | null;
   /** Where undici has it; null while it waits and after it has ended. */

@@ -2,7 +2,7 @@ import { type ErrorName, GatewayError } from '../canonical/errors.ts';
 import { isPlainCode } from '../canonical/host-error.ts';
 import { NOTHING_SETTLED, type Settlement } from '../canonical/receipt.ts';
 import type { CallEnding, CallLedger, CallSettleTerms } from '../gateway/call-ledger.ts';
-import type { WholeAnswer } from '../gateway/client-sink.ts';
+import type { WholeResponse } from '../gateway/client-sink.ts';
 import type { Balance, HoldRequest, HoldResult, Ledger, Release, Repeat, SettleResult } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
 import type { FinalJobState, Job, JobEnd, StartRefusal } from '../store/jobs.ts';
@@ -17,9 +17,9 @@ interface AttemptTerms {
   /** When a job that was accepted by a count may start; null if it may now. */
   mayStartMs(): Promise<number | null>;
   /** The response of an error, as the call's wire writes it. */
-  writeError(error: GatewayError): WholeAnswer;
+  writeError(error: GatewayError): WholeResponse;
   /** Stores the response of this attempt. */
-  storeAnswer(answer: WholeAnswer): Promise<SealedContent['content']>;
+  storeAnswer(answer: WholeResponse): Promise<SealedContent['content']>;
 }
 
 /** How an attempt ended: the job has ended, or waits again. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { placeOfChunk } from '../custody/job-chunks.ts';
 import type { Sealer } from '../custody/seal.ts';
-import type { WholeAnswer } from '../gateway/client-sink.ts';
+import type { WholeResponse } from '../gateway/client-sink.ts';
 import { tryParseJson } from '../json/json.ts';
 import { LIMITS } from '../limits.ts';
 import type { Job, JobChunk, JobChunkName, JobContent, JobStore } from '../store/jobs.ts';
@@ -35,7 +35,7 @@ export class JobContents {
   }
 
   /** Writes one chunk per commit: a large answer must not hold up the commits of calls. */
-  async storeAnswer(jobId: bigint, attempt: number, answer: WholeAnswer): Promise<JobContent> {
+  async storeAnswer(jobId: bigint, attempt: number, answer: WholeResponse): Promise<JobContent> {
     const plain = writeAnswer(answer);
     const digest = createHash('sha256').update(`${jobId}\n`).update(plain).digest('hex');
     let [chunks, bytes] = [0, 0];
@@ -53,7 +53,7 @@ export class JobContents {
   }
 
   /** Null if there is none, it was deleted, or it cannot be decrypted. */
-  async readAnswer({ id, attempts, result }: Pick<Job, 'id' | 'attempts' | 'result'>): Promise<WholeAnswer | null> {
+  async readAnswer({ id, attempts, result }: Pick<Job, 'id' | 'attempts' | 'result'>): Promise<WholeResponse | null> {
     const bytes = result === null ? null : await this.#open(id, attempts, result);
     return bytes === null ? null : readAnswer(bytes);
   }
@@ -81,18 +81,18 @@ export class JobContents {
   }
 }
 
-interface AnswerHead {
+interface ResponseHead {
   readonly status: number;
   readonly lines: string;
 }
 
 /** The head as one line of JSON, then the body. */
-function writeAnswer({ status, lines, body }: WholeAnswer): Buffer {
-  return Buffer.concat([Buffer.from(`${JSON.stringify({ status, lines } satisfies AnswerHead)}\n`), body]);
+function writeAnswer({ status, lines, body }: WholeResponse): Buffer {
+  return Buffer.concat([Buffer.from(`${JSON.stringify({ status, lines } satisfies ResponseHead)}\n`), body]);
 }
 
-function readAnswer(bytes: Buffer): WholeAnswer {
+function readAnswer(bytes: Buffer): WholeResponse {
   const headEnd = bytes.indexOf(0x0a);
-  const head = tryParseJson(bytes.subarray(0, headEnd).toString()) as AnswerHead;
+  const head = tryParseJson(bytes.subarray(0, headEnd).toString()) as ResponseHead;
   return { ...head, body: bytes.subarray(headEnd + 1) };
 }

@@ -3,7 +3,7 @@ import { ERROR_TABLE, type ErrorName, GatewayError } from '../canonical/errors.t
 import { REQUEST_PREFIX } from '../canonical/id-prefixes.ts';
 import type { Call } from '../gateway/call.ts';
 import type { CallLedger } from '../gateway/call-ledger.ts';
-import type { WholeAnswer } from '../gateway/client-sink.ts';
+import type { WholeResponse } from '../gateway/client-sink.ts';
 import type { Gateway, PricedCatalog } from '../gateway/gateway.ts';
 import { BodyBudgets } from '../gateway/guards/body-budgets.ts';
 import { CallSlots } from '../gateway/guards/call-slots.ts';
@@ -73,12 +73,12 @@ export function errorAnswer(
   call: Pick<Call, 'wire' | 'requestId'>,
   { requestedModel, effectiveModel }: Job,
   error: GatewayError,
-): WholeAnswer {
+): WholeResponse {
   return refusalOf(call, { requestedModel, effectiveModel }, error);
 }
 
 /** The response of a job that failed and has none stored: it never started, or its process died. */
-export function answerOfFailed(job: Job, wire: Wire): WholeAnswer {
+export function answerOfFailed(job: Job, wire: Wire): WholeResponse {
   const requestId = formatId(REQUEST_PREFIX, job.callId ?? job.id);
   return errorAnswer({ wire, requestId }, job, errorOf(job));
 }

@@ -1,6 +1,6 @@
 import { GatewayError } from '../canonical/errors.ts';
 import { REQUEST_PREFIX } from '../canonical/id-prefixes.ts';
-import type { WholeAnswer } from '../gateway/client-sink.ts';
+import type { WholeResponse } from '../gateway/client-sink.ts';
 import type { Clock } from '../kit/clock.ts';
 import { formatId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
@@ -141,7 +141,7 @@ export class JobService extends StoredJobs implements Jobs {
     };
   }
 
-  async result(reader: JobReader, id: bigint): Promise<WholeAnswer> {
+  async result(reader: JobReader, id: bigint): Promise<WholeResponse> {
     const job = await this.find(reader, id);
     if (!hasEnded(job)) throw notFinished();
     // These have no result at any time, so it cannot have been deleted.
@@ -158,7 +158,7 @@ export class JobService extends StoredJobs implements Jobs {
   }
 
   /** Null if the job has none: it was cancelled, it expired, or what was stored can no longer be decrypted. */
-  async #answerOf(job: Job): Promise<WholeAnswer | null> {
+  async #answerOf(job: Job): Promise<WholeResponse | null> {
     const { contents, endpoints } = this.#services;
     if (job.result !== null) return contents.readAnswer(job);
     const wire = endpoints.get(job.endpoint);

@@ -1,5 +1,5 @@
-import type { ClientSink, WholeAnswer } from '../gateway/client-sink.ts';
-import { AnswerRoom, answerMemory } from '../gateway/guards/answer-room.ts';
+import type { ClientSink, WholeResponse } from '../gateway/client-sink.ts';
+import { ResponseRoom, responseMemory } from '../gateway/guards/response-room.ts';
 
 /** Stands for the client of a job's call: keeps the response, and is gone once the job is cancelled. */
 export class JobSink implements ClientSink {
@@ -9,14 +9,14 @@ export class JobSink implements ClientSink {
   #ended = false;
   gone = false;
   /** Set when the job runs, because only then its account is known. */
-  room = new AnswerRoom(answerMemory(), null);
+  room = new ResponseRoom(responseMemory(), null);
 
   get headSent(): boolean {
     return this.#head !== null;
   }
 
   /** The response, if there was one. */
-  get answer(): WholeAnswer | null {
+  get answer(): WholeResponse | null {
     return this.#head === null || !this.#ended ? null : { ...this.#head, body: Buffer.concat(this.#pieces) };
   }
 

@@ -3,7 +3,7 @@ import type { GatewayError } from '../canonical/errors.ts';
 import type { Call } from '../gateway/call.ts';
 import { exchange } from '../gateway/exchange.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import { AnswerRoom } from '../gateway/guards/answer-room.ts';
+import { ResponseRoom } from '../gateway/guards/response-room.ts';
 import { type HoldRefused, takeWorstCase } from '../gateway/take-money.ts';
 import { pause } from '../kit/pause.ts';
 import { type HoldRequest, type Ledger, type ReserveResult, StoreUnavailable } from '../ledger/ledger.ts';
@@ -155,7 +155,7 @@ async function attempt(services: JobServices, job: Job, sink: JobSink): Promise<
   const attempting = gatewayFor(gateway, ledger, pinned, (error) => {
     refused = error;
   });
-  sink.room = new AnswerRoom(gateway.answers, caller);
+  sink.room = new ResponseRoom(gateway.answers, caller);
   try {
     await exchange(attempting, call, sink);
   } finally {

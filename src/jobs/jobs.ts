@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '../accounts/authenticate.ts';
-import type { WholeAnswer } from '../gateway/client-sink.ts';
+import type { WholeResponse } from '../gateway/client-sink.ts';
 import type { Job, JobGroup, JobStatus, OnUnknown } from '../store/jobs.ts';
 
 export type { Job, JobGroup, JobStatus, OnUnknown } from '../store/jobs.ts';
@@ -74,7 +74,7 @@ export interface GroupIntake {
 /** A finished job of a group. The answer is null if the job has none: it never ran, was cancelled, or its result is gone. */
 export interface GroupResult {
   readonly job: Job;
-  readonly answer: WholeAnswer | null;
+  readonly answer: WholeResponse | null;
 }
 
 /** What a reader may see: the jobs of one account, perhaps only those of one key or person. Null is not restricted. */
@@ -132,7 +132,7 @@ export interface Jobs extends JobControl {
   /** Resolves with the job's state when it has ended, when the time is up, or when `gone` is aborted. */
   wait(reader: JobReader, id: bigint, waitMs: number, gone?: AbortSignal): Promise<Job>;
   /** The response of the call, receipt headers included. Throws `job_not_finished`, `job_has_no_result` or `result_expired`. */
-  result(reader: JobReader, id: bigint): Promise<WholeAnswer>;
+  result(reader: JobReader, id: bigint): Promise<WholeResponse>;
   /** Deletes the request and the result of a job that has ended. Throws `job_not_finished` for any other. */
   remove(reader: JobReader, id: bigint): Promise<Job>;
   /** The group's jobs that have ended, in the order of its lines, after the job `after`. */

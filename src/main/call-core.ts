@@ -1,11 +1,11 @@
 import { TokenCounter } from '../gateway/counting/token-counter.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import { answerMemory } from '../gateway/guards/answer-room.ts';
 import { BodyBudgets } from '../gateway/guards/body-budgets.ts';
 import { BodyMemory } from '../gateway/guards/body-memory.ts';
 import { CallSlots } from '../gateway/guards/call-slots.ts';
 import { DeploymentWork } from '../gateway/guards/deployment-work.ts';
 import { KeptBudget } from '../gateway/guards/kept-budget.ts';
+import { responseMemory } from '../gateway/guards/response-room.ts';
 import { RunningCalls } from '../gateway/running-calls.ts';
 import { LearnedFactors } from '../gateway/token-factors.ts';
 import { logCall } from '../http/call-log.ts';
@@ -46,7 +46,7 @@ export function buildCallCore(parts: CallParts): CallCore {
   runningCalls.onCutOff(() => ledger.stopRetrying());
   const connectionLimit = new ConnectionLimit(config.loadLimits.connections, state.connections);
   const bodyMemory = new BodyMemory(state.bodies);
-  const answers = answerMemory(state.answers);
+  const answers = responseMemory(state.answers);
   const timers = watchTimers(log);
   const sources = { runningCalls, connectionLimit, bodyMemory, timerErrors: () => timers.errors };
   const metrics = new Metrics(metricSources(parts, { ...sources, lagMs: () => guards.eventLoopLagMs() }), parts);

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { answerMemory } from '../gateway/guards/answer-room.ts';
+import { responseMemory } from '../gateway/guards/response-room.ts';
 import { ManualClock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 import { buildGuards, type GuardServices, type Guards } from './guards.ts';
@@ -27,7 +27,7 @@ afterEach(() => guards?.close());
 
 function build(accountFactor: number | null) {
   const clock = new ManualClock(0);
-  const answers = answerMemory();
+  const answers = responseMemory();
   const refused: string[] = [];
   guards = buildGuards({
     config: { rateLimit: { ...RATE, accountFactor }, loadLimits: NO_LOAD_LIMITS },

@@ -2,7 +2,6 @@ import type { Caller } from '../accounts/authenticate.ts';
 import type { GatewayError } from '../canonical/errors.ts';
 import type { Config } from '../config/config.ts';
 import { accountEntry } from '../gateway/guards/account-share.ts';
-import { refuseUnread } from '../gateway/guards/answer-room.ts';
 import type { BodyMemory } from '../gateway/guards/body-memory.ts';
 import { LoadWatch, overloaded } from '../gateway/guards/load.ts';
 import {
@@ -12,6 +11,7 @@ import {
   tooManyOfAccount,
   tooManyRequests,
 } from '../gateway/guards/rate-limiter.ts';
+import { refuseUnread } from '../gateway/guards/response-room.ts';
 import { WorkBudget } from '../gateway/guards/work-budget.ts';
 import type { RunningCalls } from '../gateway/running-calls.ts';
 import type { Clock } from '../kit/clock.ts';

@@ -2,8 +2,8 @@ import type { Server } from 'node:http';
 import type { Config } from '../config/config.ts';
 import type { AuditTerms } from '../http/caller-audit.ts';
 import { openControlSocket, type RunVerb } from '../http/control-socket.ts';
-import { healthAnswers, metricsAnswer } from '../http/health.ts';
-import { buildOperations, type OperationsAnswers } from '../http/operations.ts';
+import { healthResponses, metricsResponse } from '../http/health.ts';
+import { buildOperations, type OperationsResponses } from '../http/operations.ts';
 import { clientAddress, trustedProxies } from '../http1/client-address.ts';
 import { ConnectionLimit } from '../http1/connection-limit.ts';
 import type { HttpServer } from '../http1/server.ts';
@@ -38,8 +38,8 @@ export async function openListeners(parts: ServedParts, socketPath: string | nul
   const { terms, books, core } = parts;
   const { config } = terms;
   const stopping: Stopping = { isAnnounced: false, hasBegun: false };
-  const health = healthAnswers({ health: () => books.health(), draining: () => stopping.isAnnounced });
-  const all = new Map([...health, metricsAnswer(core.metrics)]);
+  const health = healthResponses({ health: () => books.health(), draining: () => stopping.isAnnounced });
+  const all = new Map([...health, metricsResponse(core.metrics)]);
   let listening: Addresses | null = null;
   const management = managementOf(parts, stopping, () => listening);
   parts.gate.page = management.page;
@@ -98,7 +98,7 @@ async function firstServer(
   { terms, books, core, gate, jobs, signer, workers }: ServedParts,
   stopping: Stopping,
   management: Management,
-  operations: OperationsAnswers,
+  operations: OperationsResponses,
 ): Promise<HttpServer> {
   const { config, log, clock } = terms;
   const isTrusted = trustedProxies(config.trustedProxies);
@@ -125,7 +125,7 @@ function verbsFor(operator: OperatorServices): RunVerb {
   };
 }
 
-function operationsServer(config: Config, answers: OperationsAnswers): HttpServer {
+function operationsServer(config: Config, answers: OperationsResponses): HttpServer {
   return buildOperations({
     createHttpServer: HTTP_SERVERS[config.transport],
     allowedHosts: config.allowedHosts,

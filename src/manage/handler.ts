@@ -18,7 +18,6 @@ import { type OperatorServices, runVerb } from '../operator/operator.ts';
 import { parseInput } from '../operator/parse-input.ts';
 import { SignInError } from '../signin/error.ts';
 import type { SignInServices, Visitor } from '../signin/services.ts';
-import type { Answer } from './answer.ts';
 import { authorize } from './authorize.ts';
 import { CallerSlots } from './caller-slots.ts';
 import { envelopeOf, headersOf, ManageError, unauthenticated } from './error.ts';
@@ -33,6 +32,7 @@ import { refuseForeignPage, requireOwnPage } from './own-page.ts';
 import { PublicPages } from './pages.ts';
 import { MANAGE_PREFIX } from './paths.ts';
 import { readInput } from './request-input.ts';
+import type { ManageResponse } from './response.ts';
 import { inputSchemaOf } from './route.ts';
 import { findRoute, MANAGE_ROUTES, type ManageRoute } from './routes.ts';
 import { answerSignIn } from './sign-in/answer-sign-in.ts';
@@ -114,7 +114,7 @@ export class ManageHandler {
   }
 
   /** An error after the head breaks the connection, so that a partial list is not taken for a whole one. */
-  async #send({ list, end }: ExportAnswer, response: OutboundResponse, requestId: string): Promise<void> {
+  async #send({ list, end }: ExportResponse, response: OutboundResponse, requestId: string): Promise<void> {
     try {
       await sendList(list, response, requestId);
     } catch (error) {
@@ -194,7 +194,7 @@ export class ManageHandler {
     try {
       const answer = await this.#authorized(asked, format);
       isOver = answer instanceof FeedStream || 'list' in answer;
-      return isOver ? answer : { ...(answer as Answer), end };
+      return isOver ? answer : { ...(answer as ManageResponse), end };
     } finally {
       if (isOver) end();
     }
@@ -272,7 +272,7 @@ export class ManageHandler {
     input: Record<string, unknown>,
     format: ExportFormat,
     { run, check }: { run(input: Record<string, unknown>): Promise<object>; check(): Promise<void> },
-  ): Promise<ExportAnswer> {
+  ): Promise<ExportResponse> {
     const payer = payerOf(principal);
     const end = this.#exports.take(payer);
     const reader = principal.isOperator ? null : payer.id;
@@ -318,10 +318,10 @@ interface Asked {
   readonly credentials: Credentials;
 }
 
-type AnyAnswer = Answer | ExportAnswer | FeedStream;
+type AnyAnswer = ManageResponse | ExportResponse | FeedStream;
 
 /** A list to be sent page by page, and what to call when it has ended. */
-interface ExportAnswer {
+interface ExportResponse {
   readonly list: ListExport;
   end(): void;
 }

@@ -10,7 +10,7 @@ import { beginSession } from './begin-session.ts';
 import { SignInError } from './error.ts';
 import { finishLink } from './link-identity.ts';
 import type { OwnSession } from './own-sessions.ts';
-import { providerFields } from './provider-answer.ts';
+import { providerFields } from './provider-response.ts';
 import { actorOf, type SignInServices, type Visitor } from './services.ts';
 import type { ProvenIdentity, SingleSignOn } from './single-sign-on.ts';
 

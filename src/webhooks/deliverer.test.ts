@@ -9,7 +9,7 @@ import { audit } from '../../test/people-fixtures.ts';
 import { nextTurn } from '../../test/until.ts';
 import { EgressFailure, ForbiddenUrl } from '../egress/forbidden-url.ts';
 import type { GuardedEgress, GuardedRequest } from '../egress/guarded-egress.ts';
-import type { AnswerReceiver } from '../egress/sender.ts';
+import type { ResponseReceiver } from '../egress/sender.ts';
 import { ManualClock } from '../kit/clock.ts';
 import { IdSource } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
@@ -53,7 +53,7 @@ const egress: Pick<GuardedEgress, 'vet' | 'recall' | 'send'> = {
   },
 };
 
-function respond(receiver: AnswerReceiver, given: Answer): void {
+function respond(receiver: ResponseReceiver, given: Answer): void {
   if (given === 'silence') return;
   if (given instanceof Error) receiver.failed(given);
   else {

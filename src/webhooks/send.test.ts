@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest';
 import type { GuardedEgress } from '../egress/guarded-egress.ts';
-import type { AnswerReceiver } from '../egress/sender.ts';
+import type { ResponseReceiver } from '../egress/sender.ts';
 import { ManualClock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 import { post } from './send.ts';
 
-type Ending = (receiver: AnswerReceiver, clock: ManualClock, stopping: AbortController) => void;
+type Ending = (receiver: ResponseReceiver, clock: ManualClock, stopping: AbortController) => void;
 
 /** Posts to a receiver that sends this status and then ends in some way. */
 async function postTo(status: number, end: Ending) {
   const clock = new ManualClock();
   const stopping = new AbortController();
   let cancels = 0;
-  let receiver: AnswerReceiver | null = null;
+  let receiver: ResponseReceiver | null = null;
   const egress = {
     recall: () => ({}),
-    send: (_url: unknown, _request: unknown, to: AnswerReceiver) => {
+    send: (_url: unknown, _request: unknown, to: ResponseReceiver) => {
       receiver = to;
       return { pause: () => {}, resume: () => {}, cancel: () => void cancels++ };
     },

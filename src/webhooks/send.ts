@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { EgressFailure, ForbiddenUrl } from '../egress/forbidden-url.ts';
 import type { GuardedEgress } from '../egress/guarded-egress.ts';
-import type { AnswerReceiver, RequestControl } from '../egress/sender.ts';
+import type { RequestControl, ResponseReceiver } from '../egress/sender.ts';
 import type { Clock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 
@@ -55,7 +55,7 @@ function describe(error: Error): string {
 }
 
 /** Reads the status and throws the rest away. A status of 2xx means accepted, whatever becomes of the rest. */
-class AnsweredStatus implements AnswerReceiver {
+class AnsweredStatus implements ResponseReceiver {
   readonly #attempt = Promise.withResolvers<Attempt>();
   #status: number | null = null;
   #bytes = 0;

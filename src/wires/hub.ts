@@ -1,5 +1,5 @@
 import type { GatewayError } from '../canonical/errors.ts';
-import type { BlockHead, CanonicalAnswer, CanonicalEvent, EventSink } from '../canonical/events.ts';
+import type { BlockHead, CanonicalEvent, CanonicalResponse, EventSink } from '../canonical/events.ts';
 import type { HostQuirks } from '../canonical/host-quirks.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { JsonText } from '../json/json.ts';
@@ -17,7 +17,7 @@ export interface HubClient {
   /** Whether the wire has a place for a block; absent: for all. The others are left out, and nothing of them counts as sent. */
   shows?(block: BlockHead): boolean;
   writeStream(terms: WriteTerms): StreamWriter;
-  writeResponse(answer: CanonicalAnswer, bill: Bill, terms: WriteTerms): Buffer;
+  writeResponse(answer: CanonicalResponse, bill: Bill, terms: WriteTerms): Buffer;
 }
 
 /** What the client's response needs besides the events. */
@@ -48,7 +48,7 @@ export interface HubUpstream {
   /** Throws `unsupported_parameter` with the name of a field that this wire lacks, unless it may be dropped. */
   writeRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer;
   readStream(quirks: HostQuirks, emit: EventSink): StreamReader;
-  /** Emits a buffered response as events; throws HostAnswerBroken. */
+  /** Emits a buffered response as events; throws HostResponseBroken. */
   readResponse(body: Buffer, quirks: HostQuirks, emit: EventSink): void;
 }
 

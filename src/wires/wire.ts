@@ -9,9 +9,9 @@ import type { HostWire, WireName } from '../canonical/wire-names.ts';
 import type { JsonText } from '../json/json.ts';
 import type { SseFrame } from '../kit/sse.ts';
 import type { Bill } from './bill.ts';
-import type { AnswerMemory } from './frames/answer-memory.ts';
 import type { FrameMemory } from './frames/frame-memory.ts';
 import type { PassedFrames } from './frames/passed-frames.ts';
+import type { ResponseMemory } from './frames/response-memory.ts';
 import type { HubClient, HubUpstream } from './hub.ts';
 import type { Peek } from './peek.ts';
 
@@ -46,7 +46,7 @@ export interface PromptCounter {
   readPrompt?(text: JsonText): CanonicalRequest;
   /** The part of a translated request that this wire's hosts count; absent: they count no translated prompts. */
   countedPart?(request: Buffer): Buffer;
-  /** Throws HostAnswerBroken if the body is not a count. */
+  /** Throws HostResponseBroken if the body is not a count. */
   readCount(body: Buffer): number;
   writeCount(inputTokens: number): string;
 }
@@ -101,7 +101,7 @@ export interface RelayTerms {
   /** What earlier streams taught about this host's frames, for the same model and terms; absent: nothing. */
   readonly memory?: FrameMemory;
   /** The same about its buffered responses. */
-  readonly answers?: AnswerMemory;
+  readonly answers?: ResponseMemory;
   /** Parses every frame, even one that repeats an earlier frame; the setting `frame_memory: false`. */
   readonly parseEveryFrame?: boolean;
 }
@@ -113,8 +113,8 @@ interface RelayHalf {
   spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer;
   /** Whether `spliceRequest` may refuse this request, so that it has to run before the hold; absent: it never does. */
   mayRefuse?(text: JsonText): boolean;
-  /** Throws HostAnswerBroken if the body is not a response of this wire. */
-  spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer;
+  /** Throws HostResponseBroken if the body is not a response of this wire. */
+  spliceResponse(body: Buffer, terms: RelayTerms): BufferedResponse;
   readError(status: number, body: Buffer): HostError;
   /** Absent on wires that never stream. */
   readonly stream?: StreamHalf;
@@ -123,7 +123,7 @@ interface RelayHalf {
 interface StreamHalf {
   mend(terms: RelayTerms): StreamRelay;
   /** The frames of a buffered response that came instead of a stream; null if it is not a response. */
-  answerAsStream(body: Buffer): Buffer | null;
+  responseAsStream(body: Buffer): Buffer | null;
 }
 
 /** Relays one stream: takes whole frames, returns what goes to the client, and keeps track of usage and ending. */
@@ -147,15 +147,15 @@ export interface StreamRelay {
   failure?(error: GatewayError): string;
 }
 
-export interface BufferedAnswer {
+export interface BufferedResponse {
   readonly usage: UsageReading;
   readonly relayedBytes: number;
   /** The client's body with the billed usage and its cost; may be called more than once. */
   write(bill: Bill): Buffer;
 }
 
-export class HostAnswerBroken extends Error {
-  override readonly name = 'HostAnswerBroken';
+export class HostResponseBroken extends Error {
+  override readonly name = 'HostResponseBroken';
   /** The error that the host sent instead of a response. */
   readonly hostError: HostError | null;
 

@@ -5,7 +5,7 @@ import type { TLSSocket } from 'node:tls';
 import { GuardedEgress, type GuardTerms } from '../../src/egress/guarded-egress.ts';
 import { type DialTarget, pinnedConnector } from '../../src/egress/pinned-connector.ts';
 import { createResolver, type Resolve } from '../../src/egress/resolve.ts';
-import type { AnswerReceiver } from '../../src/http1/client.ts';
+import type { ResponseReceiver } from '../../src/http1/client.ts';
 import { UndiciClient } from '../../src/http1/undici-client.ts';
 import { systemClock } from '../../src/kit/clock.ts';
 import { type Certified, certify } from './certificate.ts';
@@ -120,7 +120,7 @@ export class World {
     try {
       const { origin, pathname, search } = new URL(text);
       await new Promise<void>((done) => {
-        const receiver: AnswerReceiver = { head: () => {}, data: () => {}, end: done, failed: () => done() };
+        const receiver: ResponseReceiver = { head: () => {}, data: () => {}, end: done, failed: () => done() };
         egress.send({ origin, method: 'GET', path: pathname + search, headers: {}, body: null }, receiver);
       });
     } catch {

@@ -6,7 +6,7 @@ import type { AccountView } from '../../operator/view.ts';
 import type { CommandGroup, CommandSpec, Options } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { usageFailure } from '../failure.ts';
-import { AnswerLost } from '../operator-client.ts';
+import { ResponseLost } from '../operator-client.ts';
 import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
 import { formatRecord, formatTable } from '../table.ts';
 import { newReference, readChange, readNanousd, readUsd, textOption, time, usd } from '../text-values.ts';
@@ -78,7 +78,7 @@ const creditCommand: CommandSpec = {
     const answer = await session
       .ask('accounts.credit', { account, amount_nanousd: amount, reference, note })
       .catch((error: unknown) => {
-        if (!(error instanceof AnswerLost)) throw error;
+        if (!(error instanceof ResponseLost)) throw error;
         throw creditInDoubt(error.message, { account, amountNanousd: BigInt(amount), reference, note });
       });
     session.show(answer, (credit) =>

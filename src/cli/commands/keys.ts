@@ -14,7 +14,7 @@ import type { KeyView, ShownKeyView } from '../../operator/view.ts';
 import type { CommandGroup, CommandSpec, Options } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type CliFailure, usageFailure } from '../failure.ts';
-import { AnswerLost } from '../operator-client.ts';
+import { ResponseLost } from '../operator-client.ts';
 import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
 import type { Session } from '../session.ts';
 import { formatRecord, formatTable } from '../table.ts';
@@ -144,7 +144,7 @@ const rotateCommand: CommandSpec = {
     const graceSeconds = typeof grace === 'string' ? readDuration(grace, '--grace', LIMITS.keyGraceMaxMs / 1000) : null;
     const input = graceSeconds === null ? { key } : { key, grace_seconds: graceSeconds };
     const answer = await session.ask('keys.rotate', input).catch((error: unknown) => {
-      throw error instanceof AnswerLost ? rotationInDoubt(error.message, key) : error;
+      throw error instanceof ResponseLost ? rotationInDoubt(error.message, key) : error;
     });
     const { secret, ...rotated } = answer.result;
     session.show(answer, () => secret);

@@ -4,7 +4,7 @@ import { refundInDoubt } from '../../operator/refund.ts';
 import type { CommandSpec, Options } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { usageFailure } from '../failure.ts';
-import { AnswerLost } from '../operator-client.ts';
+import { ResponseLost } from '../operator-client.ts';
 import { formatRecord } from '../table.ts';
 import { newReference, readNanousd, readPositive, readUsd, textOption, usd } from '../text-values.ts';
 
@@ -26,7 +26,7 @@ export const refundCommand: CommandSpec = {
       note: textOption(options, 'note', LIMITS.creditNoteCharsMax),
     };
     const answer = await session.ask('receipts.refund', input).catch((error: unknown) => {
-      throw error instanceof AnswerLost ? refundInDoubt(error.message, input) : error;
+      throw error instanceof ResponseLost ? refundInDoubt(error.message, input) : error;
     });
     session.show(answer, (refund) =>
       formatRecord([

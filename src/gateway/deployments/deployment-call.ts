@@ -4,7 +4,7 @@ import type { HostRow } from '../../hosts/host.ts';
 import { type JsonText, readJson, tryParseJson } from '../../json/json.ts';
 import { LIMITS } from '../../limits.ts';
 import { FREE } from '../../money/price.ts';
-import { type BufferedAnswer, HostAnswerBroken, type HostError, type RelayTerms } from '../../wires/wire.ts';
+import { type BufferedResponse, type HostError, HostResponseBroken, type RelayTerms } from '../../wires/wire.ts';
 import type { DeploymentWork } from '../guards/deployment-work.ts';
 import type { CallContext, HostCall } from '../host-call.ts';
 import { VerbatimStream, withoutDefect } from './deployment-stream.ts';
@@ -39,9 +39,9 @@ export function deploymentCall(context: CallContext, deployment: Deployment, wor
       checkWork(body);
       return spliceResponse(context, terms, body);
     },
-    answerAsStream: (body) => {
+    responseAsStream: (body) => {
       checkWork(body);
-      return relay.stream?.answerAsStream(body) ?? null;
+      return relay.stream?.responseAsStream(body) ?? null;
     },
     readError: (status, body) => callersOwn(relay.readError(status, body), status, body, deployment),
     explain: (failure) => resource.explain(failure),
@@ -49,7 +49,7 @@ export function deploymentCall(context: CallContext, deployment: Deployment, wor
 }
 
 function throwIf(refusal: GatewayError | null): void {
-  if (refusal !== null) throw new HostAnswerBroken(refusal.message, ours(refusal));
+  if (refusal !== null) throw new HostResponseBroken(refusal.message, ours(refusal));
 }
 
 function relayTerms({ call, text, peek, createdS, nowS, frameMemory }: CallContext, name: string): RelayTerms {
@@ -107,7 +107,7 @@ function rowOf({ slug, wires }: Deployment['resource']['provider']): HostRow {
 }
 
 /** Keeps the provider's bytes and only adds our cost, which is zero, to the usage. */
-function spliceResponse({ call }: CallContext, terms: RelayTerms, body: Buffer): BufferedAnswer {
+function spliceResponse({ call }: CallContext, terms: RelayTerms, body: Buffer): BufferedResponse {
   const text = parseObject(body);
   const seen = tryReading(() => call.wire.relay.spliceResponse(body, terms));
   const hasUsage = isObject((text.value as { usage?: unknown }).usage);
@@ -123,11 +123,11 @@ function spliceResponse({ call }: CallContext, terms: RelayTerms, body: Buffer):
 }
 
 /** A response that breaks the wire's rules is still passed on, as long as it is JSON. */
-function tryReading(read: () => BufferedAnswer): BufferedAnswer | null {
+function tryReading(read: () => BufferedResponse): BufferedResponse | null {
   try {
     return read();
   } catch (error) {
-    if (error instanceof HostAnswerBroken) return null;
+    if (error instanceof HostResponseBroken) return null;
     throw error;
   }
 }
@@ -139,7 +139,7 @@ function parseObject(body: Buffer): JsonText {
   } catch {
     // Reported below, like every other invalid response.
   }
-  throw new HostAnswerBroken('The provider sent a response that is not a JSON object.');
+  throw new HostResponseBroken('The provider sent a response that is not a JSON object.');
 }
 
 /**

@@ -1,15 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../canonical/errors.ts';
 import { isPlainCode } from '../../canonical/host-error.ts';
-import type { AnswerReceiver, RequestControl } from '../../hosts/directory.ts';
+import type { RequestControl, ResponseReceiver } from '../../hosts/directory.ts';
 import type { HostSign } from '../../hosts/host-sign.ts';
 import { readRetryAfterMs } from '../../hosts/retry-after.ts';
 import type { Clock } from '../../kit/clock.ts';
 import type { Bill } from '../../wires/bill.ts';
-import { type ClientHalf, HostAnswerBroken, type HostError } from '../../wires/wire.ts';
+import { type ClientHalf, type HostError, HostResponseBroken } from '../../wires/wire.ts';
 import type { CallLimits } from '../call-limits.ts';
-import type { ClientSink, WholeAnswer } from '../client-sink.ts';
-import { noRoomForAnswer } from '../guards/answer-room.ts';
+import type { ClientSink, WholeResponse } from '../client-sink.ts';
+import { noRoomForResponse } from '../guards/response-room.ts';
 import type { HostCall } from '../host-call.ts';
 import type { Outcome } from '../outcome.ts';
 import type { RunningCalls } from '../running-calls.ts';
@@ -23,7 +23,7 @@ export interface AttemptTerms {
   /** Wall time of the hold, as on the receipt; null for a request that costs nothing. */
   readonly heldSinceMs: number | null;
   /** Sends the request to the host of this attempt. */
-  send(receiver: AnswerReceiver): RequestControl;
+  send(receiver: ResponseReceiver): RequestControl;
   /** Removes our key for this host from the host's text. */
   hideKey(text: string): string;
   readonly onClientGone: 'drain' | 'cancel';
@@ -52,7 +52,7 @@ export interface AttemptResult extends Seen {
   readonly sign: HostSign;
   deliver(bill: Bill, costLines: string): void;
   /** The complete response, if it is buffered, even if the client is gone. */
-  whole?(bill: Bill, costLines: string): WholeAnswer;
+  whole?(bill: Bill, costLines: string): WholeResponse;
 }
 
 /** The status that is logged for a call whose client left, as other servers do. No client sees it. */
@@ -151,15 +151,15 @@ export function connectionFault(
 }
 
 /** What the host sent cannot be used. If the host call has an error for that, the caller gets it, and no other host is asked. */
-export function brokenAnswerFault(error: Error): HostFault {
-  const forCaller = error instanceof HostAnswerBroken ? (error.hostError?.forCaller ?? null) : null;
+export function brokenResponseFault(error: Error): HostFault {
+  const forCaller = error instanceof HostResponseBroken ? (error.hostError?.forCaller ?? null) : null;
   return { words: error.message, retryable: forCaller === null, sign: HOST_FAILED, forCaller };
 }
 
 /** The response takes up more memory than is left. The host has done its work. */
 export function noRoomFault(): HostFault {
   const words = 'no memory for the response';
-  return { words, retryable: false, sign: NOTHING_LEARNED, forCaller: noRoomForAnswer() };
+  return { words, retryable: false, sign: NOTHING_LEARNED, forCaller: noRoomForResponse() };
 }
 
 /** 1 if the host may also bill for a request that was repeated on a new connection. */

@@ -2,11 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Ended } from '../../canonical/receipt.ts';
 import { MISSING_USAGE } from '../../canonical/usage.ts';
-import type { AnswerReceiver, RequestControl } from '../../hosts/directory.ts';
+import type { RequestControl, ResponseReceiver } from '../../hosts/directory.ts';
 import type { Timer } from '../../kit/clock.ts';
 import type { Bill } from '../../wires/bill.ts';
-import { type BufferedAnswer, HostAnswerBroken, type HostError } from '../../wires/wire.ts';
-import type { WholeAnswer } from '../client-sink.ts';
+import { type BufferedResponse, type HostError, HostResponseBroken } from '../../wires/wire.ts';
+import type { WholeResponse } from '../client-sink.ts';
 import {
   type AttemptResult,
   type AttemptTerms,
@@ -35,7 +35,7 @@ export function relayBuffered(terms: AttemptTerms): Promise<AttemptResult> {
   return new Promise((resolve) => new BufferedRelay(terms, resolve).start());
 }
 
-class BufferedRelay implements AnswerReceiver {
+class BufferedRelay implements ResponseReceiver {
   readonly #terms: AttemptTerms;
   readonly #resolve: (result: AttemptResult) => void;
   readonly #body: WholeBody;
@@ -85,7 +85,7 @@ class BufferedRelay implements AnswerReceiver {
       if (isAnswer) this.#answered(this.#terms.hostCall.spliceResponse(body));
       else this.#refused(this.#terms.hostCall.readError(this.#status, body));
     } catch (error) {
-      const hostError = error instanceof HostAnswerBroken ? error.hostError : null;
+      const hostError = error instanceof HostResponseBroken ? error.hostError : null;
       if (hostError === null) this.#breakOff((error as Error).message);
       else this.#refused(hostError);
     }
@@ -95,7 +95,7 @@ class BufferedRelay implements AnswerReceiver {
     this.#giveUp(connectionFault(error, this.#terms, this.#control));
   }
 
-  #answered(answer: BufferedAnswer): void {
+  #answered(answer: BufferedResponse): void {
     const gone = this.#terms.sink.gone;
     this.#finish({
       ended: gone ? 'client_gone' : 'complete',
@@ -114,7 +114,7 @@ class BufferedRelay implements AnswerReceiver {
     });
   }
 
-  #send(answer: BufferedAnswer, bill: Bill, costLines: string): void {
+  #send(answer: BufferedResponse, bill: Bill, costLines: string): void {
     const { sink } = this.#terms;
     if (sink.gone) return;
     const { status, lines, body } = this.#whole(answer, bill, costLines);
@@ -122,7 +122,7 @@ class BufferedRelay implements AnswerReceiver {
     sink.end(body);
   }
 
-  #whole(answer: BufferedAnswer, bill: Bill, costLines: string): WholeAnswer {
+  #whole(answer: BufferedResponse, bill: Bill, costLines: string): WholeResponse {
     const lines = `${this.#terms.lines}${costLines}content-type: application/json\r\n`;
     return { status: 200, lines, body: answer.write(bill) };
   }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Ended } from '../../canonical/receipt.ts';
-import type { AnswerReceiver, RequestControl } from '../../hosts/directory.ts';
+import type { RequestControl, ResponseReceiver } from '../../hosts/directory.ts';
 import type { HostSign } from '../../hosts/host-sign.ts';
 import type { Timer } from '../../kit/clock.ts';
 import { type SseFrame, SseFramer } from '../../kit/sse.ts';
@@ -11,7 +11,7 @@ import type { HostError, StreamRelay } from '../../wires/wire.ts';
 import {
   type AttemptResult,
   type AttemptTerms,
-  brokenAnswerFault,
+  brokenResponseFault,
   CLIENT_GONE_STATUS,
   connectionFault,
   HOST_FAILED,
@@ -41,7 +41,7 @@ export function relayStreamed(terms: AttemptTerms): Promise<AttemptResult> {
   return new Promise((resolve) => new StreamedRelay(terms, resolve).start());
 }
 
-class StreamedRelay implements AnswerReceiver {
+class StreamedRelay implements ResponseReceiver {
   readonly #terms: AttemptTerms;
   readonly #resolve: (result: AttemptResult) => void;
   readonly #stream: StreamRelay;
@@ -123,7 +123,7 @@ class StreamedRelay implements AnswerReceiver {
       if (this.#body !== null) this.#readWhole(this.#body.join());
       else this.#endOfStream();
     } catch (error) {
-      this.#giveUp(brokenAnswerFault(error as Error));
+      this.#giveUp(brokenResponseFault(error as Error));
     }
   }
 
@@ -138,7 +138,7 @@ class StreamedRelay implements AnswerReceiver {
       this.#hostFailed(this.#terms.hostCall.readError(this.#status, body));
       return;
     }
-    const frames = this.#terms.hostCall.answerAsStream(body);
+    const frames = this.#terms.hostCall.responseAsStream(body);
     if (frames === null) throw new Error('The host sent neither an event stream nor a valid response.');
     this.#body = null;
     const fault = this.#pass([frames]);
@@ -154,7 +154,7 @@ class StreamedRelay implements AnswerReceiver {
       this.#framer.push(bytes, this.#onFrame, this.#onBeginning);
     } catch (error) {
       this.#flush();
-      return brokenAnswerFault(error as Error);
+      return brokenResponseFault(error as Error);
     }
     if (this.#firstContentMs === null && this.#stream.relayedBytes > 0) this.#noteFirstContent();
     this.#flush();
@@ -163,7 +163,7 @@ class StreamedRelay implements AnswerReceiver {
       return null;
     }
     if (this.#stream.relayedBytes > LIMITS.streamWordBytesMax)
-      return brokenAnswerFault(new Error('The stream of the host exceeds the limit on text.'));
+      return brokenResponseFault(new Error('The stream of the host exceeds the limit on text.'));
     if (this.#stream.relayedBytes > 0) this.#times.contentBegan();
     const keptBytes = this.#framer.begunBytes + (this.#stream.keptBytes ?? 0);
     return this.#terms.sink.room.keep(keptBytes) ? null : noRoomFault();

@@ -1,16 +1,16 @@
 import { withoutByteOrderMark } from '../../kit/byte-order-mark.ts';
 import { Pieces } from '../../kit/pieces.ts';
 import { LIMITS } from '../../limits.ts';
-import type { AnswerRoom } from '../guards/answer-room.ts';
+import type { ResponseRoom } from '../guards/response-room.ts';
 import { HOST_FAILED, type HostFault, noRoomFault } from './attempt.ts';
 
 /** The body of a response that is read to its end before it is used. */
 export class WholeBody {
-  readonly #room: AnswerRoom;
+  readonly #room: ResponseRoom;
   readonly #pieces = new Pieces();
   #bytes = 0;
 
-  constructor(room: AnswerRoom) {
+  constructor(room: ResponseRoom) {
     this.#room = room;
   }
 

@@ -5,7 +5,7 @@ import type { GroupResult, Job } from '../../jobs/jobs.ts';
 import { ManualClock } from '../../kit/clock.ts';
 import { formatId } from '../../kit/ids.ts';
 import { LIMITS } from '../../limits.ts';
-import type { PlainAnswer, PlainRequest } from '../routes.ts';
+import type { PlainRequest, PlainResponse } from '../routes.ts';
 import { resultPlaces } from './group-places.ts';
 import { jobRoutes } from './job-routes.ts';
 import type { JobRouteServices } from './route-services.ts';
@@ -26,7 +26,7 @@ function open(more: object = {}) {
   };
   const services = { jobs, resultMemory, resultPlaces: resultPlaces(), clock: new ManualClock(0) };
   const routes = jobRoutes(services as unknown as JobRouteServices);
-  const get = (path: string, param: string): Promise<PlainAnswer> => {
+  const get = (path: string, param: string): Promise<PlainResponse> => {
     const route = routes.find((one) => one.method === 'GET' && one.path === path);
     if (route === undefined || !('answer' in route)) throw new Error(`There is no route ${path}.`);
     return Promise.resolve(route.answer({ caller: CALLER, param, query: '' } as PlainRequest));

@@ -3,7 +3,7 @@ import type { Caller } from '../../accounts/authenticate.ts';
 import { missingPermission } from '../../accounts/permissions.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { GROUP_PREFIX, JOB_PREFIX } from '../../canonical/id-prefixes.ts';
-import type { WholeAnswer } from '../../gateway/client-sink.ts';
+import type { WholeResponse } from '../../gateway/client-sink.ts';
 import { payerOf } from '../../gateway/guards/account-share.ts';
 import { headerLine, headerLines, readHeaderLines } from '../../http1/headers.ts';
 import type { Accepted, Job, JobReader, JobStatus, Jobs, Submission } from '../../jobs/jobs.ts';
@@ -14,10 +14,10 @@ import { JOB_STATUSES, jobGroupView, jobView } from '../../operator/job-view.ts'
 import { type ListView, listView } from '../../operator/view.ts';
 import { refuseFields } from '../body-fields.ts';
 import { invalid } from '../field-errors.ts';
-import { ok } from '../plain-answer.ts';
+import { ok } from '../plain-response.ts';
 import { readAfter, readId, readLimit, readQuery } from '../query-parameters.ts';
 import { routesOver } from '../route-list.ts';
-import type { PlainAnswer, PlainRequest, Route } from '../routes.ts';
+import type { PlainRequest, PlainResponse, Route } from '../routes.ts';
 import { readJob } from './read-submission.ts';
 import { receiveGroup } from './receive-group.ts';
 import { resultLines } from './result-lines.ts';
@@ -45,7 +45,7 @@ function submissionOf({ id, requestId, caller, headers, startedMs }: PlainReques
   return { id, requestId, caller, headers, startedMs };
 }
 
-async function submit(services: JobRouteServices, request: PlainRequest): Promise<PlainAnswer> {
+async function submit(services: JobRouteServices, request: PlainRequest): Promise<PlainResponse> {
   const { accepted, replayed } = await acceptJob(services, request);
   const view = jobView(accepted, services.clock.nowMs());
   return acceptedAnswer(`/v1/jobs/${formatId(JOB_PREFIX, accepted.id)}`, view, replayed);
@@ -68,17 +68,17 @@ async function acceptJob(services: JobRouteServices, request: PlainRequest): Pro
   return jobs.submit(submission, read.request, read.terms);
 }
 
-async function submitGroup(services: JobRouteServices, request: PlainRequest): Promise<PlainAnswer> {
+async function submitGroup(services: JobRouteServices, request: PlainRequest): Promise<PlainResponse> {
   const { accepted, replayed } = await receiveGroup(services, request, submissionOf(request));
   return acceptedAnswer(`/v1/jobs/groups/${formatId(GROUP_PREFIX, accepted.id)}`, jobGroupView(accepted), replayed);
 }
 
-function acceptedAnswer(location: string, view: object, isReplayed: boolean): PlainAnswer {
+function acceptedAnswer(location: string, view: object, isReplayed: boolean): PlainResponse {
   const replayed = isReplayed ? headerLine('idempotency-replayed', 'true') : '';
   return { status: 202, body: stringifyJson(view), lines: headerLine('location', location) + replayed };
 }
 
-async function list({ jobs, lists, clock }: JobRouteServices, { caller, query }: PlainRequest): Promise<PlainAnswer> {
+async function list({ jobs, lists, clock }: JobRouteServices, { caller, query }: PlainRequest): Promise<PlainResponse> {
   const given = readQuery(query, ['status', 'group', 'after', 'limit']);
   const groupId = readId(given, 'group', GROUP_PREFIX, `must be the id of a group, like ${GROUP_PREFIX}…`);
   const page = readPage(given, JOB_PREFIX);
@@ -93,7 +93,7 @@ async function list({ jobs, lists, clock }: JobRouteServices, { caller, query }:
   return ok(await lists.read(caller, read));
 }
 
-async function listGroups({ jobs, lists }: JobRouteServices, { caller, query }: PlainRequest): Promise<PlainAnswer> {
+async function listGroups({ jobs, lists }: JobRouteServices, { caller, query }: PlainRequest): Promise<PlainResponse> {
   const page = readPage(readQuery(query, ['after', 'limit']), GROUP_PREFIX);
   const read = async (): Promise<ListView<object>> => {
     const found = await jobs.listGroups(readerOf(caller), page);
@@ -105,7 +105,7 @@ async function listGroups({ jobs, lists }: JobRouteServices, { caller, query }: 
 async function show(
   { jobs, slots, clock }: JobRouteServices,
   { caller, param, query, gone }: PlainRequest,
-): Promise<PlainAnswer> {
+): Promise<PlainResponse> {
   const given = readQuery(query, ['wait']);
   const waitMs = readWait(given.get('wait'));
   const reader = readerOf(caller);
@@ -115,7 +115,7 @@ async function show(
   return ok(jobView(job, clock.nowMs()));
 }
 
-async function showGroup({ jobs }: JobRouteServices, { caller, param, query }: PlainRequest): Promise<PlainAnswer> {
+async function showGroup({ jobs }: JobRouteServices, { caller, param, query }: PlainRequest): Promise<PlainResponse> {
   readQuery(query, []);
   return ok(jobGroupView(await jobs.findGroup(readerOf(caller), groupIdOf(param))));
 }
@@ -124,7 +124,7 @@ async function showGroup({ jobs }: JobRouteServices, { caller, param, query }: P
 async function result(
   { jobs, resultMemory }: JobRouteServices,
   { caller, param, query }: PlainRequest,
-): Promise<PlainAnswer> {
+): Promise<PlainResponse> {
   readQuery(query, []);
   const reader = readerOf(caller);
   const id = jobId(param);
@@ -142,7 +142,7 @@ async function result(
 }
 
 /** A stored error stays the same, so clients must not retry to get another answer. */
-function finalLines({ status, lines }: WholeAnswer): string {
+function finalLines({ status, lines }: WholeResponse): string {
   if (status < 400) return lines;
   const { 'retry-after': _, ...headers } = readHeaderLines(lines, 0) ?? {};
   return headerLines({ ...headers, 'x-should-retry': 'false' });
@@ -158,7 +158,7 @@ function tooManyResults(): GatewayError {
 async function groupResults(
   { jobs, resultPlaces }: JobRouteServices,
   { caller, param, query }: PlainRequest,
-): Promise<PlainAnswer> {
+): Promise<PlainResponse> {
   const given = readQuery(query, ['after']);
   const afterId = readAfter(given, JOB_PREFIX, 'must be the `id` of the last line that was read');
   const reader = readerOf(caller);
@@ -188,7 +188,7 @@ async function checkInGroup(jobs: Jobs, reader: JobReader, groupId: bigint, afte
   if (job?.groupId !== groupId) throw invalid('after', 'must be the `id` of a job of this group');
 }
 
-async function cancel({ jobs, clock }: JobRouteServices, request: PlainRequest): Promise<PlainAnswer> {
+async function cancel({ jobs, clock }: JobRouteServices, request: PlainRequest): Promise<PlainResponse> {
   const { caller, param } = request;
   refuseTerms(request);
   const reader = readerOf(caller);
@@ -197,7 +197,7 @@ async function cancel({ jobs, clock }: JobRouteServices, request: PlainRequest):
   return ok(jobView(await jobs.cancel(reader, job.id), clock.nowMs()));
 }
 
-async function cancelGroup({ jobs }: JobRouteServices, request: PlainRequest): Promise<PlainAnswer> {
+async function cancelGroup({ jobs }: JobRouteServices, request: PlainRequest): Promise<PlainResponse> {
   const { caller, param } = request;
   refuseTerms(request);
   const reader = readerOf(caller);
@@ -207,7 +207,7 @@ async function cancelGroup({ jobs }: JobRouteServices, request: PlainRequest): P
 }
 
 /** The body of a DELETE means nothing in HTTP, and is not read. */
-async function remove({ jobs, clock }: JobRouteServices, request: PlainRequest): Promise<PlainAnswer> {
+async function remove({ jobs, clock }: JobRouteServices, request: PlainRequest): Promise<PlainResponse> {
   const { caller, param, query } = request;
   readQuery(query, []);
   const reader = readerOf(caller);

@@ -4,10 +4,10 @@ import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { Clock, Timer } from '../../kit/clock.ts';
 import { LoopTurns } from '../../kit/loop-turns.ts';
 import { LIMITS } from '../../limits.ts';
-import type { AnswerReceiver, RequestControl } from '../client.ts';
+import type { RequestControl, ResponseReceiver } from '../client.ts';
 import { sharedReads } from '../shared-reads.ts';
 import type { QueuedRequest, WaitingRequests } from '../waiting-requests.ts';
-import { Http1Answer } from './answer.ts';
+import { Http1Response } from './response.ts';
 import { hasUnreadInput } from './unread-input.ts';
 
 const TURNS = new LoopTurns();
@@ -28,7 +28,7 @@ export interface ConnectionTerms {
 /** One request, from `send` until its answer has ended. */
 export class HostExchange implements RequestControl, QueuedRequest {
   readonly bytes: Buffer;
-  readonly receiver: AnswerReceiver;
+  readonly receiver: ResponseReceiver;
   readonly onBehalfOf: bigint | null;
   #connection: HostConnection | null = null;
   /** Where it has waited for a connection, if it had to. */
@@ -38,7 +38,7 @@ export class HostExchange implements RequestControl, QueuedRequest {
   arrived = false;
   sentTwice = false;
 
-  constructor(bytes: Buffer, receiver: AnswerReceiver, onBehalfOf: bigint | null = null) {
+  constructor(bytes: Buffer, receiver: ResponseReceiver, onBehalfOf: bigint | null = null) {
     this.bytes = bytes;
     this.receiver = receiver;
     this.onBehalfOf = onBehalfOf;
@@ -99,7 +99,7 @@ export class HostConnection {
     if (!error) this.#sent = true;
   };
   #exchange: HostExchange | null = null;
-  #answer: Http1Answer | null = null;
+  #answer: Http1Response | null = null;
   /** An earlier request was answered on this connection, so the host may be closing it as idle. */
   #reused = false;
   /** The whole request has left this process. */
@@ -150,7 +150,7 @@ export class HostConnection {
 
   carry(exchange: HostExchange): void {
     this.#exchange = exchange;
-    this.#answer = new Http1Answer(LIMITS.hostHeaderBytesMax, this.#onHead);
+    this.#answer = new Http1Response(LIMITS.hostHeaderBytesMax, this.#onHead);
     this.#sent = false;
     exchange.takenBy(this);
     this.#socket.write(exchange.bytes, this.#onWritten);
@@ -189,7 +189,7 @@ export class HostConnection {
     else if (answer.over) this.#answered(exchange, answer);
   }
 
-  #answered(exchange: HostExchange, answer: Http1Answer): void {
+  #answered(exchange: HostExchange, answer: Http1Response): void {
     this.#exchange = null;
     this.#answer = null;
     if (!answer.keepsConnection || answer.excess || this.#socket.writableLength > 0 || !this.usable) this.drop();

@@ -1,6 +1,6 @@
 import { type Clock, systemClock, type Timer } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
-import type { AnswerReceiver, OutgoingRequest, RequestControl, Sender } from '../client.ts';
+import type { OutgoingRequest, RequestControl, ResponseReceiver, Sender } from '../client.ts';
 import { stopping, WaitingRequests } from '../waiting-requests.ts';
 import { type ConnectionTerms, HostConnection, HostExchange } from './host-connection.ts';
 import { requestBytes } from './request.ts';
@@ -26,7 +26,7 @@ export class HostConnections implements Sender {
     this.#connectionsMax = connectionsMax;
   }
 
-  send(request: OutgoingRequest, receiver: AnswerReceiver): RequestControl {
+  send(request: OutgoingRequest, receiver: ResponseReceiver): RequestControl {
     try {
       const exchange = new HostExchange(requestBytes(request), receiver, request.onBehalfOf);
       this.#pool(request.origin).send(exchange);

@@ -1,6 +1,6 @@
 import { ERROR_TABLE } from '../../canonical/errors.ts';
 import type { PathItems } from './management-paths.ts';
-import { PUBLIC_ANSWERS } from './public-answers.ts';
+import { PUBLIC_ANSWERS } from './public-responses.ts';
 import type { SchemaBook } from './schema-book.ts';
 
 interface PublicRoute {

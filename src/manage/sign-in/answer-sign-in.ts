@@ -4,10 +4,10 @@ import { SignInError } from '../../signin/error.ts';
 import type { OwnSession } from '../../signin/own-sessions.ts';
 import { requireSignIn, type SignInServices, type Visitor } from '../../signin/services.ts';
 import { endedSsoCookie } from '../../signin/sso-state.ts';
-import type { Answer } from '../answer.ts';
 import { ManageError, unauthenticated } from '../error.ts';
 import { requireOwnPage } from '../own-page.ts';
 import { readInput } from '../request-input.ts';
+import type { ManageResponse } from '../response.ts';
 import type { FoundRoute } from '../routes.ts';
 import type { SignInRoute } from './routes.ts';
 
@@ -26,7 +26,7 @@ export async function answerSignIn(
   found: FoundRoute<SignInRoute>,
   query: URLSearchParams,
   { principal, recogniseAgain, visitor, services, publicOrigin }: Asking,
-): Promise<Answer> {
+): Promise<ManageResponse> {
   const { route } = found;
   if (route.access === 'signed in' && principal === null) throw unauthenticated();
   if (route.method !== 'GET') requireSignIn(services);
@@ -48,7 +48,7 @@ function acceptsPage({ headers }: InboundRequest): boolean {
 }
 
 /** A browser would show the error as JSON, so the console says in its own words what the code means. */
-async function orBackToConsole(run: () => Promise<Answer>): Promise<Answer> {
+async function orBackToConsole(run: () => Promise<ManageResponse>): Promise<ManageResponse> {
   try {
     return await run();
   } catch (error) {

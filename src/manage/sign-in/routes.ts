@@ -15,7 +15,7 @@ import type { SignInServices, Visitor } from '../../signin/services.ts';
 import { signIn, signInInput, waysToSignIn } from '../../signin/sign-in.ts';
 import { finishSso, startSso } from '../../signin/sso-sign-in.ts';
 import { endedSsoCookie } from '../../signin/sso-state.ts';
-import type { Answer } from '../answer.ts';
+import type { ManageResponse } from '../response.ts';
 
 interface SignInCall {
   readonly services: SignInServices;
@@ -37,13 +37,13 @@ interface OpenRoute extends SignInPlace {
   /** A browser is sent here from another site, and what it brings is verified in another way. */
   readonly isNavigation?: true;
   /** `own` is the session of the browser, if it has one. */
-  run(call: SignInCall, own: OwnSession | null): Promise<Answer>;
+  run(call: SignInCall, own: OwnSession | null): Promise<ManageResponse>;
 }
 
 /** For people who have signed in, about themselves. */
 interface OwnRoute extends SignInPlace {
   readonly access: 'signed in';
-  run(call: SignInCall, own: OwnSession): Promise<Answer>;
+  run(call: SignInCall, own: OwnSession): Promise<ManageResponse>;
 }
 
 export type SignInRoute = OpenRoute | OwnRoute;

@@ -19,7 +19,7 @@ test('a signature is read once, however many calls have its id', () => {
     messages: [{ role: 'assistant', blocks }],
     tools: [],
     toolChoice: null,
-    answerFormat: null,
+    responseFormat: null,
     sampling: { topK: null, stop: [] },
   } as unknown as CanonicalRequest;
   const terms = { hostModel: 'm', stream: false, outputLimit: 5, outputLimitField: 'max_tokens', thinking: null };

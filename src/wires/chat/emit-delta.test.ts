@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { inOrder } from '../../canonical/event-order.ts';
 import type { CanonicalEvent } from '../../canonical/events.ts';
-import { AnswerFold } from '../../canonical/fold.ts';
+import { ResponseFold } from '../../canonical/fold.ts';
 import { LIMITS } from '../../limits.ts';
 import { DeltaEmitter } from './emit-delta.ts';
 
@@ -23,7 +23,7 @@ function deltasOf(pieces: readonly Piece[]): object[] {
 
 function emitted(...deltas: object[]) {
   const events: CanonicalEvent[] = [];
-  const fold = new AnswerFold();
+  const fold = new ResponseFold();
   const sink = inOrder((event) => {
     events.push(event);
     fold.event(event);
@@ -164,7 +164,7 @@ describe('tool calls whose fragments are mixed', () => {
 describe('reasoning in several blocks', () => {
   const detail = (index: number, more: object) => ({ type: 'reasoning.text', format: 'vendor', index, ...more });
   const signed = (...deltas: object[]) => {
-    const fold = new AnswerFold();
+    const fold = new ResponseFold();
     const sink = inOrder(fold.event);
     sink({ kind: 'start', id: null, createdS: null });
     const emitter = new DeltaEmitter(sink);

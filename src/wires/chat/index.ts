@@ -7,7 +7,7 @@ import { readRequest } from './read-request.ts';
 import { readResponse } from './read-response.ts';
 import { readStream } from './read-stream.ts';
 import { spliceRequest } from './splice-request.ts';
-import { answerAsStream, spliceResponse } from './splice-response.ts';
+import { responseAsStream, spliceResponse } from './splice-response.ts';
 import { writeRequest } from './write-request.ts';
 import { writeResponse } from './write-response.ts';
 import { writeStream } from './write-stream.ts';
@@ -20,7 +20,7 @@ export const chat: Wire = {
     spliceRequest,
     spliceResponse,
     readError: readHostError,
-    stream: { mend: mendStream, answerAsStream },
+    stream: { mend: mendStream, responseAsStream },
   },
   hub: {
     client: { readRequest, writeStream, writeResponse },

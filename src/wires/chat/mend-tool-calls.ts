@@ -102,7 +102,7 @@ function continueCall(call: Members, state: ToolCallState): boolean {
 }
 
 /** A parsed response or chunk of a host; with every digit of its numbers if it has arguments that are written again. */
-export function exactAnswer(answer: unknown, json: string | Buffer): unknown {
+export function exactResponse(answer: unknown, json: string | Buffer): unknown {
   const choices = isObject(answer) ? objectsIn(answer.choices) : [];
   return choices.some(hasObjectArguments) ? tryParseExact(json.toString()) : answer;
 }

@@ -6,7 +6,7 @@ import { extraContent } from './extra-content.ts';
 import { isFailure } from './finish-reason.ts';
 import { type ChoiceState, isEmptyChoice, mendChoice } from './mend-choice.ts';
 import { modelBytes } from './mend-text.ts';
-import { exactAnswer } from './mend-tool-calls.ts';
+import { exactResponse } from './mend-tool-calls.ts';
 import { removeHostMembers, removeUsage } from './quirks.ts';
 import { StreamState } from './stream-state.ts';
 
@@ -25,7 +25,7 @@ class MendedStream extends StreamState implements StreamRelay {
     const data = frame.data?.trim() ?? '';
     if (data === '') return null;
     if (data === '[DONE]') return this.noteEnd();
-    const chunk = exactAnswer(tryParseJson(data), data);
+    const chunk = exactResponse(tryParseJson(data), data);
     if (!isObject(chunk)) return this.fail('the host sent a frame that is not a JSON object');
     if (chunk.error) return this.fail(chunk.error, chunk);
     if (frame.event === 'error') return this.fail(chunk, chunk);

@@ -37,7 +37,7 @@ export function readRequest(text: JsonText, peek: Peek, adjustments = refusing()
     ...readToolChoice(body.tool_choice, tools, adjustments),
     parallelToolCalls: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : null,
     sampling: readSampling(text),
-    answerFormat: readResponseFormat(text.exactMember('response_format'), adjustments),
+    responseFormat: readResponseFormat(text.exactMember('response_format'), adjustments),
     reasoning: translateReasoning(body, peek, adjustments),
     verbosity: readVerbosity(body.verbosity, adjustments),
     ...readCacheRetention(body),

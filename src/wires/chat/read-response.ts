@@ -8,17 +8,17 @@ import { readPromptUsage } from '../usage/prompt-usage.ts';
 import { signingVendor } from './call-signatures.ts';
 import { DeltaEmitter, finishReasonOf } from './emit-delta.ts';
 import { isFailure } from './finish-reason.ts';
-import { answersIn, brokenAnswer } from './mend-answer.ts';
 import { mendChoice, newChoice } from './mend-choice.ts';
-import { exactAnswer } from './mend-tool-calls.ts';
+import { answersIn, brokenResponse } from './mend-response.ts';
+import { exactResponse } from './mend-tool-calls.ts';
 import { findUsage } from './quirks.ts';
 
 /** Reads a buffered response as a stream of one delta. */
 export function readResponse(body: Buffer, quirks: HostQuirks, emit: EventSink): void {
-  const answer = exactAnswer(tryParseJson(body.toString('utf8')), body);
+  const answer = exactResponse(tryParseJson(body.toString('utf8')), body);
   const choice = isObject(answer) ? answersIn(answer.choices)[0] : undefined;
-  if (!isObject(answer) || choice === undefined || isObject(answer.error)) throw brokenAnswer(answer);
-  if (isFailure(choice.finish_reason)) throw brokenAnswer(choice);
+  if (!isObject(answer) || choice === undefined || isObject(answer.error)) throw brokenResponse(answer);
+  if (isFailure(choice.finish_reason)) throw brokenResponse(choice);
   const { id, created } = answer;
   emit({
     kind: 'start',

@@ -10,7 +10,7 @@ import { DeltaEmitter, finishReasonOf } from './emit-delta.ts';
 import { isFailure } from './finish-reason.ts';
 import { mendChoice } from './mend-choice.ts';
 import { modelBytes } from './mend-text.ts';
-import { exactAnswer } from './mend-tool-calls.ts';
+import { exactResponse } from './mend-tool-calls.ts';
 import { StreamState } from './stream-state.ts';
 
 /** Reads a host's chat stream into events: each chunk is repaired as for a client of this wire, then translated. */
@@ -56,7 +56,7 @@ class ChatStreamReader extends StreamState implements StreamReader {
       else this.#finish();
       return;
     }
-    const chunk = exactAnswer(tryParseJson(data), data);
+    const chunk = exactResponse(tryParseJson(data), data);
     if (!isObject(chunk)) this.#broken('the host sent a frame that is not a JSON object');
     else if (chunk.error || frame.event === 'error') this.#broken(chunk.error ?? chunk, chunk);
     else this.#chunk(chunk);

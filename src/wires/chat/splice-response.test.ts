@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { BILL, deltasIn, feed, RELAY_TERMS } from '../../../test/chat-wire.ts';
-import { HostAnswerBroken, type RelayTerms } from '../wire.ts';
+import { HostResponseBroken, type RelayTerms } from '../wire.ts';
 import { mendStream } from './mend.ts';
-import { answerAsStream, spliceResponse } from './splice-response.ts';
+import { responseAsStream, spliceResponse } from './splice-response.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -173,7 +173,7 @@ describe('what is no answer', () => {
   test.each(['', 'no JSON', '[]', '7', '{}', '{"choices":{}}', '{"choices":[]}', '{"choices":[null,{"text":"x"}]}'])(
     '%j',
     (body) => {
-      expect(() => read(body)).toThrow(HostAnswerBroken);
+      expect(() => read(body)).toThrow(HostResponseBroken);
     },
   );
 
@@ -181,7 +181,7 @@ describe('what is no answer', () => {
     try {
       read(body);
     } catch (error) {
-      return (error as HostAnswerBroken).hostError;
+      return (error as HostResponseBroken).hostError;
     }
     throw new Error('Nothing was thrown.');
   };
@@ -205,7 +205,7 @@ describe('what is no answer', () => {
 describe('a whole answer where a stream was asked for', () => {
   const streamed = (body: unknown) => {
     const relay = mendStream(RELAY_TERMS);
-    return { relay, text: feed(relay, answerAsStream(bytes(body))!) };
+    return { relay, text: feed(relay, responseAsStream(bytes(body))!) };
   };
 
   test('goes on as one chunk and its usage', () => {
@@ -248,6 +248,6 @@ describe('a whole answer where a stream was asked for', () => {
   });
 
   test.each(['', 'no JSON', '7', '{}', '[]'])('may be nothing at all: %j', (body) => {
-    expect(answerAsStream(bytes(body))).toBeNull();
+    expect(responseAsStream(bytes(body))).toBeNull();
   });
 });

@@ -1,24 +1,28 @@
 import { type JsonText, readJson, tryParseExact } from '../../json/json.ts';
 import { isObject, type Members } from '../fields/members.ts';
-import { writeAnswer } from '../frames/answer-memory.ts';
+import { writeAnswer } from '../frames/response-memory.ts';
 import { usageRule } from '../usage/inclusive-usage.ts';
 import { promptUsageText, readPromptUsage } from '../usage/prompt-usage.ts';
-import { type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.ts';
+import { type BufferedResponse, HostResponseBroken, type RelayTerms } from '../wire.ts';
 import { extraOfDelta } from './extra-content.ts';
 import { isFailure } from './finish-reason.ts';
-import { findKnownAnswer, type KnownAnswer, learnAnswer } from './known-answer.ts';
-import { type AnswerChoice, answersIn, brokenAnswer, mendAnswer } from './mend-answer.ts';
+import { findKnownResponse, type KnownResponse, learnResponse } from './known-response.ts';
+import { answersIn, brokenResponse, mendResponse, type ResponseChoice } from './mend-response.ts';
 import { modelBytes } from './mend-text.ts';
-import { exactAnswer } from './mend-tool-calls.ts';
+import { exactResponse } from './mend-tool-calls.ts';
 import { findUsage } from './quirks.ts';
 
 /** Reads a buffered response and writes the host's own bytes with `model` and `usage` replaced; rebuilds it if it needs repair. */
-export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer {
-  const known = terms.answers === undefined ? null : findKnownAnswer(body, terms.answers);
+export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedResponse {
+  const known = terms.answers === undefined ? null : findKnownResponse(body, terms.answers);
   return known === null ? spliceParsed(body, terms) : spliceKnown(body, known, terms);
 }
 
-function spliceKnown(body: Buffer, { found, rawUsage, words }: KnownAnswer, { quirks }: RelayTerms): BufferedAnswer {
+function spliceKnown(
+  body: Buffer,
+  { found, rawUsage, words }: KnownResponse,
+  { quirks }: RelayTerms,
+): BufferedResponse {
   return {
     usage: readPromptUsage(rawUsage, usageRule(quirks)),
     relayedBytes: Buffer.byteLength(words),
@@ -26,19 +30,19 @@ function spliceKnown(body: Buffer, { found, rawUsage, words }: KnownAnswer, { qu
   };
 }
 
-function spliceParsed(body: Buffer, terms: RelayTerms): BufferedAnswer {
+function spliceParsed(body: Buffer, terms: RelayTerms): BufferedResponse {
   const text = parse(body);
-  const answer = exactAnswer(text.value, body);
+  const answer = exactResponse(text.value, body);
   const choices = isObject(answer) ? answersIn(answer.choices) : [];
-  if (!isObject(answer) || choices.length === 0 || isObject(answer.error)) throw brokenAnswer(answer);
+  if (!isObject(answer) || choices.length === 0 || isObject(answer.error)) throw brokenResponse(answer);
   const failed = choices.find((choice) => isFailure(choice.finish_reason));
-  if (failed !== undefined) throw brokenAnswer(failed);
+  if (failed !== undefined) throw brokenResponse(failed);
   const rawUsage = findUsage(answer, choices.length === 1);
-  const changed = mendAnswer(answer, choices, terms);
+  const changed = mendResponse(answer, choices, terms);
   // Clients of aggregators require this member, even if it is null.
   const isUnnamed = answer.system_fingerprint === undefined;
   const splice = changed ? spliceInto(answer, terms) : spliceBytes(text, terms, isUnnamed);
-  if (!changed && terms.answers?.mayLearn() === true) learnAnswer(terms.answers, body, answer, splice('{}'));
+  if (!changed && terms.answers?.mayLearn() === true) learnResponse(terms.answers, body, answer, splice('{}'));
   return {
     usage: readPromptUsage(rawUsage, usageRule(terms.quirks)),
     relayedBytes: choices.reduce((sum, choice) => sum + bytesOf(choice), 0),
@@ -46,7 +50,7 @@ function spliceParsed(body: Buffer, terms: RelayTerms): BufferedAnswer {
   };
 }
 
-function bytesOf({ message, logprobs }: AnswerChoice): number {
+function bytesOf({ message, logprobs }: ResponseChoice): number {
   return modelBytes(message) + extraOfDelta(message, logprobs);
 }
 
@@ -54,7 +58,7 @@ function parse(body: Buffer): JsonText {
   try {
     return readJson(body);
   } catch {
-    throw new HostAnswerBroken("The host's response is not valid JSON.");
+    throw new HostResponseBroken("The host's response is not valid JSON.");
   }
 }
 
@@ -75,7 +79,7 @@ function spliceBytes(text: JsonText, { catalogModel }: RelayTerms, isUnnamed: bo
 }
 
 /** Some hosts cannot stream and send one JSON body: it becomes one chunk, or one error frame. */
-export function answerAsStream(body: Buffer): Buffer | null {
+export function responseAsStream(body: Buffer): Buffer | null {
   const answer = tryParseExact(body.toString('utf8'));
   if (!isObject(answer)) return null;
   if (answer.error) return Buffer.from(frameOf({ error: answer.error, usage: answer.usage }));
@@ -86,7 +90,7 @@ export function answerAsStream(body: Buffer): Buffer | null {
   return Buffer.from(`${words}${frameOf({ ...head, choices: [], usage })}data: [DONE]\n\n`);
 }
 
-function asDelta({ message, ...choice }: AnswerChoice): Members {
+function asDelta({ message, ...choice }: ResponseChoice): Members {
   const { tool_calls: calls } = message;
   if (!Array.isArray(calls)) return { ...choice, delta: message };
   const fragments = calls.filter(isObject).map((call, index) => ({ ...call, index }));

@@ -1,10 +1,10 @@
 import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import type {
-  AnswerFormat,
   Block,
   CanonicalMessage,
   CanonicalRequest,
   CanonicalTool,
+  ResponseFormat,
   ShownBlock,
   ToolChoice,
   ToolResultBlock,
@@ -42,7 +42,7 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
     ...(request.tools.length > 0 ? { tools: request.tools.map(writeTool) } : {}),
     ...given('tool_choice', writeToolChoice(request.toolChoice)),
     ...given('parallel_tool_calls', request.tools.length > 0 ? request.parallelToolCalls : null),
-    ...given('response_format', writeFormat(request.answerFormat)),
+    ...given('response_format', writeFormat(request.responseFormat)),
     ...writeEffort(terms.reasoningEffort, quirks),
     ...given('verbosity', request.verbosity),
     ...terms.labels,
@@ -185,7 +185,7 @@ function writeToolChoice(choice: ToolChoice | null): unknown {
   return choice.kind === 'tool' ? { type: 'function', function: { name: choice.name } } : choice.kind;
 }
 
-function writeFormat(format: AnswerFormat | null): unknown {
+function writeFormat(format: ResponseFormat | null): unknown {
   if (format === null) return null;
   if (format.kind === 'text') return { type: 'text' };
   if (format.kind === 'json') return { type: 'json_object' };

@@ -1,4 +1,4 @@
-import type { AnswerBlock, CanonicalAnswer, FinishReason } from '../../canonical/events.ts';
+import type { CanonicalResponse, FinishReason, ResponseBlock } from '../../canonical/events.ts';
 import { stringifyJson } from '../../json/stringify.ts';
 import type { Bill } from '../bill.ts';
 import { unwrapInput } from '../fields/custom-input.ts';
@@ -9,7 +9,7 @@ import { customNames } from './custom-tools.ts';
 import { opaqueDetail, textDetail } from './reasoning-details.ts';
 
 /** Writes a response of the common language as a chat completion. */
-export function writeResponse(answer: CanonicalAnswer, bill: Bill, terms: WriteTerms): Buffer {
+export function writeResponse(answer: CanonicalResponse, bill: Bill, terms: WriteTerms): Buffer {
   const usage = { ...writePromptUsage(bill.usage, null), cost: bill.costUsd, cost_nanousd: bill.costNanousd };
   const message = messageOf(answer, customNames(terms.request));
   const completion = {
@@ -24,7 +24,7 @@ export function writeResponse(answer: CanonicalAnswer, bill: Bill, terms: WriteT
   return Buffer.from(stringifyJson(completion));
 }
 
-function messageOf({ blocks, finish }: CanonicalAnswer, customs: ReadonlySet<unknown>): Members {
+function messageOf({ blocks, finish }: CanonicalResponse, customs: ReadonlySet<unknown>): Members {
   const textOf = (kind: string): string =>
     blocks
       .filter(({ head }) => head.kind === kind)
@@ -44,7 +44,7 @@ function messageOf({ blocks, finish }: CanonicalAnswer, customs: ReadonlySet<unk
 }
 
 /** Absent if there are none. */
-function reasoningMembers(blocks: readonly AnswerBlock[]): Members {
+function reasoningMembers(blocks: readonly ResponseBlock[]): Members {
   const traces = blocks.filter(({ head }) => head.kind === 'reasoning');
   if (traces.length === 0) return {};
   const trace = traces.map(({ text }) => text).join('');
@@ -56,7 +56,7 @@ function reasoningMembers(blocks: readonly AnswerBlock[]): Members {
 }
 
 /** Signed reasoning is in the same detail as its signature: clients of aggregators drop unsigned reasoning. */
-function detailsOf({ text, opaque }: AnswerBlock, index: number): Members[] {
+function detailsOf({ text, opaque }: ResponseBlock, index: number): Members[] {
   const words = text === '' ? [] : [textDetail(text, index)];
   if (opaque === null) return words;
   const seal = opaqueDetail(opaque, index);
@@ -64,7 +64,7 @@ function detailsOf({ text, opaque }: AnswerBlock, index: number): Members[] {
 }
 
 /** Clients parse the arguments, and an empty string is not JSON; but what the output limit cut off is not completed. */
-function callOf({ head, text }: AnswerBlock, reason: FinishReason, customs: ReadonlySet<unknown>): Members[] {
+function callOf({ head, text }: ResponseBlock, reason: FinishReason, customs: ReadonlySet<unknown>): Members[] {
   if (head.kind !== 'tool-call') return [];
   if (customs.has(head.name))
     return [{ id: head.id, type: 'custom', custom: { name: head.name, input: unwrapInput(text) } }];

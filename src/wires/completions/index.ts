@@ -5,7 +5,7 @@ import { mendStream } from './mend.ts';
 import { peek } from './peek.ts';
 import { readRequest } from './read-request.ts';
 import { spliceRequest } from './splice-request.ts';
-import { answerAsStream, spliceResponse } from './splice-response.ts';
+import { responseAsStream, spliceResponse } from './splice-response.ts';
 import { writeResponse } from './write-response.ts';
 import { isText, writeStream } from './write-stream.ts';
 
@@ -19,7 +19,7 @@ export const completions: Wire = {
     spliceRequest,
     spliceResponse,
     readError: readHostError,
-    stream: { mend: mendStream, answerAsStream },
+    stream: { mend: mendStream, responseAsStream },
   },
   hub: { client: { readRequest, writeStream, writeResponse, shows: isText } },
 };

@@ -25,7 +25,7 @@ describe('a prompt for a chat model', () => {
         seed: null,
         stop: [],
       },
-      answerFormat: null,
+      responseFormat: null,
       reasoning: null,
       verbosity: null,
     });
@@ -56,7 +56,7 @@ describe('a prompt for a chat model', () => {
       seed: 7,
       stop: ['\nuser:'],
     });
-    expect(request.answerFormat).toEqual({ kind: 'json' });
+    expect(request.responseFormat).toEqual({ kind: 'json' });
     expect(request.reasoning).toEqual({ effort: null, budgetTokens: 2000 });
     expect(read({ stop: '.' }).sampling.stop).toEqual(['.']);
   });

@@ -32,7 +32,7 @@ export function readRequest(text: JsonText, peek: Peek, adjustments = refusing()
     toolChoice: null,
     parallelToolCalls: null,
     sampling: readSampling(text),
-    answerFormat: readResponseFormat(text.exactMember('response_format'), adjustments),
+    responseFormat: readResponseFormat(text.exactMember('response_format'), adjustments),
     reasoning: translateReasoning(body, peek, adjustments),
     verbosity: null,
   };

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { BILL, feed, RELAY_TERMS } from '../../../test/chat-wire.ts';
 import { completionFaults, textsOf } from '../../../test/completions-conformity.ts';
 import { ownRecordings } from '../../../test/small-wires.ts';
-import { HostAnswerBroken, type RelayTerms } from '../wire.ts';
+import { HostResponseBroken, type RelayTerms } from '../wire.ts';
 import { mendStream } from './mend.ts';
-import { answerAsStream, spliceResponse } from './splice-response.ts';
+import { responseAsStream, spliceResponse } from './splice-response.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -18,11 +18,11 @@ function read(body: unknown, more: Partial<RelayTerms> = {}) {
 const written = (body: unknown, more: Partial<RelayTerms> = {}): Fields =>
   JSON.parse(read(body, more).write(BILL).toString());
 
-function broken(body: unknown): HostAnswerBroken {
+function broken(body: unknown): HostResponseBroken {
   try {
     read(body);
   } catch (error) {
-    if (error instanceof HostAnswerBroken) return error;
+    if (error instanceof HostResponseBroken) return error;
     throw error;
   }
   throw new Error('Nothing was broken.');
@@ -112,7 +112,7 @@ describe('what is no answer', () => {
 describe('a whole answer where a stream was asked for', () => {
   test.each(WHOLE)('$id is one chunk of the same shape', ({ body, usage }) => {
     const relay = mendStream(RELAY_TERMS);
-    const text = feed(relay, answerAsStream(body)!) + relay.closing(BILL);
+    const text = feed(relay, responseAsStream(body)!) + relay.closing(BILL);
     expect(completionFaults(text, { model: 'bridge', wantsUsage: true })).toEqual([]);
     const { choices } = JSON.parse(body.toString()) as { choices: { index: number; text: string }[] };
     expect(textsOf(text)).toEqual(Object.fromEntries(choices.map(({ index, text: said }) => [String(index), said])));
@@ -121,9 +121,9 @@ describe('a whole answer where a stream was asked for', () => {
 
   test('is an error, or nothing', () => {
     const relay = mendStream(RELAY_TERMS);
-    feed(relay, answerAsStream(Buffer.from('{"error":{"message":"gone","code":500}}'))!);
+    feed(relay, responseAsStream(Buffer.from('{"error":{"message":"gone","code":500}}'))!);
     expect(relay.error).toMatchObject({ kind: 'unavailable', message: 'gone' });
-    expect(answerAsStream(Buffer.from('<html>'))).toBeNull();
-    expect(answerAsStream(Buffer.from('{"object":"text_completion"}'))).toBeNull();
+    expect(responseAsStream(Buffer.from('<html>'))).toBeNull();
+    expect(responseAsStream(Buffer.from('{"object":"text_completion"}'))).toBeNull();
   });
 });

@@ -4,26 +4,26 @@ import { isUsableId } from '../fields/host-members.ts';
 import { isObject, type Members } from '../fields/members.ts';
 import { usageRule } from '../usage/inclusive-usage.ts';
 import { promptUsageText, readPromptUsage } from '../usage/prompt-usage.ts';
-import { type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.ts';
+import { type BufferedResponse, HostResponseBroken, type RelayTerms } from '../wire.ts';
 import { extraOfChoice } from './extra-content.ts';
 import { isFailure, mendFinishReason } from './finish-reason.ts';
 import { mendChoice, put, removeHostMembers } from './mend-choice.ts';
 
 /** A choice of a buffered response. */
-interface AnswerChoice extends Members {
+interface ResponseChoice extends Members {
   readonly text: string;
 }
 
 /** Reads a buffered response and writes the host's own bytes with `model` and `usage` replaced; rebuilds it if it needs repair. */
-export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer {
+export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedResponse {
   const text = parse(body);
   const answer = text.value;
   const choices = isObject(answer) ? choicesOf(answer) : [];
-  if (!isObject(answer) || choices.length === 0 || isObject(answer.error)) throw brokenAnswer(answer);
+  if (!isObject(answer) || choices.length === 0 || isObject(answer.error)) throw brokenResponse(answer);
   const failed = choices.find((choice) => isFailure(choice.finish_reason));
-  if (failed !== undefined) throw brokenAnswer(failed);
+  if (failed !== undefined) throw brokenResponse(failed);
   const rawUsage = answer.usage;
-  const splice = mendAnswer(answer, choices, terms) ? spliceInto(answer, terms) : spliceBytes(text, terms);
+  const splice = mendResponse(answer, choices, terms) ? spliceInto(answer, terms) : spliceBytes(text, terms);
   return {
     usage: readPromptUsage(rawUsage, usageRule(terms.quirks)),
     relayedBytes: choices.reduce((sum, choice) => sum + Buffer.byteLength(choice.text) + extraOfChoice(choice), 0),
@@ -35,27 +35,27 @@ function parse(body: Buffer): JsonText {
   try {
     return readJson(body);
   } catch {
-    throw new HostAnswerBroken("The host's response is not valid JSON.");
+    throw new HostResponseBroken("The host's response is not valid JSON.");
   }
 }
 
-function choicesOf({ choices }: Members): AnswerChoice[] {
+function choicesOf({ choices }: Members): ResponseChoice[] {
   return Array.isArray(choices) ? choices.filter(hasText) : [];
 }
 
-function hasText(choice: unknown): choice is AnswerChoice {
+function hasText(choice: unknown): choice is ResponseChoice {
   return isObject(choice) && typeof choice.text === 'string';
 }
 
 /** Some hosts report an error with status 200. */
-function brokenAnswer(answer: unknown): HostAnswerBroken {
+function brokenResponse(answer: unknown): HostResponseBroken {
   const error = isObject(answer) ? answer.error : null;
   const hostError = error ? readErrorMember(error) : null;
-  return new HostAnswerBroken("The host's response is not a completion.", hostError);
+  return new HostResponseBroken("The host's response is not a completion.", hostError);
 }
 
 /** Repairs a buffered response in place; true if anything changed. */
-function mendAnswer(answer: Members, choices: readonly AnswerChoice[], terms: RelayTerms): boolean {
+function mendResponse(answer: Members, choices: readonly ResponseChoice[], terms: RelayTerms): boolean {
   let changed = removeHostMembers(answer);
   if (!isUsableId(answer.id)) changed = put(answer, 'id', `cmpl-${terms.requestId}`);
   if (!Number.isSafeInteger(answer.created)) changed = put(answer, 'created', terms.createdS);
@@ -86,7 +86,7 @@ function spliceBytes(text: JsonText, { catalogModel }: RelayTerms): Splice {
 }
 
 /** Some hosts cannot stream and send one JSON body: it becomes one chunk, or one error frame. */
-export function answerAsStream(body: Buffer): Buffer | null {
+export function responseAsStream(body: Buffer): Buffer | null {
   const answer = tryParseJson(body.toString('utf8'));
   if (!isObject(answer)) return null;
   if (answer.error) return Buffer.from(frameOf({ error: answer.error, usage: answer.usage }));

@@ -4,7 +4,7 @@ import { anyCharacter } from '../../../test/any-character.ts';
 import { BILL, chunksIn, feed, RELAY_TERMS, sse } from '../../../test/chat-wire.ts';
 import { completionFaults, textsOf } from '../../../test/completions-conformity.ts';
 import type { CanonicalEvent } from '../../canonical/events.ts';
-import { TranslatedStream, translateAnswer } from '../../gateway/translate.ts';
+import { TranslatedStream, translateResponse } from '../../gateway/translate.ts';
 import type { WriteTerms } from '../hub.ts';
 import { WIRES } from '../registry.ts';
 import { completions } from './index.ts';
@@ -100,7 +100,7 @@ describe('a chat host’s answer', () => {
   test('is a whole completion, with its bill', () => {
     const message = { role: 'assistant', content: ' nine', reasoning: 'hm' };
     const body = { id: 'chatcmpl-1', created: 9, choices: [{ index: 0, message, finish_reason: 'length' }], usage };
-    const answer = translateAnswer(Buffer.from(JSON.stringify(body)), CLIENT, CHAT, TERMS, {});
+    const answer = translateResponse(Buffer.from(JSON.stringify(body)), CLIENT, CHAT, TERMS, {});
     const bytes = answer.write(BILL).toString();
     expect(bytes).toContain('"cost_nanousd":9007199254740993}}');
     expect(JSON.parse(bytes)).toEqual({

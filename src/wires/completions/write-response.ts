@@ -1,11 +1,11 @@
-import type { CanonicalAnswer } from '../../canonical/events.ts';
+import type { CanonicalResponse } from '../../canonical/events.ts';
 import type { Bill } from '../bill.ts';
 import type { WriteTerms } from '../hub.ts';
 import { promptUsageText } from '../usage/prompt-usage.ts';
 import { writeFinishReason } from './finish-reason.ts';
 
 /** Writes a response of the common language as a completion. */
-export function writeResponse(answer: CanonicalAnswer, bill: Bill, terms: WriteTerms): Buffer {
+export function writeResponse(answer: CanonicalResponse, bill: Bill, terms: WriteTerms): Buffer {
   const text = answer.blocks.map((block) => block.text).join('');
   const completion = {
     id: `cmpl-${terms.requestId}`,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { BILL, jsonText, RELAY_TERMS, UPSTREAM_TERMS } from '../../../test/chat-wire.ts';
 import { withServer } from '../../../test/small-wires.ts';
 import { systemone } from '../systemone/index.ts';
-import { HostAnswerBroken } from '../wire.ts';
+import { HostResponseBroken } from '../wire.ts';
 import { decisions } from './index.ts';
 
 type Fields = Record<string, unknown>;
@@ -203,16 +203,16 @@ describe('answers', () => {
     ['no confidence', { pier: { ...OLDER_ANSWERS.pier, confidence: undefined } }],
     ['no score', { haste: { ...OLDER_ANSWERS.haste, score: null } }],
   ])('with %s are none', (_, more) => {
-    expect(() => read({ ...HOST_ANSWER, answers: { ...OLDER_ANSWERS, ...more } })).toThrow(HostAnswerBroken);
+    expect(() => read({ ...HOST_ANSWER, answers: { ...OLDER_ANSWERS, ...more } })).toThrow(HostResponseBroken);
   });
 
   test('with numbers that no computer holds are none', () => {
     const body = JSON.stringify(HOST_ANSWER).replace('0.92', '1e400');
-    expect(() => spliceResponse(Buffer.from(body), { ...RELAY_TERMS, request: ASK })).toThrow(HostAnswerBroken);
+    expect(() => spliceResponse(Buffer.from(body), { ...RELAY_TERMS, request: ASK })).toThrow(HostResponseBroken);
   });
 
   test('that no host gave are none', () => {
-    expect(() => spliceResponse(Buffer.from('oops'), { ...RELAY_TERMS, request: ASK })).toThrow(HostAnswerBroken);
+    expect(() => spliceResponse(Buffer.from('oops'), { ...RELAY_TERMS, request: ASK })).toThrow(HostResponseBroken);
   });
 });
 

@@ -3,11 +3,11 @@ import type { Members } from '../fields/members.ts';
 import { ownObject, readDecision, readDecisionUsage, unanswered } from '../fields/typed-decision.ts';
 import { cacheCounts } from '../usage/cache-counts.ts';
 import { withCost } from '../usage/prompt-usage.ts';
-import type { BufferedAnswer, RelayTerms } from '../wire.ts';
+import type { BufferedResponse, RelayTerms } from '../wire.ts';
 import { type Question, readQuestions } from './questions.ts';
 
 /** Converts the answers of `systemone` to the order and the names of the questions. */
-export function spliceResponse(body: Buffer, { request, catalogModel, quirks }: RelayTerms): BufferedAnswer {
+export function spliceResponse(body: Buffer, { request, catalogModel, quirks }: RelayTerms): BufferedResponse {
   const questions = readQuestions((request as Members).questions);
   const keys = questions.map(({ key }) => key);
   const { model, answers, usage } = readDecision(body, keys).value as Members;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { BILL, RELAY_TERMS } from '../../../test/chat-wire.ts';
 import type { UsageReading } from '../../canonical/usage.ts';
-import { HostAnswerBroken } from '../wire.ts';
+import { HostResponseBroken } from '../wire.ts';
 import { readUsage, spliceResponse } from './splice-response.ts';
 import { decodeVector, encodeVector } from './vectors.ts';
 
@@ -26,11 +26,11 @@ function written(answer: unknown, request: Fields): Fields {
 
 const vectorsOf = (answer: Fields): unknown[] => (answer.data as Fields[]).map(({ embedding }) => embedding);
 
-function broken(answer: unknown, request: Fields = { input: 'x' }): HostAnswerBroken {
+function broken(answer: unknown, request: Fields = { input: 'x' }): HostResponseBroken {
   try {
     written(answer, request);
   } catch (error) {
-    if (error instanceof HostAnswerBroken) return error;
+    if (error instanceof HostResponseBroken) return error;
     throw error;
   }
   throw new Error('Nothing was broken.');
@@ -127,7 +127,7 @@ describe('what is no answer', () => {
     ['a number beyond the list', listOf(row([1], 0), row([2], 2))],
     ['an invalid index', listOf(row([1], 0), row([2], 'x'))],
   ])('%s', (_, answer) => {
-    expect(broken(answer, { input: ['a', 'b'] })).toBeInstanceOf(HostAnswerBroken);
+    expect(broken(answer, { input: ['a', 'b'] })).toBeInstanceOf(HostResponseBroken);
   });
 
   test('one number twice and one not at all', () => {

@@ -6,7 +6,7 @@ import { HOST_MEMBERS, isUsableId } from '../fields/host-members.ts';
 import { isAbsent, isCount, isObject, type Members, objectsIn } from '../fields/members.ts';
 import { countTextInputs } from '../fields/text-inputs.ts';
 import { withCost } from '../usage/prompt-usage.ts';
-import { type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.ts';
+import { type BufferedResponse, HostResponseBroken, type RelayTerms } from '../wire.ts';
 import { encodeVector, readVector, reduceVector } from './vectors.ts';
 
 /** What the caller asked for; the host may have sent something else. */
@@ -16,13 +16,13 @@ interface Wanted {
 }
 
 /** The host's own bytes with `model` and `usage` replaced; rebuilt if vectors must be recoded, shortened or reordered. */
-export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer {
+export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedResponse {
   const text = parse(body);
   const answer = text.value as Members;
   const request = isObject(terms.request) ? terms.request : {};
   const rows = inOrder(objectsIn(answer.data));
   if (rows.length !== countTextInputs(request.input))
-    throw new HostAnswerBroken('The host sent a different number of vectors than requested.');
+    throw new HostResponseBroken('The host sent a different number of vectors than requested.');
   const wanted = wantedBy(request);
   const embeddings = rows.map((row) => convert(row.embedding, wanted));
   const isAsWanted =
@@ -48,11 +48,11 @@ function parse(body: Buffer): JsonText {
   try {
     text = readJson(body);
   } catch {
-    throw new HostAnswerBroken(broken);
+    throw new HostResponseBroken(broken);
   }
   const error = isObject(text.value) ? text.value.error : null;
   if (isObject(text.value) && objectsIn(text.value.data).length > 0 && !isObject(error)) return text;
-  throw new HostAnswerBroken(broken, error ? readErrorMember(error) : null);
+  throw new HostResponseBroken(broken, error ? readErrorMember(error) : null);
 }
 
 /** Sorts rows by their index; rows without any index are already in the order of the inputs. */
@@ -61,7 +61,7 @@ function inOrder(rows: readonly Members[]): readonly Members[] {
   const ordered: Members[] = [];
   for (const row of rows) {
     if (!isCount(row.index) || row.index >= rows.length || ordered[row.index] !== undefined) {
-      throw new HostAnswerBroken('The host sent vectors with invalid or repeated indexes.');
+      throw new HostResponseBroken('The host sent vectors with invalid or repeated indexes.');
     }
     ordered[row.index] = row;
   }
@@ -75,9 +75,9 @@ function wantedBy({ encoding_format: format, dimensions }: Members): Wanted {
 /** Returns the vector itself if nothing has to change, so that its bytes can be kept. */
 function convert(embedding: unknown, { base64, dimensions }: Wanted): unknown {
   const vector = readVector(embedding);
-  if (vector === null) throw new HostAnswerBroken('The host sent an embedding that is not a vector.');
+  if (vector === null) throw new HostResponseBroken('The host sent an embedding that is not a vector.');
   if (dimensions !== null && vector.length < dimensions) {
-    throw new HostAnswerBroken('The host sent a vector that is shorter than requested.');
+    throw new HostResponseBroken('The host sent a vector that is shorter than requested.');
   }
   const reduced = dimensions !== null && vector.length > dimensions ? reduceVector(vector, dimensions) : vector;
   if (reduced === vector && base64 === (typeof embedding === 'string')) return embedding;

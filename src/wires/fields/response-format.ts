@@ -1,11 +1,11 @@
-import type { AnswerFormat } from '../../canonical/request.ts';
+import type { ResponseFormat } from '../../canonical/request.ts';
 import type { Adjustments } from '../adjustments.ts';
 import { isAbsent, isObject, isText, type Members } from './members.ts';
 import { noteOthers, optionalFlag, optionalSchema, optionalText } from './other-members.ts';
 import { isEmpty } from './without-effect.ts';
 
 /** Reads `response_format`, a field of several wires, into the common language. A type that no other wire has is left out and named. */
-export function readResponseFormat(format: unknown, adjustments: Adjustments): AnswerFormat | null {
+export function readResponseFormat(format: unknown, adjustments: Adjustments): ResponseFormat | null {
   if (isEmpty(format)) return null;
   const { type, json_schema: schema } = isObject(format) ? format : NO_MEMBERS;
   if (isText(type) && !TYPES.includes(type)) {
@@ -35,7 +35,7 @@ export const FORMAT_DESCRIPTION = `${SCHEMA_FIELD}.description`;
 export const FORMAT_OPENNESS = `${SCHEMA_FIELD}.schema.additionalProperties`;
 
 /** Reads the members that describe a schema, which wires have in different places. */
-export function readSchemaFormat({ name, description, schema, strict }: Members, path: string): AnswerFormat {
+export function readSchemaFormat({ name, description, schema, strict }: Members, path: string): ResponseFormat {
   return {
     kind: 'schema',
     name: optionalText(name, `${path}.name`) ?? 'answer',

@@ -7,7 +7,7 @@ import { readErrorMember } from '../errors/read-host-error.ts';
 import type { Peek } from '../peek.ts';
 import { readCounts, usageRule } from '../usage/inclusive-usage.ts';
 import { withCost } from '../usage/prompt-usage.ts';
-import { HostAnswerBroken } from '../wire.ts';
+import { HostResponseBroken } from '../wire.ts';
 import { anObject, checkField } from './field-checks.ts';
 import { withoutHostBill } from './host-members.ts';
 import { readLabels } from './labels.ts';
@@ -77,7 +77,7 @@ export function checkEntry(entry: unknown, path: string): void {
   }
 }
 
-/** Reads a host's response; throws HostAnswerBroken unless it answers every question. */
+/** Reads a host's response; throws HostResponseBroken unless it answers every question. */
 export function readDecision(body: Buffer, names: readonly string[]): JsonText {
   let text: JsonText | null = null;
   try {
@@ -88,7 +88,7 @@ export function readDecision(body: Buffer, names: readonly string[]): JsonText {
   const answer = text !== null && isObject(text.value) ? text.value : {};
   if (text === null || !isObject(answer.answers) || isObject(answer.error)) {
     const error = answer.error ? readErrorMember(answer.error) : null;
-    throw new HostAnswerBroken("The host's response has no `answers`.", error);
+    throw new HostResponseBroken("The host's response has no `answers`.", error);
   }
   for (const name of names) if (ownObject(answer.answers, name) === null) throw unanswered();
   return text;
@@ -100,8 +100,8 @@ export function ownObject(holder: Members, name: string): Members | null {
   return isObject(value) ? value : null;
 }
 
-export function unanswered(): HostAnswerBroken {
-  return new HostAnswerBroken('The host left a question unanswered.');
+export function unanswered(): HostResponseBroken {
+  return new HostResponseBroken('The host left a question unanswered.');
 }
 
 /** Output is counted but free; only input is billed. */

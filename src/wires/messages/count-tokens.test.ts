@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { PLAIN, refusalOf, textOf } from '../../../test/messages-request.ts';
 import { wrapForeign } from '../fields/foreign-reasoning.ts';
-import { HostAnswerBroken } from '../wire.ts';
+import { HostResponseBroken } from '../wire.ts';
 import { countTokens } from './count-tokens.ts';
 
 const { max_tokens: _, ...PROMPT } = PLAIN;
@@ -85,7 +85,7 @@ test('the count is read and written', () => {
   const count = countTokens.readCount(Buffer.from('{"input_tokens":17,"context_management":null}'));
   expect(countTokens.writeCount(count)).toBe('{"input_tokens":17}');
   for (const wrong of ['', '{}', '{"input_tokens":-1}', '{"input_tokens":"7"}']) {
-    expect(() => countTokens.readCount(Buffer.from(wrong))).toThrow(HostAnswerBroken);
+    expect(() => countTokens.readCount(Buffer.from(wrong))).toThrow(HostResponseBroken);
   }
 });
 

@@ -4,7 +4,7 @@ import { editJson, type JsonText, tryParseJson } from '../../json/json.ts';
 import { isCount, isObject, type Members } from '../fields/members.ts';
 import { PromptMeasure } from '../fields/prompt-visitor.ts';
 import type { Peek } from '../peek.ts';
-import { HostAnswerBroken, type PromptCounter } from '../wire.ts';
+import { HostResponseBroken, type PromptCounter } from '../wire.ts';
 import { checkTools } from './check-tools.ts';
 import { checkFields, isEmptyAsk } from './fields.ts';
 import { visitPrompt } from './measure.ts';
@@ -61,7 +61,7 @@ function countedPart(request: Buffer): Buffer {
 function readCount(body: Buffer): number {
   const answer = tryParseJson(body.toString('utf8'));
   if (isObject(answer) && isCount(answer.input_tokens)) return answer.input_tokens;
-  throw new HostAnswerBroken("The host's response is not a token count.");
+  throw new HostResponseBroken("The host's response is not a token count.");
 }
 
 function writeCount(inputTokens: number): string {

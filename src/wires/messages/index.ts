@@ -1,5 +1,4 @@
 import type { Wire } from '../wire.ts';
-import { answerAsStream } from './answer-as-stream.ts';
 import { countTokens } from './count-tokens.ts';
 import { readError, statusOf, writeError, writeStreamError } from './errors.ts';
 import { PING } from './frames.ts';
@@ -8,6 +7,7 @@ import { peek } from './peek.ts';
 import { FIELD_NAMES, readRequest } from './read-request.ts';
 import { readResponse } from './read-response.ts';
 import { readStream } from './read-stream.ts';
+import { responseAsStream } from './response-as-stream.ts';
 import { mayRefuse, spliceRequest } from './splice-request.ts';
 import { spliceResponse } from './splice-response.ts';
 import { FIRST_VERSION_HEADERS, VENDOR_HEADERS } from './vendor-headers.ts';
@@ -34,7 +34,7 @@ export const messages: Wire = {
     mayRefuse,
     spliceResponse,
     readError,
-    stream: { mend: mendStream, answerAsStream },
+    stream: { mend: mendStream, responseAsStream },
   },
   hub: {
     client: { readRequest, fieldNames: FIELD_NAMES, writeStream, writeResponse },

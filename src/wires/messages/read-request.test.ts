@@ -119,15 +119,15 @@ test('sampling, stop sequences, the answer’s format and reasoning', () => {
     thinking: { type: 'adaptive' },
   });
   expect(request.sampling).toMatchObject({ temperature: 0.5, topP: 0.9, topK: 40, stop: ['\n\nUser:'], seed: null });
-  expect(request.answerFormat).toEqual({ kind: 'schema', name: 'answer', description: null, schema, strict: true });
+  expect(request.responseFormat).toEqual({ kind: 'schema', name: 'answer', description: null, schema, strict: true });
   expect(request.reasoning).toEqual({ effort: 'max', budgetTokens: null });
-  expect(read({ ...PLAIN, output_format: { type: 'json_schema', schema } }).answerFormat).toMatchObject({ schema });
+  expect(read({ ...PLAIN, output_format: { type: 'json_schema', schema } }).responseFormat).toMatchObject({ schema });
   expect(read({ ...PLAIN, thinking: { type: 'enabled', budget_tokens: 32 } }).reasoning).toEqual({
     effort: null,
     budgetTokens: 32,
   });
   expect(read({ ...PLAIN, thinking: { type: 'disabled' } }).reasoning).toEqual({ effort: 'none', budgetTokens: null });
-  expect(read(PLAIN)).toMatchObject({ reasoning: null, answerFormat: null, tools: [] });
+  expect(read(PLAIN)).toMatchObject({ reasoning: null, responseFormat: null, tools: [] });
 });
 
 test('the reasoning and format fields of every wire, and an option of streams that has no effect here', () => {
@@ -135,8 +135,8 @@ test('the reasoning and format fields of every wire, and an option of streams th
   const format = { type: 'json_schema', json_schema: { name: 'berth', schema } };
   expect(read({ ...PLAIN, reasoning_effort: 'low' }).reasoning).toEqual({ effort: 'low', budgetTokens: null });
   expect(read({ ...PLAIN, reasoning: { max_tokens: 20 } }).reasoning).toEqual({ effort: null, budgetTokens: 20 });
-  expect(read({ ...PLAIN, response_format: format }).answerFormat).toMatchObject({ name: 'berth', schema });
-  expect(read({ ...PLAIN, response_format: { type: 'json_object' } }).answerFormat).toEqual({ kind: 'json' });
+  expect(read({ ...PLAIN, response_format: format }).responseFormat).toMatchObject({ name: 'berth', schema });
+  expect(read({ ...PLAIN, response_format: { type: 'json_object' } }).responseFormat).toEqual({ kind: 'json' });
   expect(read({ ...PLAIN, stream: true, stream_options: { include_usage: true } })).toEqual(read(PLAIN));
 });
 

@@ -1,9 +1,9 @@
 import type {
-  AnswerFormat,
   CanonicalMessage,
   CanonicalReasoning,
   CanonicalRequest,
   CanonicalTool,
+  ResponseFormat,
   Role,
   ToolChoice,
 } from '../../canonical/request.ts';
@@ -42,7 +42,7 @@ export function readRequest(text: JsonText, peek: Peek, adjustments = refusing(F
       seed: null,
       stop: Array.isArray(body.stop_sequences) ? (body.stop_sequences as string[]) : [],
     },
-    answerFormat: readAnswerFormat(text, adjustments),
+    responseFormat: readFormat(text, adjustments),
     reasoning: readReasoning(body, peek, adjustments),
     verbosity: null,
   };
@@ -138,7 +138,7 @@ function readChosen({ type, name }: Members): ToolChoice {
 }
 
 /** Formats of this wire have no name and are always strict. The field of other wires is read too. */
-function readAnswerFormat(text: JsonText, adjustments: Adjustments): AnswerFormat | null {
+function readFormat(text: JsonText, adjustments: Adjustments): ResponseFormat | null {
   const [config, older, others] = FORMAT_FIELDS.map((name) => text.exactMember(name));
   const own = isObject(config) ? config.format : null;
   const format = isEmpty(own) ? older : own;

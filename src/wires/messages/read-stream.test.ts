@@ -4,7 +4,7 @@ import { PIECES } from '../../../test/messages-relay.ts';
 import { toldByAnswer } from '../../../test/messages-summary.ts';
 import { inOrder } from '../../canonical/event-order.ts';
 import type { CanonicalEvent } from '../../canonical/events.ts';
-import { AnswerFold } from '../../canonical/fold.ts';
+import { ResponseFold } from '../../canonical/fold.ts';
 import { ZERO_USAGE } from '../../canonical/usage.ts';
 import { SseFramer } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
@@ -19,7 +19,7 @@ test.skipIf(hasCorpus)(
 );
 
 function read(body: Buffer, pieceBytes = 1_000_000) {
-  const fold = new AnswerFold();
+  const fold = new ResponseFold();
   const events: CanonicalEvent[] = [];
   const reader = readStream(
     {},

@@ -3,12 +3,12 @@ import { allRecordings, expectedUsage, toldBy } from '../../../test/messages-rec
 import { billOf, relayWhole, TERMS } from '../../../test/messages-relay.ts';
 import { toldByAnswer } from '../../../test/messages-summary.ts';
 import { inOrder } from '../../canonical/event-order.ts';
-import { AnswerFold } from '../../canonical/fold.ts';
+import { ResponseFold } from '../../canonical/fold.ts';
 import { ZERO_USAGE } from '../../canonical/usage.ts';
-import { HostAnswerBroken } from '../wire.ts';
-import { answerAsStream } from './answer-as-stream.ts';
+import { HostResponseBroken } from '../wire.ts';
 import { mendStream } from './mend.ts';
 import { readResponse } from './read-response.ts';
+import { responseAsStream } from './response-as-stream.ts';
 import { spliceResponse } from './splice-response.ts';
 
 const { recordings } = allRecordings();
@@ -33,7 +33,7 @@ describe.each(answers.map((recording) => [recording.id, recording] as const))('%
   });
 
   test('folds into what the host said', () => {
-    const fold = new AnswerFold();
+    const fold = new ResponseFold();
     readResponse(recording.body, {}, inOrder(fold.event));
     const answer = fold.answer()!;
     expect(answer.usage).toEqual({ state: 'reported', usage });
@@ -41,7 +41,7 @@ describe.each(answers.map((recording) => [recording.id, recording] as const))('%
   });
 
   test('becomes the stream that was asked for', () => {
-    const client = relayWhole(mendStream(TERMS), answerAsStream(recording.body)!, 64);
+    const client = relayWhole(mendStream(TERMS), responseAsStream(recording.body)!, 64);
     const written = spliceResponse(recording.body, TERMS).write(billOf(usage));
     expect(toldBy('stream', client)).toEqual(toldBy('buffered', written));
   });
@@ -78,7 +78,7 @@ test.each(answers.map(({ id, body }) => [id, body] as const))(
 );
 
 test('arguments reach the hub with every digit', () => {
-  const fold = new AnswerFold();
+  const fold = new ResponseFold();
   readResponse(TOOLS.body, {}, inOrder(fold.event));
   expect(fold.answer()!.blocks[2]!.text).toBe('{"ticket": 12345678901234567890, "rate": 1.50}');
 });
@@ -109,9 +109,9 @@ test('absent usage is missing, not zero; invalid counts are a defect', () => {
 });
 
 test.each(['not json', '[]', '{"choices":[]}', '{"content":"text"}', ''])('%j is no answer', (body) => {
-  expect(() => spliceResponse(Buffer.from(body), TERMS)).toThrow(HostAnswerBroken);
-  expect(() => readResponse(Buffer.from(body), {}, () => {})).toThrow(HostAnswerBroken);
-  expect(answerAsStream(Buffer.from(body))).toBeNull();
+  expect(() => spliceResponse(Buffer.from(body), TERMS)).toThrow(HostResponseBroken);
+  expect(() => readResponse(Buffer.from(body), {}, () => {})).toThrow(HostResponseBroken);
+  expect(responseAsStream(Buffer.from(body))).toBeNull();
 });
 
 test('an error where an answer should be is understood as one', () => {
@@ -120,9 +120,9 @@ test('an error where an answer should be is understood as one', () => {
   try {
     spliceResponse(body, TERMS);
   } catch (error) {
-    expect((error as HostAnswerBroken).hostError).toMatchObject({ kind: 'unavailable', status: 529 });
+    expect((error as HostResponseBroken).hostError).toMatchObject({ kind: 'unavailable', status: 529 });
   }
   const relay = mendStream(TERMS);
-  expect(() => relayWhole(relay, answerAsStream(body)!, 64)).toThrow('no usage');
+  expect(() => relayWhole(relay, responseAsStream(body)!, 64)).toThrow('no usage');
   expect(relay.error).toMatchObject({ status: 529 });
 });

@@ -1,7 +1,7 @@
 import { editJson, type JsonText, readJson, tryParseJson } from '../../json/json.ts';
 import { isUsableId } from '../fields/host-members.ts';
 import { isObject, isText, type Members, objectsIn } from '../fields/members.ts';
-import { type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.ts';
+import { type BufferedResponse, HostResponseBroken, type RelayTerms } from '../wire.ts';
 import { readInBandError } from './errors.ts';
 import { blockBytes, mendWholeBlock } from './mend-block.ts';
 import { ownMessageId } from './message.ts';
@@ -9,7 +9,7 @@ import { HOST_MEMBERS } from './quirks.ts';
 import { readUsage, writeBilledUsage } from './usage.ts';
 
 /** Reads a buffered response and writes the host's own bytes with `model` and `usage` replaced; rebuilds it if it needs repair. */
-export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer {
+export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedResponse {
   const { text, message } = parseMessage(body);
   const rawUsage = message.usage;
   const splice = mendMessage(message, terms) ? spliceInto(text, message, terms) : spliceBytes(text, message, terms);
@@ -32,14 +32,14 @@ export function parseMessage(body: Buffer): ParsedMessage {
   const error = isObject(message) && isObject(message.error) ? message.error : null;
   if (isObject(message) && Array.isArray(message.content) && error === null) return { text, message };
   const hostError = error === null ? null : readInBandError(error);
-  throw new HostAnswerBroken("The host's response is not a message.", hostError);
+  throw new HostResponseBroken("The host's response is not a message.", hostError);
 }
 
 function parse(body: Buffer): JsonText {
   try {
     return readJson(body);
   } catch {
-    throw new HostAnswerBroken("The host's response is not valid JSON.");
+    throw new HostResponseBroken("The host's response is not valid JSON.");
   }
 }
 

@@ -352,9 +352,9 @@ describe('the answer’s format', () => {
 
   test('a schema is requested, and plain JSON is left to the prompt', () => {
     const format = { kind: 'schema', name: 'n', description: null, schema, strict: false } as const;
-    expect(write({ answerFormat: format }).output_config).toEqual({ format: { type: 'json_schema', schema } });
-    expect(write({ answerFormat: { kind: 'json' } })).not.toHaveProperty('output_config');
-    expect(write({ answerFormat: { kind: 'text' } })).not.toHaveProperty('output_config');
+    expect(write({ responseFormat: format }).output_config).toEqual({ format: { type: 'json_schema', schema } });
+    expect(write({ responseFormat: { kind: 'json' } })).not.toHaveProperty('output_config');
+    expect(write({ responseFormat: { kind: 'text' } })).not.toHaveProperty('output_config');
   });
 
   test.each([true, { type: 'string' }])(
@@ -363,7 +363,7 @@ describe('the answer’s format', () => {
       const adjustments = new Adjustments(false);
       const open = { type: 'object', additionalProperties: additional };
       const format = { kind: 'schema', name: 'n', description: null, schema: open, strict: null } as const;
-      expect(write({ answerFormat: format }, { adjustments }).output_config.format.schema).toMatchObject({
+      expect(write({ responseFormat: format }, { adjustments }).output_config.format.schema).toMatchObject({
         additionalProperties: false,
       });
       expect(adjustments.describe(null)).toBe('response_format.json_schema.schema.additionalProperties=dropped');
@@ -374,7 +374,7 @@ describe('the answer’s format', () => {
     const format = { kind: 'schema', name: 'n', description: null, schema, strict: true } as const;
     const reasoning = { effort: 'low', budgetTokens: null } as const;
     expect(
-      write({ answerFormat: format, reasoning }, { thinking: 'effort', reasoningEffort: 'low' }).output_config,
+      write({ responseFormat: format, reasoning }, { thinking: 'effort', reasoningEffort: 'low' }).output_config,
     ).toEqual({
       effort: 'low',
       format: { type: 'json_schema', schema },

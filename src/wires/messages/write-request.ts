@@ -1,9 +1,9 @@
 import type {
-  AnswerFormat,
   Block,
   CanonicalMessage,
   CanonicalRequest,
   CanonicalTool,
+  ResponseFormat,
   Role,
   Sampling,
 } from '../../canonical/request.ts';
@@ -34,7 +34,7 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
     ...(terms.stream && { stream: true }),
     ...writeTools(request, adjustments),
     ...(thinking.thinking !== null && { thinking: thinking.thinking }),
-    output_config: writeOutputConfig(thinking, request.answerFormat, adjustments),
+    output_config: writeOutputConfig(thinking, request.responseFormat, adjustments),
     ...writeSampling(request.sampling, thinking, terms.fixedSampling === true, adjustments),
   };
   const written = JSON.stringify(withHostFields(fields, terms.quirks ?? NO_QUIRKS));
@@ -61,9 +61,9 @@ function isRefused(kind: unknown, { messages, toolChoice }: CanonicalRequest, te
 }
 
 /** What this wire lacks and nobody would want a refusal for. */
-function noteLeftOut({ answerFormat, messages }: CanonicalRequest, adjustments: Adjustments): void {
-  if (answerFormat?.kind === 'json') adjustments.note('response_format');
-  if (answerFormat?.kind === 'schema' && isText(answerFormat.description)) adjustments.note(FORMAT_DESCRIPTION);
+function noteLeftOut({ responseFormat, messages }: CanonicalRequest, adjustments: Adjustments): void {
+  if (responseFormat?.kind === 'json') adjustments.note('response_format');
+  if (responseFormat?.kind === 'schema' && isText(responseFormat.description)) adjustments.note(FORMAT_DESCRIPTION);
   if (messages.some(({ blocks }) => blocks.some(asksForDetail))) adjustments.note(IMAGE_DETAIL);
 }
 
@@ -170,7 +170,7 @@ function writeToolChoice({ toolChoice, parallelToolCalls }: CanonicalRequest): M
 /** This wire has no JSON format without a schema; the prompt must ask for JSON. */
 function writeOutputConfig(
   { effort }: Thinking,
-  format: AnswerFormat | null,
+  format: ResponseFormat | null,
   adjustments: Adjustments,
 ): Members | undefined {
   const schema = format?.kind === 'schema' ? writeFormat(format.schema, adjustments) : null;

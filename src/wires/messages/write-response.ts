@@ -1,4 +1,4 @@
-import type { AnswerBlock, CanonicalAnswer } from '../../canonical/events.ts';
+import type { CanonicalResponse, ResponseBlock } from '../../canonical/events.ts';
 import { tryParseJson } from '../../json/json.ts';
 import type { Bill } from '../bill.ts';
 import { isObject } from '../fields/members.ts';
@@ -9,7 +9,7 @@ import { writeEnding } from './stop-reason.ts';
 import { writeBilledUsage } from './usage.ts';
 
 /** Writes a response of the common language as a message with every member of the vendor's types. */
-export function writeResponse(answer: CanonicalAnswer, bill: Bill, terms: WriteTerms): Buffer {
+export function writeResponse(answer: CanonicalResponse, bill: Bill, terms: WriteTerms): Buffer {
   const refused = answer.blocks.some(({ head }) => head.kind === 'refusal');
   const { content: _, ...message } = EMPTY_MESSAGE;
   const written = JSON.stringify({
@@ -22,7 +22,7 @@ export function writeResponse(answer: CanonicalAnswer, bill: Bill, terms: WriteT
   return Buffer.from(`${written.slice(0, -1)},"content":[${content}],"usage":${writeBilledUsage(bill, null)}}`);
 }
 
-function writeBlock({ head, text, opaque }: AnswerBlock): string {
+function writeBlock({ head, text, opaque }: ResponseBlock): string {
   switch (head.kind) {
     case 'text':
     case 'refusal':

@@ -6,8 +6,8 @@ import { toldBy } from '../../../test/messages-recordings.ts';
 import { billOf, TERMS, WRITE_TERMS } from '../../../test/messages-relay.ts';
 import { peekAt, textOf } from '../../../test/messages-request.ts';
 import { inOrder } from '../../canonical/event-order.ts';
-import type { CanonicalAnswer, CanonicalEvent } from '../../canonical/events.ts';
-import { AnswerFold, unfold } from '../../canonical/fold.ts';
+import type { CanonicalEvent, CanonicalResponse } from '../../canonical/events.ts';
+import { ResponseFold, unfold } from '../../canonical/fold.ts';
 import { ZERO_USAGE } from '../../canonical/usage.ts';
 import { SseFramer } from '../../kit/sse.ts';
 import { readRequest } from './read-request.ts';
@@ -18,7 +18,7 @@ import { writeStream } from './write-stream.ts';
 
 const BILL = billOf({ ...ZERO_USAGE, freshTokens: 3, outputTokens: 5 });
 
-function streamed(answer: CanonicalAnswer): string {
+function streamed(answer: CanonicalResponse): string {
   const writer = writeStream(WRITE_TERMS);
   let text = '';
   unfold(
@@ -28,15 +28,15 @@ function streamed(answer: CanonicalAnswer): string {
   return text + writer.closing(BILL);
 }
 
-function readBack(text: string): CanonicalAnswer {
-  const fold = new AnswerFold();
+function readBack(text: string): CanonicalResponse {
+  const fold = new ResponseFold();
   const reader = readStream({}, inOrder(fold.event));
   new SseFramer(1_000_000).push(Buffer.from(text), (frame) => reader.frame(frame));
   return fold.answer()!;
 }
 
 /** What survives a translation to this wire: not the ids of the response, nor the host's own finish reason. */
-function essence({ blocks, finish, usage }: CanonicalAnswer) {
+function essence({ blocks, finish, usage }: CanonicalResponse) {
   return { blocks, stopSequence: finish.stopSequence, usage };
 }
 
@@ -55,7 +55,7 @@ test('a buffered response has the same content as its stream', () => {
   fc.assert(
     fc.property(ownAnswer, (answer) => {
       const body = writeResponse(answer, BILL, WRITE_TERMS);
-      const fold = new AnswerFold();
+      const fold = new ResponseFold();
       readResponse(body, {}, inOrder(fold.event));
       const withArguments = answer.blocks.map((block) =>
         block.head.kind === 'tool-call' && block.text === '' ? { ...block, text: '{}' } : block,
@@ -134,7 +134,13 @@ describe('how an answer ended', () => {
   ) => {
     const block = { head: { kind: refused ? 'refusal' : 'text' } as const, text: 'x', opaque: null };
     const finish = { kind: 'finish', reason, raw: null, stopSequence } as const;
-    const answer: CanonicalAnswer = { id: null, createdS: null, blocks: [block], finish, usage: { state: 'missing' } };
+    const answer: CanonicalResponse = {
+      id: null,
+      createdS: null,
+      blocks: [block],
+      finish,
+      usage: { state: 'missing' },
+    };
     const { stop_reason, stop_sequence, stop_details } = JSON.parse(
       writeResponse(answer, BILL, WRITE_TERMS).toString(),
     );
@@ -191,7 +197,7 @@ test('a buffered response has every member of the vendor’s types, and the cost
 test('arguments cut off by the limit are passed on as text', () => {
   const head = { kind: 'tool-call', id: 'a', name: 'b' } as const;
   const finish = { kind: 'finish', reason: 'length', raw: null, stopSequence: null } as const;
-  const answer: CanonicalAnswer = {
+  const answer: CanonicalResponse = {
     id: null,
     createdS: null,
     blocks: [{ head, text: '{"a": "b', opaque: null }],

@@ -8,7 +8,7 @@ import { FIELD_NAMES, readRequest } from './read-request.ts';
 import { readResponse } from './read-response.ts';
 import { readStream } from './read-stream.ts';
 import { spliceRequest } from './splice-request.ts';
-import { answerAsStream, spliceResponse } from './splice-response.ts';
+import { responseAsStream, spliceResponse } from './splice-response.ts';
 import { writeRequest } from './write-request.ts';
 import { writeResponse } from './write-response.ts';
 import { writeStream } from './write-stream.ts';
@@ -22,7 +22,7 @@ export const responses: Wire = {
     spliceRequest,
     spliceResponse,
     readError,
-    stream: { mend: mendStream, answerAsStream },
+    stream: { mend: mendStream, responseAsStream },
   },
   hub: {
     client: { readRequest, fieldNames: FIELD_NAMES, writeStream, writeResponse },

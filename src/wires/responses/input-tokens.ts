@@ -4,7 +4,7 @@ import type { CanonicalRequest } from '../../canonical/request.ts';
 import { type JsonText, tryParseJson } from '../../json/json.ts';
 import { isCount, isObject, type Members } from '../fields/members.ts';
 import type { Peek } from '../peek.ts';
-import { HostAnswerBroken, type PromptCounter } from '../wire.ts';
+import { HostResponseBroken, type PromptCounter } from '../wire.ts';
 import { peek as peekCall } from './peek.ts';
 import { readRequest } from './read-request.ts';
 import { editPrompt } from './splice-request.ts';
@@ -52,7 +52,7 @@ function readPrompt(text: JsonText): CanonicalRequest {
 function readCount(body: Buffer): number {
   const answer = tryParseJson(body.toString('utf8'));
   if (isObject(answer) && isCount(answer.input_tokens)) return answer.input_tokens;
-  throw new HostAnswerBroken("The host's response is not a token count.");
+  throw new HostResponseBroken("The host's response is not a token count.");
 }
 
 function writeCount(inputTokens: number): string {

@@ -20,7 +20,7 @@ import { eventText } from './event-numbers.ts';
 import { encryptedBytes, foreignItemBytes, nameBytes } from './item-bytes.ts';
 import { type CallKind, callKindOf, type EventRole, eventRole, type PartKind, partKindOf } from './item-kinds.ts';
 import { hasEnded, matchItems } from './match-output.ts';
-import { type Item, identityOf, isWholeAnswer, itemSoFar, OutputItems, type Part } from './output-items.ts';
+import { type Item, identityOf, isWholeResponse, itemSoFar, OutputItems, type Part } from './output-items.ts';
 import { idStem } from './response-object.ts';
 import { CallRestorer } from './restore-calls.ts';
 import { StreamState } from './stream-state.ts';
@@ -51,7 +51,7 @@ class MendedStream extends StreamState implements StreamRelay {
   }
 
   override get mayEndHere(): boolean {
-    return isWholeAnswer(this.#items.all);
+    return isWholeResponse(this.#items.all);
   }
 
   override closing(bill: Bill): string {

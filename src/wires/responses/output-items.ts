@@ -203,6 +203,6 @@ export function itemSoFar(item: Item, status: string): Members {
 }
 
 /** True if there is an item besides reasoning, and all items are finished. */
-export function isWholeAnswer(items: readonly Item[]): boolean {
+export function isWholeResponse(items: readonly Item[]): boolean {
   return items.some(({ type }) => type !== 'reasoning') && items.every(({ finished }) => finished !== null);
 }

@@ -169,7 +169,7 @@ describe('the rest', () => {
       presencePenalty: 2,
       stop: [],
     });
-    expect(request.answerFormat).toEqual({
+    expect(request.responseFormat).toEqual({
       kind: 'schema',
       name: 'n',
       description: null,
@@ -181,8 +181,8 @@ describe('the rest', () => {
 
   test('a format in the chat wire’s place is mapped, never refused', () => {
     const chatFormat = { type: 'json_schema', json_schema: { name: 'n', schema: {} } };
-    expect(read({ response_format: chatFormat }).answerFormat).toMatchObject({ kind: 'schema', name: 'n' });
-    expect(read({ response_format: { type: 'json_object' } }).answerFormat).toEqual({ kind: 'json' });
+    expect(read({ response_format: chatFormat }).responseFormat).toMatchObject({ kind: 'schema', name: 'n' });
+    expect(read({ response_format: { type: 'json_object' } }).responseFormat).toEqual({ kind: 'json' });
   });
 
   test('what asks nothing of a host is let through', () => {

@@ -1,8 +1,8 @@
 import type {
-  AnswerFormat,
   CanonicalMessage,
   CanonicalRequest,
   CanonicalTool,
+  ResponseFormat,
   ToolChoice,
 } from '../../canonical/request.ts';
 import type { JsonText } from '../../json/json.ts';
@@ -52,7 +52,7 @@ export function readRequest(text: JsonText, peek: Peek, adjustments = refusing(F
       seed: null,
       stop: [],
     },
-    answerFormat: readFormat(text, adjustments),
+    responseFormat: readFormat(text, adjustments),
     reasoning: translateReasoning(body, peek, adjustments),
     verbosity: readVerbosity(isObject(body.text) ? body.text.verbosity : null, adjustments),
     ...readCacheRetention(body),
@@ -143,7 +143,7 @@ function readAllowed(choice: unknown): { choice: ToolChoice; names: ReadonlySet<
 }
 
 /** The output format in `text.format`, or in `response_format` as on other wires. */
-function readFormat(request: JsonText, adjustments: Adjustments): AnswerFormat | null {
+function readFormat(request: JsonText, adjustments: Adjustments): ResponseFormat | null {
   const text = request.exactMember('text');
   if (isObject(text)) noteOthers(text, 'text', TEXT_MEMBERS, adjustments);
   const format = isObject(text) ? text.format : null;

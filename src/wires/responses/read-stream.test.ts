@@ -3,18 +3,18 @@ import { describe, expect, test } from 'vitest';
 import { answers, misnumberedStreams } from '../../../test/responses-arbitraries.ts';
 import { billFor, eventsIn, fixture, framesOf, type Json, TERMS } from '../../../test/responses-stream.ts';
 import { inOrder } from '../../canonical/event-order.ts';
-import type { CanonicalAnswer, CanonicalEvent, FinishReason } from '../../canonical/events.ts';
-import { AnswerFold } from '../../canonical/fold.ts';
+import type { CanonicalEvent, CanonicalResponse, FinishReason } from '../../canonical/events.ts';
+import { ResponseFold } from '../../canonical/fold.ts';
 import { SseFramer } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
-import { HostAnswerBroken } from '../wire.ts';
+import { HostResponseBroken } from '../wire.ts';
 import { readResponse } from './read-response.ts';
 import { readStream } from './read-stream.ts';
 import { writeStream } from './write-stream.ts';
 
 /** Reads frames to their end; order is asserted on the way. */
 function read(frames: Buffer | string, pieceBytes = 1 << 20) {
-  const fold = new AnswerFold();
+  const fold = new ResponseFold();
   const events: CanonicalEvent[] = [];
   const emit = inOrder((event) => {
     events.push(event);
@@ -58,7 +58,7 @@ describe('every whole stream', () => {
     '%s: its last event alone, as a buffered answer, says the same',
     (name) => {
       const response = eventsIn(fixture(name).toString()).at(-1)!.data.response;
-      const fold = new AnswerFold();
+      const fold = new ResponseFold();
       readResponse(Buffer.from(JSON.stringify(response)), {}, inOrder(fold.event));
       expect(fold.answer()).toEqual(read(fixture(name)).answer);
     },
@@ -71,7 +71,7 @@ test('however a host numbers its parts and items, every word is read once', () =
   );
   fc.assert(
     fc.property(misnumberedStreams(streams), ({ events, misnumbered }) => {
-      const texts = (answer: CanonicalAnswer | null) => answer!.blocks.map(({ head, text }) => [head.kind, text]);
+      const texts = (answer: CanonicalResponse | null) => answer!.blocks.map(({ head, text }) => [head.kind, text]);
       expect(texts(read(framesOf(misnumbered)).answer)).toEqual(texts(read(framesOf(events)).answer));
     }),
     { numRuns: 300 },
@@ -153,13 +153,13 @@ describe('how a stream ends', () => {
 
   test('a buffered failure is no answer', () => {
     const failed = Buffer.from('{"status":"failed","output":[],"error":{"code":"server_error","message":"x"}}');
-    expect(() => readResponse(failed, {}, () => {})).toThrow(HostAnswerBroken);
+    expect(() => readResponse(failed, {}, () => {})).toThrow(HostResponseBroken);
   });
 });
 
 /** The parts of a response that a client of this wire can read. */
-function normalForm(events: readonly CanonicalEvent[]): Pick<CanonicalAnswer, 'blocks'> & { reason: FinishReason } {
-  const fold = new AnswerFold();
+function normalForm(events: readonly CanonicalEvent[]): Pick<CanonicalResponse, 'blocks'> & { reason: FinishReason } {
+  const fold = new ResponseFold();
   for (const event of events) fold.event(event);
   const { blocks, finish } = fold.answer()!;
   const kept = blocks

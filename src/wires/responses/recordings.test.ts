@@ -9,7 +9,7 @@ import {
   TERMS,
 } from '../../../test/responses-stream.ts';
 import { inOrder } from '../../canonical/event-order.ts';
-import { AnswerFold } from '../../canonical/fold.ts';
+import { ResponseFold } from '../../canonical/fold.ts';
 import { inputTokens, type Usage } from '../../canonical/usage.ts';
 import { scanJson } from '../../json/json.ts';
 import { SseFramer } from '../../kit/sse.ts';
@@ -37,8 +37,8 @@ function expectUsage(usage: Usage, recorded: Json): void {
   expect(usage.reasoningTokens).toBe((recorded.output_tokens_details as Json).reasoning_tokens);
 }
 
-function foldOf(body: Buffer, pieceBytes: number): AnswerFold {
-  const fold = new AnswerFold();
+function foldOf(body: Buffer, pieceBytes: number): ResponseFold {
+  const fold = new ResponseFold();
   const reader = readStream({}, inOrder(fold.event));
   const framer = new SseFramer(LIMITS.sseFrameBytesMax);
   for (let at = 0; at < body.length; at += pieceBytes) {

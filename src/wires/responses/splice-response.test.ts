@@ -12,9 +12,9 @@ import {
   relayInPieces,
   TERMS,
 } from '../../../test/responses-stream.ts';
-import { HostAnswerBroken } from '../wire.ts';
+import { HostResponseBroken } from '../wire.ts';
 import { mendStream } from './mend.ts';
-import { answerAsStream, spliceResponse } from './splice-response.ts';
+import { responseAsStream, spliceResponse } from './splice-response.ts';
 
 /** The buffered answer that a stream's last event carries. */
 function answerOf(name: string): Json {
@@ -101,8 +101,8 @@ describe('what is no answer', () => {
   test.each(['', '[]', '{"choices":[]}', '{"output":[],"status":"in_progress"}', '{"output":[],"status":"cancelled"}'])(
     '%s',
     (body) => {
-      expect(() => spliceResponse(Buffer.from(body), TERMS)).toThrow(HostAnswerBroken);
-      expect(body.includes('output') ? null : answerAsStream(Buffer.from(body))).toBeNull();
+      expect(() => spliceResponse(Buffer.from(body), TERMS)).toThrow(HostResponseBroken);
+      expect(body.includes('output') ? null : responseAsStream(Buffer.from(body))).toBeNull();
     },
   );
 
@@ -123,7 +123,7 @@ describe('a whole answer where a stream was asked for', () => {
     '%s becomes the stream that would have told it',
     async (name) => {
       const answer = answerOf(name);
-      const frames = answerAsStream(Buffer.from(JSON.stringify(answer)))!;
+      const frames = responseAsStream(Buffer.from(JSON.stringify(answer)))!;
       const text = relayInPieces(mendStream(TERMS), frames, 13);
       expect(faultsOfStream(text)).toEqual([]);
       const { final } = await readWithSdk(text);

@@ -3,7 +3,7 @@ import type { Bill } from '../bill.ts';
 import { isUsableId } from '../fields/host-members.ts';
 import { isAbsent, isObject, type Members, objectsIn, removeMembers } from '../fields/members.ts';
 import { usageRule } from '../usage/inclusive-usage.ts';
-import { type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.ts';
+import { type BufferedResponse, HostResponseBroken, type RelayTerms } from '../wire.ts';
 import { completeItem, exactEvent, identifyItem, removeReasoningText, setMembers } from './complete-item.ts';
 import { wrapEncrypted } from './encrypted-reasoning.ts';
 import { readStreamError } from './errors.ts';
@@ -17,10 +17,10 @@ import { CallRestorer } from './restore-calls.ts';
 import { billedUsageText, readUsage } from './usage.ts';
 
 /** Reads a buffered response and writes the host's own bytes with `model` and `usage` replaced; rebuilds it if it needs repair. */
-export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer {
-  const answer = parseAnswer(body);
+export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedResponse {
+  const answer = parseResponse(body);
   const rawUsage = answer.usage;
-  const isChanged = mendAnswer(answer, terms);
+  const isChanged = mendResponse(answer, terms);
   return {
     usage: readUsage(rawUsage, usageRule(terms.quirks)),
     relayedBytes: objectsIn(answer.output).reduce((sum, item) => sum + wordBytes(item), 0),
@@ -28,17 +28,17 @@ export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer 
   };
 }
 
-/** Parses a finished response; throws HostAnswerBroken for anything else. */
-export function parseAnswer(body: Buffer): Members {
+/** Parses a finished response; throws HostResponseBroken for anything else. */
+export function parseResponse(body: Buffer): Members {
   const json = body.toString('utf8');
   const answer = exactEvent(tryParseJson(json), json);
-  if (!isObject(answer)) throw new HostAnswerBroken("The host's response is not a JSON object.");
+  if (!isObject(answer)) throw new HostResponseBroken("The host's response is not a JSON object.");
   if (!isAbsent(answer.error)) {
-    throw new HostAnswerBroken('The host sent a failed response.', readStreamError(answer.error));
+    throw new HostResponseBroken('The host sent a failed response.', readStreamError(answer.error));
   }
   const hasEnded = isAbsent(answer.status) || answer.status === 'completed' || answer.status === 'incomplete';
   if (!Array.isArray(answer.output) || !hasEnded) {
-    throw new HostAnswerBroken("The host's response is not a finished response.");
+    throw new HostResponseBroken("The host's response is not a finished response.");
   }
   return answer;
 }
@@ -55,7 +55,7 @@ function rewrite(answer: Members, bill: Bill, rawUsage: unknown, { catalogModel 
   return Buffer.from(`${rest.slice(0, -1)},"usage":${billedUsageText(bill, rawUsage)}}`);
 }
 
-function mendAnswer(answer: Members, terms: RelayTerms): boolean {
+function mendResponse(answer: Members, terms: RelayTerms): boolean {
   const { requestId, createdS, hideReasoning, request, quirks } = terms;
   const stem = idStem(requestId);
   const isRestored = CallRestorer.for(request, quirks)?.response(answer) ?? false;
@@ -91,7 +91,7 @@ function wordBytes(item: Members): number {
 }
 
 /** Some hosts cannot stream and send one JSON body: these are the events it would have been. */
-export function answerAsStream(body: Buffer): Buffer | null {
+export function responseAsStream(body: Buffer): Buffer | null {
   const json = body.toString('utf8');
   const answer = exactEvent(tryParseJson(json), json);
   if (!isObject(answer) || !Array.isArray(answer.output)) return null;

@@ -139,7 +139,7 @@ test('a tool that said nothing about strict is not strict here either', () => {
 test('format, choice and sampling', () => {
   expect(
     written({
-      answerFormat: { kind: 'schema', name: 'n', description: null, schema: { a: 1 }, strict: true },
+      responseFormat: { kind: 'schema', name: 'n', description: null, schema: { a: 1 }, strict: true },
       toolChoice: { kind: 'tool', name: 'f' },
       parallelToolCalls: false,
       sampling: { ...SAMPLING, temperature: 0, topP: 1, frequencyPenalty: 0, presencePenalty: 0 },

@@ -1,8 +1,8 @@
 import type {
-  AnswerFormat,
   CanonicalMessage,
   CanonicalRequest,
   CanonicalTool,
+  ResponseFormat,
   Sampling,
   ToolChoice,
 } from '../../canonical/request.ts';
@@ -57,11 +57,11 @@ function dropUnsupportedSampling(sampling: Sampling, adjustments: Adjustments): 
   if (seed !== null) adjustments.drop('seed');
 }
 
-function writeText({ answerFormat, verbosity }: CanonicalRequest): Members {
-  if (answerFormat === null && verbosity === null) return {};
+function writeText({ responseFormat, verbosity }: CanonicalRequest): Members {
+  if (responseFormat === null && verbosity === null) return {};
   return {
     text: {
-      ...(answerFormat !== null && { format: writeFormat(answerFormat) }),
+      ...(responseFormat !== null && { format: writeFormat(responseFormat) }),
       ...(verbosity !== null && { verbosity }),
     },
   };
@@ -109,7 +109,7 @@ function writeToolChoice(choice: ToolChoice): string | Members {
   return choice.kind === 'tool' ? { type: 'function', name: choice.name } : choice.kind;
 }
 
-function writeFormat(format: AnswerFormat): Members {
+function writeFormat(format: ResponseFormat): Members {
   if (format.kind === 'text') return { type: 'text' };
   if (format.kind === 'json') return { type: 'json_object' };
   const { name, description, schema, strict } = format;

@@ -15,7 +15,7 @@ import {
 } from '../../../test/responses-stream.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { CanonicalEvent, FinishReason } from '../../canonical/events.ts';
-import { AnswerFold } from '../../canonical/fold.ts';
+import { ResponseFold } from '../../canonical/fold.ts';
 import { unwrapForeign } from '../fields/foreign-reasoning.ts';
 import type { WriteTerms } from '../hub.ts';
 import { writeResponse } from './write-response.ts';
@@ -29,7 +29,7 @@ function written(events: readonly CanonicalEvent[], terms: WriteTerms = WRITE): 
 }
 
 function answerOf(events: readonly CanonicalEvent[], terms: WriteTerms = WRITE): Json {
-  const fold = new AnswerFold();
+  const fold = new ResponseFold();
   for (const event of events) fold.event(event);
   return JSON.parse(writeResponse(fold.answer()!, billFor(), terms).toString());
 }

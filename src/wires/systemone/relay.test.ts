@@ -1,9 +1,9 @@
 import { BadRequestError, choice, noul, score, TypeSafeClient } from '@typesafe-ai/sdk';
 import { describe, expect, test } from 'vitest';
 import { BILL, jsonText, RELAY_TERMS, UPSTREAM_TERMS } from '../../../test/chat-wire.ts';
-import { type ServedAnswer, withServer } from '../../../test/small-wires.ts';
+import { type ServedResponse, withServer } from '../../../test/small-wires.ts';
 import { GatewayError } from '../../canonical/errors.ts';
-import { HostAnswerBroken } from '../wire.ts';
+import { HostResponseBroken } from '../wire.ts';
 import { systemone } from './index.ts';
 
 type Fields = Record<string, unknown>;
@@ -89,12 +89,12 @@ describe('an answer', () => {
     ['a question left out', { answers: { late: ANSWERS.late } }],
     ['a question with no more than a number', { answers: { ...ANSWERS, late: 0.5 } }],
   ])('with %s is none', (_, answer) => {
-    expect(() => read(answer)).toThrow(HostAnswerBroken);
+    expect(() => read(answer)).toThrow(HostResponseBroken);
   });
 
   test('is not taken from what every object has', () => {
     const request = JSON.parse('{"questions":{"__proto__":{"type":"noul"}}}');
-    expect(() => read({ answers: {} }, request)).toThrow(HostAnswerBroken);
+    expect(() => read({ answers: {} }, request)).toThrow(HostResponseBroken);
   });
 
   test('that is the host’s error says so', () => {
@@ -102,7 +102,7 @@ describe('an answer', () => {
       read({ error: { message: 'slow down', code: 429 } });
       expect.unreachable();
     } catch (error) {
-      expect((error as HostAnswerBroken).hostError).toMatchObject({ kind: 'rate' });
+      expect((error as HostResponseBroken).hostError).toMatchObject({ kind: 'rate' });
     }
   });
 });
@@ -130,7 +130,7 @@ describe('usage', () => {
 
 describe('the official client', () => {
   /** The wire as a gateway uses it: peek, write, let the host answer, read. */
-  function answer(sent: Buffer): ServedAnswer {
+  function answer(sent: Buffer): ServedResponse {
     const text = jsonText(sent.toString());
     try {
       const peeked = systemone.client.peek(text, {});

@@ -1,10 +1,10 @@
 import { HOST_MEMBERS } from '../fields/host-members.ts';
 import { isObject, type Members } from '../fields/members.ts';
 import { decisionUsageText, readDecision, readDecisionUsage } from '../fields/typed-decision.ts';
-import type { BufferedAnswer, RelayTerms } from '../wire.ts';
+import type { BufferedResponse, RelayTerms } from '../wire.ts';
 
 /** The host's own bytes with the bill; `model` stays the version id that the host sent. */
-export function spliceResponse(body: Buffer, { request, catalogModel, quirks }: RelayTerms): BufferedAnswer {
+export function spliceResponse(body: Buffer, { request, catalogModel, quirks }: RelayTerms): BufferedResponse {
   const text = readDecision(body, namesIn(request));
   const { usage, model } = text.value as Members;
   return {

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { Http1Answer } from './answer.ts';
+import { Http1Response } from './response.ts';
 
 const HEAD_MAX = 1024;
 
 /** Reads an answer that arrives in these pieces. */
 function readAll(pieces: readonly Buffer[]) {
   const heads: [number, Record<string, unknown>][] = [];
-  const answer = new Http1Answer(HEAD_MAX, (status, headers) => heads.push([status, { ...headers }]));
+  const answer = new Http1Response(HEAD_MAX, (status, headers) => heads.push([status, { ...headers }]));
   let body = '';
   for (const piece of pieces) body += answer.read(Buffer.from(piece))?.toString('latin1') ?? '';
   const { over, broken, excess, keepsConnection, keepAliveMs } = answer;

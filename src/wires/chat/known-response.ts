@@ -3,18 +3,18 @@ import { LIMITS } from '../../limits.ts';
 import { isUsableId } from '../fields/host-members.ts';
 import { isObject, type Members } from '../fields/members.ts';
 import {
-  type AnswerMemory,
-  type AnswerPattern,
-  type FoundAnswer,
+  type FoundResponse,
   type Hole,
   type HoleKind,
   partsAround,
-} from '../frames/answer-memory.ts';
+  type ResponseMemory,
+  type ResponsePattern,
+} from '../frames/response-memory.ts';
 import { hasNoText, onlyObjectIn } from './learnable-frame.ts';
 
 /** A response that was recognised by its bytes. */
-export interface KnownAnswer {
-  readonly found: FoundAnswer;
+export interface KnownResponse {
+  readonly found: FoundResponse;
   readonly rawUsage: Members;
   /** The model's text. */
   readonly words: string;
@@ -24,7 +24,7 @@ export interface KnownAnswer {
  * Recognises a response that differs from an earlier one only in its id, time, text and usage. Only the text and the usage
  * are parsed. Null if the whole response must be.
  */
-export function findKnownAnswer(body: Buffer, memory: AnswerMemory): KnownAnswer | null {
+export function findKnownResponse(body: Buffer, memory: ResponseMemory): KnownResponse | null {
   const found = memory.find(body);
   if (found === null) return null;
   const [first, second, words, usage] = found.holes as readonly [Hole, Hole, Hole, Hole];
@@ -47,7 +47,7 @@ function readUsage(body: Buffer, { start, end }: Hole): Members | null {
 }
 
 /** Learns from a response that needed no repair; `written` is what the caller gets, with any usage. */
-export function learnAnswer(memory: AnswerMemory, body: Buffer, answer: Members, written: Buffer): void {
+export function learnResponse(memory: ResponseMemory, body: Buffer, answer: Members, written: Buffer): void {
   if (!isLearnable(answer) || !hasEachKeyOnce(body)) return;
   const pattern = patternOf(body, written);
   if (pattern !== null) memory.learn(pattern);
@@ -86,7 +86,7 @@ const LEARNED_LIMITS = {
   keyBytesMax: LIMITS.jsonKeyBytesMax,
 };
 
-function patternOf(body: Buffer, written: Buffer): AnswerPattern | null {
+function patternOf(body: Buffer, written: Buffer): ResponsePattern | null {
   const [came, leaves] = [holesOf(body), holesOf(written)];
   if (came === null || leaves === null) return null;
   const kinds = came.map(({ kind }) => kind);

@@ -3,7 +3,7 @@ import { isObject, type Members, objectsIn } from '../fields/members.ts';
 import { blockDelta, blockStart, blockStop, frameText, inputDelta, MESSAGE_STOP, signatureDelta } from './frames.ts';
 
 /** Some hosts cannot stream and send one JSON body: these are the frames it would have been. */
-export function answerAsStream(body: Buffer): Buffer | null {
+export function responseAsStream(body: Buffer): Buffer | null {
   const answer = tryParseExact(body.toString('utf8'));
   if (!isObject(answer)) return null;
   if (isObject(answer.error)) return Buffer.from(frameText('error', JSON.stringify({ ...answer, type: 'error' })));

@@ -12,7 +12,7 @@ export interface Hole {
 }
 
 /** The bytes around the holes of a response, as they come from the host and as they go to the caller. */
-export interface AnswerPattern {
+export interface ResponsePattern {
   /** In the order of the response: text and usage last, so that the usage ends where the last part begins. */
   readonly kinds: readonly HoleKind[];
   /** One more than there are holes. */
@@ -21,8 +21,8 @@ export interface AnswerPattern {
 }
 
 /** A response that fits a pattern. Whether its text and its usage are valid JSON is not known yet. */
-export interface FoundAnswer {
-  readonly pattern: AnswerPattern;
+export interface FoundResponse {
+  readonly pattern: ResponsePattern;
   readonly holes: readonly Hole[];
 }
 
@@ -30,13 +30,13 @@ export interface FoundAnswer {
  * Patterns of a host's buffered responses, shared by the calls of one model on the same terms. A response that fits one is
  * not parsed as a whole. Keeps a few patterns, and no text, id, time or usage of any response.
  */
-export class AnswerMemory {
-  readonly #patterns: AnswerPattern[] = [];
+export class ResponseMemory {
+  readonly #patterns: ResponsePattern[] = [];
   #learned = 0;
   #used = 0;
   #declined = 0;
 
-  get patterns(): readonly AnswerPattern[] {
+  get patterns(): readonly ResponsePattern[] {
     return this.#patterns;
   }
 
@@ -45,7 +45,7 @@ export class AnswerMemory {
     return this.#used;
   }
 
-  find(bytes: Buffer): FoundAnswer | null {
+  find(bytes: Buffer): FoundResponse | null {
     for (const pattern of this.#patterns) {
       const holes = holesIn(bytes, pattern);
       if (holes === null) continue;
@@ -64,7 +64,7 @@ export class AnswerMemory {
   }
 
   /** Keeps the newest patterns. */
-  learn(pattern: AnswerPattern): void {
+  learn(pattern: ResponsePattern): void {
     if (Math.max(lengthOf(pattern.came), lengthOf(pattern.written)) > LIMITS.cachedFrameBytesMax) return;
     if (this.#patterns.length === LIMITS.cachedFramesMax) this.#patterns.shift();
     this.#patterns.push(pattern);
@@ -83,7 +83,7 @@ export function partsAround(bytes: Buffer, holes: readonly Hole[]): Buffer[] {
 }
 
 /** The response for the caller, with another usage. */
-export function writeAnswer({ pattern, holes }: FoundAnswer, bytes: Buffer, usage: string): Buffer {
+export function writeAnswer({ pattern, holes }: FoundResponse, bytes: Buffer, usage: string): Buffer {
   let length = lengthOf(pattern.written) + Buffer.byteLength(usage);
   for (const { kind, start, end } of holes) if (kind !== 'usage') length += end - start;
   const answer = Buffer.allocUnsafe(length);
@@ -97,7 +97,7 @@ export function writeAnswer({ pattern, holes }: FoundAnswer, bytes: Buffer, usag
   return answer;
 }
 
-function holesIn(bytes: Buffer, { kinds, came }: AnswerPattern): Hole[] | null {
+function holesIn(bytes: Buffer, { kinds, came }: ResponsePattern): Hole[] | null {
   if (!isAt(bytes, 0, came[0]!)) return null;
   const holes: Hole[] = [];
   let start = came[0]!.length;

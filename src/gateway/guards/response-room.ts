@@ -5,7 +5,7 @@ import { type Limited, payerOf } from './account-share.ts';
 import { BodyMemory } from './body-memory.ts';
 
 /** The memory of responses, counted by account. */
-export function answerMemory(bytes?: NumbersById): BodyMemory {
+export function responseMemory(bytes?: NumbersById): BodyMemory {
   return new BodyMemory(bytes, {
     bytesMax: LIMITS.answersBytesMax,
     accountPercent: LIMITS.answersAccountPercent,
@@ -29,7 +29,7 @@ const STEP_BYTES = LIMITS.answerBytesFree;
  * The memory that one response takes up: what has arrived and is kept until its end, and what its client has not read. Hosts
  * and clients may both be slow on purpose.
  */
-export class AnswerRoom {
+export class ResponseRoom {
   readonly #memory: BodyMemory;
   readonly #accountId: bigint | null;
   #keptBytes = 0;
@@ -79,7 +79,7 @@ export class AnswerRoom {
 }
 
 /** The host has worked and may bill, so this is not one of the errors that cost nobody anything. */
-export function noRoomForAnswer(): GatewayError {
+export function noRoomForResponse(): GatewayError {
   return new GatewayError('host_failed', {
     message: `There was no memory for this response. The responses that are arriving or unread may take ${LIMITS.answersBytesMax / 1024 / 1024} MB, and those of one account ${LIMITS.answersAccountPercent} percent of what others leave. Ask for less at a time, and read responses to their end.`,
   });

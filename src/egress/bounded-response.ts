@@ -1,24 +1,24 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { AnswerReceiver, RequestControl } from '../http1/client.ts';
+import type { RequestControl, ResponseReceiver } from '../http1/client.ts';
 import type { Clock } from '../kit/clock.ts';
 import { Pieces } from '../kit/pieces.ts';
 import { EgressFailure, ForbiddenUrl } from './forbidden-url.ts';
 
-interface WholeAnswer {
+interface WholeResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
-type Send = (receiver: AnswerReceiver) => RequestControl;
+type Send = (receiver: ResponseReceiver) => RequestControl;
 
 /** Reads a whole answer. Throws if it takes too long, is too large, or ends early. */
-export async function gatherAnswer(
+export async function gatherResponse(
   send: Send,
   clock: Clock,
   maxBytes: number,
   timeoutMs: number,
-): Promise<WholeAnswer> {
+): Promise<WholeResponse> {
   const gathering = new Gathering(maxBytes);
   const timer = clock.after(timeoutMs, () => {
     gathering.giveUp(new EgressFailure('timeout', `The host did not answer within ${timeoutMs} ms.`));
@@ -31,8 +31,8 @@ export async function gatherAnswer(
   }
 }
 
-class Gathering implements AnswerReceiver {
-  readonly #whole = Promise.withResolvers<WholeAnswer>();
+class Gathering implements ResponseReceiver {
+  readonly #whole = Promise.withResolvers<WholeResponse>();
   readonly #maxBytes: number;
   readonly #pieces = new Pieces();
   #bytes = 0;
@@ -44,7 +44,7 @@ class Gathering implements AnswerReceiver {
     this.#maxBytes = maxBytes;
   }
 
-  get whole(): Promise<WholeAnswer> {
+  get whole(): Promise<WholeResponse> {
     return this.#whole.promise;
   }
 

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { BodyFraming } from '../body.ts';
 import { readHeaderLines, saysClose } from '../headers.ts';
 
-interface AnswerHead {
+interface ResponseHead {
   readonly status: number;
   /** Names in lower case; repeated values are joined by commas. */
   readonly headers: IncomingHttpHeaders;
@@ -21,7 +21,7 @@ const KEEP_ALIVE_SECONDS = /(?:^|[ ,])timeout=(\d{1,6})(?:$|[ ,])/i;
 const INTERIM_CLOSES = 'The host sent an interim answer that ends the connection.';
 
 /** Reads the head of an answer without the empty line that ends it; a string says why it is malformed. */
-export function readAnswerHead(text: string): AnswerHead | string {
+export function readResponseHead(text: string): ResponseHead | string {
   const firstEnd = text.indexOf('\r\n');
   const line = firstEnd === -1 ? text : text.slice(0, firstEnd);
   const status = line === USUAL_LINE ? USUAL_STATUS : STATUS_LINE.exec(line);

@@ -1,6 +1,6 @@
 import { stringifyJson } from '../json/stringify.ts';
-import type { PlainAnswer } from './routes.ts';
+import type { PlainResponse } from './routes.ts';
 
-export function ok(value: unknown): PlainAnswer {
+export function ok(value: unknown): PlainResponse {
   return { status: 200, body: stringifyJson(value) };
 }

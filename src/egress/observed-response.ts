@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { AnswerReceiver } from './sender.ts';
+import type { ResponseReceiver } from './sender.ts';
 
 /** Reports the status of an answer and passes everything on. */
-export class ObservedAnswer implements AnswerReceiver {
-  readonly #receiver: AnswerReceiver;
+export class ObservedResponse implements ResponseReceiver {
+  readonly #receiver: ResponseReceiver;
   readonly #onStatus: (status: number) => void;
 
-  constructor(receiver: AnswerReceiver, onStatus: (status: number) => void) {
+  constructor(receiver: ResponseReceiver, onStatus: (status: number) => void) {
     this.#receiver = receiver;
     this.#onStatus = onStatus;
   }

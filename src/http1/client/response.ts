@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Http1Body } from '../body.ts';
-import { readAnswerHead } from './answer-head.ts';
+import { readResponseHead } from './response-head.ts';
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const INTERIM_ANSWERS_MAX = 10;
 
 /** Reads a host's answer as it arrives. Anything that the grammar does not allow breaks it. */
-export class Http1Answer {
+export class Http1Response {
   readonly #onHead: (status: number, headers: IncomingHttpHeaders) => void;
   readonly #headBytesMax: number;
   /** The bytes of a head whose end has not arrived yet. */
@@ -74,7 +74,7 @@ export class Http1Answer {
   }
 
   #takeHead(text: string): void {
-    const head = readAnswerHead(text);
+    const head = readResponseHead(text);
     if (typeof head === 'string') {
       this.#broken = head;
       return;

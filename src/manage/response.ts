@@ -1,4 +1,4 @@
-export interface Answer {
+export interface ManageResponse {
   readonly status: number;
   readonly body: object;
   readonly headers?: Readonly<Record<string, string>>;

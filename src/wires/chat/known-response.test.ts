@@ -4,7 +4,7 @@ import { anyCharacter } from '../../../test/any-character.ts';
 import { BILL, RELAY_TERMS } from '../../../test/chat-wire.ts';
 import { expectSame } from '../../../test/expect-same.ts';
 import { LIMITS } from '../../limits.ts';
-import { AnswerMemory } from '../frames/answer-memory.ts';
+import { ResponseMemory } from '../frames/response-memory.ts';
 import { spliceResponse } from './splice-response.ts';
 
 type Fields = Record<string, unknown>;
@@ -51,7 +51,7 @@ function answerOf({ id, created, content, usage }: Said, message: Fields = {}): 
 }
 
 /** Everything that the gateway makes of a response. */
-function relayed(body: Buffer, answers?: AnswerMemory) {
+function relayed(body: Buffer, answers?: ResponseMemory) {
   try {
     const { usage, relayedBytes, write } = spliceResponse(body, { ...RELAY_TERMS, ...(answers && { answers }) });
     return { usage, relayedBytes, written: write(BILL).toString('latin1') };
@@ -60,8 +60,8 @@ function relayed(body: Buffer, answers?: AnswerMemory) {
   }
 }
 
-function taught(...bodies: readonly string[]): AnswerMemory {
-  const memory = new AnswerMemory();
+function taught(...bodies: readonly string[]): ResponseMemory {
+  const memory = new ResponseMemory();
   for (const body of bodies) relayed(Buffer.from(body), memory);
   return memory;
 }
@@ -175,7 +175,7 @@ describe('a memory of responses', () => {
     const bodies = Array.from({ length: 400 }, (_, at) =>
       JSON.stringify({ ...answerOf(SAID), system_fingerprint: `fp_${at}` }),
     );
-    const memory = new AnswerMemory();
+    const memory = new ResponseMemory();
     let lessons = 0;
     const learn = memory.learn.bind(memory);
     memory.learn = (pattern) => {

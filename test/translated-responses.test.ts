@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { TranslatedStream, translateAnswer } from '../src/gateway/translate.ts';
+import { TranslatedStream, translateResponse } from '../src/gateway/translate.ts';
 import { SseFramer } from '../src/kit/sse.ts';
 import { WIRES } from '../src/wires/registry.ts';
-import { HostAnswerBroken } from '../src/wires/wire.ts';
+import { HostResponseBroken } from '../src/wires/wire.ts';
 import { BILL, RELAY_TERMS } from './chat-wire.ts';
 
 /** What hosts get wrong in their responses, where they are translated for callers of another wire. */
@@ -22,7 +22,7 @@ function streamed(host: HostWire, client: HostWire, frames: string): { stream: T
 
 function buffered(host: HostWire, client: HostWire, body: object) {
   const json = Buffer.from(JSON.stringify(body));
-  return translateAnswer(json, WIRES[client].hub!.client!, WIRES[host].hub!.upstream!, TERMS, {});
+  return translateResponse(json, WIRES[client].hub!.client!, WIRES[host].hub!.upstream!, TERMS, {});
 }
 
 const chunk = (delta: object, finish: string | null = null, usage?: object): string =>
@@ -101,11 +101,11 @@ describe('a chat host', () => {
     },
     { error: { message: 'Out of memory', code: 502 }, choices: [{ message: { content: '' }, finish_reason: null }] },
   ])('that failed inside a whole response has failed: %j', (body) => {
-    expect(() => buffered('chat', 'messages', body)).toThrow(HostAnswerBroken);
+    expect(() => buffered('chat', 'messages', body)).toThrow(HostResponseBroken);
     try {
       buffered('chat', 'messages', body);
     } catch (error) {
-      expect((error as HostAnswerBroken).hostError).toMatchObject({ message: 'Out of memory' });
+      expect((error as HostResponseBroken).hostError).toMatchObject({ message: 'Out of memory' });
     }
   });
 });
@@ -254,7 +254,7 @@ test('arguments that a responses host sends as an object reach a client of the s
   expect(JSON.parse(written).output[0]).toMatchObject({ type: 'custom_tool_call', input: 'a "b"' });
   const stream = relay.stream!.mend(RELAY_TERMS);
   let text = '';
-  new SseFramer(1_000_000).push(relay.stream!.answerAsStream(body)!, (frame) => {
+  new SseFramer(1_000_000).push(relay.stream!.responseAsStream(body)!, (frame) => {
     text += stream.frame(frame) ?? '';
   });
   expect(text).toContain(`"delta":${JSON.stringify(JSON.stringify(item.arguments))}`);

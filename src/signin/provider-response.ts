@@ -2,7 +2,7 @@
 const ERROR_CODE = /^[\w.-]{1,64}$/;
 
 /** The members that errors of `openid-client` may have. A cause is a response, or what the header `WWW-Authenticate` says. */
-interface FailedAnswer {
+interface FailedResponse {
   readonly status?: unknown;
   readonly error?: unknown;
   readonly cause?: { readonly status?: unknown; readonly 0?: { readonly parameters?: { readonly error?: unknown } } };
@@ -13,7 +13,7 @@ export function providerFields(error: unknown): {
   readonly provider_status?: number;
   readonly provider_error?: string;
 } {
-  const failed = Object(error) as FailedAnswer;
+  const failed = Object(error) as FailedResponse;
   const status = failed.status ?? failed.cause?.status;
   const code = failed.error ?? failed.cause?.[0]?.parameters?.error;
   return {

@@ -1,21 +1,21 @@
 import { readErrorMember } from '../errors/read-host-error.ts';
 import { CHOICE_MEMBERS, isUsableId } from '../fields/host-members.ts';
 import { isAbsent, isObject, type Members, objectsIn, removeMembers } from '../fields/members.ts';
-import { HostAnswerBroken, type RelayTerms } from '../wire.ts';
+import { HostResponseBroken, type RelayTerms } from '../wire.ts';
 import { mendFinishReason } from './finish-reason.ts';
 import { mendText } from './mend-text.ts';
 import { completeCall } from './mend-tool-calls.ts';
 import { removeHostMembers, removeUsage } from './quirks.ts';
 
 /** A choice of a buffered response. */
-export interface AnswerChoice extends Members {
+export interface ResponseChoice extends Members {
   readonly message: Members;
 }
 
 /** The choices that are answers. One that a content filter withheld has no message; it gets an empty one. */
-export function answersIn(choices: unknown): AnswerChoice[] {
+export function answersIn(choices: unknown): ResponseChoice[] {
   for (const choice of objectsIn(choices)) if (isWithheld(choice)) choice.message = {};
-  return objectsIn(choices).filter((choice): choice is AnswerChoice => isObject(choice.message));
+  return objectsIn(choices).filter((choice): choice is ResponseChoice => isObject(choice.message));
 }
 
 function isWithheld({ message, finish_reason: reason }: Members): boolean {
@@ -23,14 +23,14 @@ function isWithheld({ message, finish_reason: reason }: Members): boolean {
 }
 
 /** Some hosts report an error with status 200. */
-export function brokenAnswer(answer: unknown): HostAnswerBroken {
+export function brokenResponse(answer: unknown): HostResponseBroken {
   const error = isObject(answer) ? answer.error : null;
   const hostError = error ? readErrorMember(error) : null;
-  return new HostAnswerBroken("The host's response is not a chat completion.", hostError);
+  return new HostResponseBroken("The host's response is not a chat completion.", hostError);
 }
 
 /** Repairs a buffered response in place; true if anything changed. */
-export function mendAnswer(answer: Members, choices: readonly AnswerChoice[], terms: RelayTerms): boolean {
+export function mendResponse(answer: Members, choices: readonly ResponseChoice[], terms: RelayTerms): boolean {
   let changed = removeHostMembers(answer);
   if (!isUsableId(answer.id)) changed = put(answer, 'id', `chatcmpl-${terms.requestId}`);
   if (!Number.isSafeInteger(answer.created)) changed = put(answer, 'created', terms.createdS);
@@ -43,7 +43,7 @@ export function mendAnswer(answer: Members, choices: readonly AnswerChoice[], te
   return changed;
 }
 
-function mendMessage(choice: AnswerChoice, { requestId, hideReasoning }: RelayTerms): boolean {
+function mendMessage(choice: ResponseChoice, { requestId, hideReasoning }: RelayTerms): boolean {
   const { message } = choice;
   let changed = removeMembers(choice, CHOICE_MEMBERS);
   changed = removeUsage(choice) || changed;
