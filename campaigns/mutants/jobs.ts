@@ -83,8 +83,8 @@ export const JOB_MUTANTS: readonly Mutant[] = [
   mutant(
     'a started line that stays in the reservation of its group',
     RULES,
-    '  if (group !== null) group.reservedNanousd -= job.reservedNanousd;\n}\n\nexport interface Ending',
-    '}\n\nexport interface Ending',
+    '  if (group !== null) group.reservedNanousd -= job.reservedNanousd;\n}\n\ninterface Ending',
+    '}\n\ninterface Ending',
     STORE,
   ),
   mutant(
