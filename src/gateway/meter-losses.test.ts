@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BEFORE_CONTENT, HELD, partial, reported, settle } from '../../test/meter-fixture.ts';
 import { type ErrorName, GatewayError } from '../canonical/errors.ts';
+import type { UsageReading } from '../canonical/usage.ts';
 import { LIMITS } from '../limits.ts';
 import { INT64_MAX } from '../money/nanousd.ts';
 import type { Outcome } from './outcome.ts';
@@ -57,6 +58,13 @@ describe('the loss of a call that is charged by an estimate', () => {
       lossNanousd: 0n,
       lossReason: null,
     });
+  });
+
+  it('is not negative if the charge is above the bound, as it can be in a job that reserved more', () => {
+    const usage = { ...partial({ freshTokens: 600 }), defect: 'x' } as UsageReading;
+    const { costNanousd, lossNanousd } = settle({ usage }, { heldNanousd: 10_000n, boundNanousd: 5_000n });
+    expect(costNanousd).toBeGreaterThan(5_000n);
+    expect(lossNanousd).toBe(0n);
   });
 
   it('is never more than the hold less the charge', () => {

@@ -1,4 +1,5 @@
 import type { ErrorName } from '../canonical/errors.ts';
+import type { LossReason } from '../canonical/loss-reasons.ts';
 import type { CostComponents, Settlement, UsageSource } from '../canonical/receipt.ts';
 import { areCounts, type Usage, type UsageReading, ZERO_USAGE } from '../canonical/usage.ts';
 import { LIMITS } from '../limits.ts';
@@ -20,24 +21,6 @@ export interface MeterInput {
   /** An estimate of the input, for hosts that report no usage. */
   readonly inputEstimateTokens: number;
 }
-
-/** Why the operator may have to pay a host more than the caller was charged. */
-export const LOSS_REASONS = [
-  'host_reported_more_than_bound',
-  /** The prompt had more tokens than were counted for the hold, but no more than it has bytes. */
-  'prompt_exceeded_count',
-  /** The host reported invalid counts, so its bill is unknown. Worth an alert. */
-  'host_usage_unusable',
-  /** The host gave no final counts, so the charge is an estimate and its bill may be higher. */
-  'host_may_bill_more_than_estimate',
-  /** The caller got nothing and pays nothing, but a host may bill its work. */
-  'host_may_bill_uncharged_work',
-  /** One host's response was charged, but another host that failed before it may bill too. */
-  'host_may_bill_failed_attempt',
-  /** A reused connection closed before the response and the request was sent again: the host may bill both. */
-  'host_may_bill_repeated_request',
-] as const;
-type LossReason = (typeof LOSS_REASONS)[number];
 
 type Charge = Pick<Settlement, 'usageSource' | 'usage' | 'components' | 'costNanousd' | 'lossNanousd' | 'lossReason'>;
 type Loss = Pick<Charge, 'lossNanousd' | 'lossReason'>;
@@ -200,8 +183,10 @@ function billOfLast({ price, boundNanousd }: MeterInput, reading: UsageReading):
   return reading.state === 'reported' ? costOf(price, reading.usage).costNanousd : boundNanousd;
 }
 
+/** At least zero: what was reserved for a job may be more than its bound of today, and a charge may lie in between. */
 function lossOf(lossReason: LossReason, nanousd: bigint): Loss {
-  return { lossNanousd: nanousd < LOSS_NANOUSD_MAX ? nanousd : LOSS_NANOUSD_MAX, lossReason };
+  const positive = nanousd > 0n ? nanousd : 0n;
+  return { lossNanousd: positive < LOSS_NANOUSD_MAX ? positive : LOSS_NANOUSD_MAX, lossReason };
 }
 
 function hasDefect(reading: UsageReading): boolean {

@@ -1,6 +1,6 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { LOSS_REASONS } from '../canonical/loss-reasons.ts';
 import type { ExchangeRecord } from '../gateway/exchange-record.ts';
-import { LOSS_REASONS } from '../gateway/meter.ts';
 import { LIMITS } from '../limits.ts';
 import { type BookSources, gaugeBooks } from './book-metrics.ts';
 import { gaugeCaches, type ReadCaches } from './cache-metrics.ts';

@@ -109,7 +109,7 @@ describe('the ledger', () => {
     const result = await ledger.settle(1n, settlement(150n));
     expect(result).toMatchObject({
       kind: 'found_void',
-      settlement: { costNanousd: 0n, components: null, usage: null },
+      settlement: { costNanousd: 0n, components: null, usage: null, lossNanousd: 400n, lossReason: 'hold_voided' },
     });
   });
 

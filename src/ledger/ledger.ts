@@ -1,3 +1,4 @@
+import type { LossReason, VoidReason } from '../canonical/loss-reasons.ts';
 import { NOTHING_SETTLED, type Receipt, type Settlement } from '../canonical/receipt.ts';
 import { Batcher } from '../kit/batcher.ts';
 import type { Clock, Timer } from '../kit/clock.ts';
@@ -236,9 +237,9 @@ export class Ledger {
       }
       if (isOverAllowance(outcome)) return { kind: 'over_allowance', settlement };
       if (outcome.kind !== 'settled' && outcome.kind !== 'settle_found_void') throw defect(id, outcome);
+      const stored = outcome.kind === 'settled' ? settlement : uncharged(settlement, this.#openHolds.get(id) ?? 0n);
       this.#openHolds.delete(id);
-      if (outcome.kind === 'settled') return { kind: 'settled', settlement };
-      return { kind: 'found_void', settlement: uncharged(settlement) };
+      return { kind: outcome.kind === 'settled' ? 'settled' : 'found_void', settlement: stored };
     } catch (error) {
       this.#abandon(id);
       throw error;
@@ -379,12 +380,13 @@ function isStale(outcome: LedgerOutcome): boolean {
 const OUT_OF_RANGE: HoldResult = { kind: 'hold_refused', reason: 'out_of_range', availableNanousd: null };
 
 /** Why a hold was voided although its call had ended. */
-const UNSETTLED_REASON = 'The call could not be settled.';
+const UNSETTLED_REASON: VoidReason = 'call_not_settled';
 
-/** The settlement reported to the client if the hold had already been voided. */
-function uncharged(settlement: Settlement): Settlement {
+/** The settlement reported to the client if the hold had already been voided: all of it is a loss, as in the receipt. */
+function uncharged(settlement: Settlement, heldNanousd: bigint): Settlement {
   const { ended, httpStatus, host, attempts, tries } = settlement;
-  return { ...NOTHING_SETTLED, ended, httpStatus, host, attempts, tries, lossReason: 'The hold had been voided.' };
+  const loss = { lossNanousd: heldNanousd, lossReason: 'hold_voided' satisfies LossReason };
+  return { ...NOTHING_SETTLED, ended, httpStatus, host, attempts, tries, ...loss };
 }
 
 function isOverAllowance(outcome: LedgerOutcome): boolean {

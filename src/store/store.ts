@@ -1,3 +1,4 @@
+import type { VoidReason } from '../canonical/loss-reasons.ts';
 import type { Receipt, Settlement, ValuesOf } from '../canonical/receipt.ts';
 import type { CacheSize } from '../kit/caches.ts';
 import type { AccountReceiptFilter, ReceiptPage, ReceiptSlice } from './account-receipts.ts';
@@ -160,7 +161,7 @@ export interface Store extends KeyRotation, KeyUses, EntryReads {
 }
 
 /** Why a hold of an earlier start of the process was voided. */
-export const DIED_REASON = 'The process died before the call was settled.';
+export const DIED_REASON: VoidReason = 'process_died';
 
 /** The store cannot be reached or can no longer be trusted, so operations on money are refused. */
 export class StoreUnavailable extends Error {
