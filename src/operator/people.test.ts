@@ -215,7 +215,8 @@ describe('a person', () => {
       { email: 'a@example.com', role: 'member', spend_cap_nanousd: 5_000_000_000n, window: 'month' },
     ]);
     expect((await run('people.show', { person })).roles).toHaveLength(1);
-    expect(await run('members.remove', { account: 'ada', person })).toMatchObject({ status: 'removed' });
+    const { id: account } = await run('accounts.show', { account: 'ada' });
+    expect(await run('members.remove', { account: 'ada', person })).toMatchObject({ account, status: 'removed' });
     await expect(run('members.remove', { account: 'ada', person })).rejects.toMatchObject({ code: 'not_found' });
   });
 });

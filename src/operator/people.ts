@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AccountServices } from '../accounts/accounts.ts';
-import { PERSON_PREFIX, SESSION_PREFIX } from '../canonical/id-prefixes.ts';
+import { ACCOUNT_PREFIX, PERSON_PREFIX, SESSION_PREFIX } from '../canonical/id-prefixes.ts';
 import { stringifyJson } from '../json/stringify.ts';
 import { formatId, parseId } from '../kit/ids.ts';
 import { shellWord } from '../kit/shell-words.ts';
@@ -254,5 +254,5 @@ export async function removeMember(
   const removed = await services.store.directory.removeMembership(account.id, person.id, audit);
   if (removed === 'not_allowed') throw noLongerAllowed();
   if (!removed) throw new OperatorError('not_found', `${person.email} has no role in the account "${account.name}".`);
-  return { object: 'member', account: input.account, person: subject, status: 'removed' };
+  return { object: 'member', account: formatId(ACCOUNT_PREFIX, account.id), person: subject, status: 'removed' };
 }

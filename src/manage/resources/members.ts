@@ -102,13 +102,13 @@ export const MEMBERS_ROUTES = [
     summary: 'Takes the role in an account away, and revokes open invitations of the person to it.',
     response: z.object({
       object: z.literal('member'),
-      account: z.string(),
+      account: id(ACCOUNT_PREFIX),
       person: id(PERSON_PREFIX),
       status: z.literal('removed'),
     }),
     example: {
       input: { account: 'acme', person: 'ada@example.com' },
-      output: { object: 'member', account: 'acme', person: EXAMPLE_IDS.person, status: 'removed' },
+      output: { object: 'member', account: EXAMPLE_IDS.account, person: EXAMPLE_IDS.person, status: 'removed' },
     },
   }),
 ];
