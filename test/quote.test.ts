@@ -220,6 +220,12 @@ describe('a request for a quote', () => {
     ['a path that is not billed', { path: '/v1/models', body: ASK }, 'invalid_value', 'path'],
     ['a path that is not text', { path: 7, body: ASK }, 'invalid_value', 'path'],
     ['something else', { path: CHAT, body: ASK, stream: true }, 'unsupported_parameter', 'stream'],
+    [
+      'a field whose name is a long text',
+      { path: CHAT, body: ASK, ['x'.repeat(65)]: 1 },
+      'unsupported_parameter',
+      null,
+    ],
     ['a list', [], 'missing_required_parameter', 'path'],
     [
       'a field of the call that is wrong',

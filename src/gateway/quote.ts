@@ -1,5 +1,6 @@
 import { type BalanceView, balanceView } from '../canonical/balance-view.ts';
 import { GatewayError } from '../canonical/errors.ts';
+import { unknownName } from '../canonical/unknown-name.ts';
 import type { JsonText } from '../json/json.ts';
 import { stringifyJson } from '../json/stringify.ts';
 import type { Balance } from '../ledger/ledger.ts';
@@ -81,10 +82,7 @@ function callToQuote(call: Call, text: JsonText, routes: QuotableRoutes): Call {
   const value = typeof text.value === 'object' && text.value !== null ? (text.value as Record<string, unknown>) : {};
   const unknown = Object.keys(value).find((name) => !MEMBERS.includes(name));
   if (unknown !== undefined) {
-    throw new GatewayError('unsupported_parameter', {
-      param: unknown,
-      message: `\`${unknown.slice(0, 100)}\` is not known: a quote takes \`path\` and \`body\`.`,
-    });
+    throw unknownName(unknown, 'A quote takes `path` and `body`.');
   }
   for (const param of MEMBERS) {
     if (value[param] !== undefined) continue;

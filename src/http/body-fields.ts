@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { GatewayError } from '../canonical/errors.ts';
+import { unknownName } from '../canonical/unknown-name.ts';
 import { readBody } from '../gateway/read-call.ts';
 import { describeIssue, isMissing, issuePath } from '../json/describe-issue.ts';
 import { formatPath } from '../json/error.ts';
-import { unknownName } from './field-errors.ts';
 
 const NO_FIELDS = z.strictObject({});
 

@@ -1,11 +1,11 @@
 import { GatewayError } from '../canonical/errors.ts';
+import { unknownName } from '../canonical/unknown-name.ts';
 import type { Custody } from '../custody/custody.ts';
 import { readBody } from '../gateway/read-call.ts';
 import { Secret } from '../kit/secret.ts';
 import { LIMITS } from '../limits.ts';
 import { providerKeyView } from '../operator/provider-keys.ts';
 import { type AuditTerms, auditOfCaller } from './caller-audit.ts';
-import { unknownName } from './field-errors.ts';
 import { ok } from './plain-response.ts';
 import { routesOver } from './route-list.ts';
 import type { PlainRequest, PlainResponse, Route } from './routes.ts';

@@ -1,7 +1,8 @@
+import { unknownName } from '../canonical/unknown-name.ts';
 import { isCalendarDay } from '../kit/calendar-day.ts';
 import { parseId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
-import { invalid, unknownName } from './field-errors.ts';
+import { invalid } from './field-errors.ts';
 
 /** Refuses unknown parameters: a misspelled filter would return what it should have left out. */
 export function readQuery(query: string, parameters: readonly string[]): Map<string, string> {

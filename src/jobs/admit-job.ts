@@ -4,13 +4,16 @@ import type { Call } from '../gateway/call.ts';
 import { CHAIN_HEADER, FIRST_MODEL_HEADER } from '../gateway/chain.ts';
 import { openRecord } from '../gateway/exchange-record.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import { IDEMPOTENCY_HEADER } from '../gateway/idempotency.ts';
 import { allowsAdjusting, ON_UNSUPPORTED_HEADER } from '../gateway/on-unsupported.ts';
+import { CEILING_HEADER } from '../gateway/read-call.ts';
 import { type Admitted, understand } from '../gateway/understand.ts';
 import { stringifyJson } from '../json/stringify.ts';
 import { LIMITS } from '../limits.ts';
 import type { JobContent, NewJob } from '../store/jobs.ts';
 import type { Wire } from '../wires/wire.ts';
 import type { JobRequest, JobTerms, Submission } from './jobs.ts';
+import { streamedJob } from './refusals.ts';
 
 /** The billed routes by path. */
 export type Endpoints = ReadonlyMap<string, Wire>;
@@ -42,17 +45,17 @@ export async function admitJob(
     throw withinBody(error);
   }
   if (!admitted.peek.stream) return admitted;
-  throw new GatewayError('invalid_value', {
-    param: 'body.stream',
-    message:
-      '`stream` must be false or left out: the response of a job is stored whole. GET its result when it has ended.',
-  });
+  throw streamedJob();
 }
 
 /** Names a field of the call's body by its place in the submission. */
-function withinBody(error: unknown): unknown {
-  if (!(error instanceof GatewayError) || error.param === null || error.kind === 'invalid_header') return error;
+export function withinBody(error: unknown): unknown {
+  if (!(error instanceof GatewayError) || error.param === null || namesHeader(error)) return error;
   return error.with({ param: `body.${error.param}` });
+}
+
+function namesHeader({ kind, param }: GatewayError): boolean {
+  return kind === 'invalid_header' || param === CEILING_HEADER || param === IDEMPOTENCY_HEADER;
 }
 
 /** What decides about a job besides its call. */

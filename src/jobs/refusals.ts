@@ -24,6 +24,14 @@ export function asHoldRefused({ reason, availableNanousd }: ReserveRefused): Hol
   }
 }
 
+export function streamedJob(): GatewayError {
+  return new GatewayError('unsupported_feature', {
+    param: 'body.stream',
+    message:
+      '`body.stream` must be absent or false: the response of a job is stored whole. GET its result when it has ended.',
+  });
+}
+
 export function noJob(): GatewayError {
   return new GatewayError('job_not_found', {
     message: 'There is no job with this id that this key may see. GET /v1/jobs lists its jobs.',
@@ -35,6 +43,17 @@ export function noGroup(): GatewayError {
     message: 'There is no group of jobs with this id that this key may see.',
   });
 }
+
+/** Why a job waits although its time has come. */
+export const WAITS_FOR = {
+  loss_allowance: {
+    code: 'loss_allowance_used_up',
+    message:
+      'The loss allowance of the account is used up (GET /v1/balance). A job whose prompt was counted starts in an hour in which it is not.',
+  },
+  key_inactive: { code: 'key_inactive', message: 'The key of the job is disabled or has expired.' },
+  account_suspended: { code: 'account_suspended', message: 'The account of the job is suspended.' },
+} as const;
 
 /** The key of a submission is kept until its results would have expired; its row may be deleted before that. */
 export function forgottenRepeat(): GatewayError {

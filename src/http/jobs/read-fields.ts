@@ -1,8 +1,9 @@
-import { GatewayError } from '../../canonical/errors.ts';
+import { unknownName } from '../../canonical/unknown-name.ts';
 import type { JobTerms } from '../../jobs/jobs.ts';
+import { streamedJob } from '../../jobs/refusals.ts';
 import { isCalendarDay } from '../../kit/calendar-day.ts';
 import { LIMITS } from '../../limits.ts';
-import { invalid, unknownName } from '../field-errors.ts';
+import { invalid } from '../field-errors.ts';
 
 /** Members of a JSON object, or parameters of a query. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -111,8 +112,5 @@ export function checkCallBody(value: unknown): void {
   if (body === null) throw invalid('body', 'must be the JSON object that the endpoint takes');
   const { stream } = body;
   if (stream === undefined || stream === null || stream === false) return;
-  throw new GatewayError('unsupported_feature', {
-    param: 'body.stream',
-    message: '`body.stream` must be absent or false: the response of a job is stored whole.',
-  });
+  throw streamedJob();
 }
