@@ -97,6 +97,7 @@ it.each([
   [12_345_678_900_000n, '$12345.68 (12345678900000 nanodollars)'],
   [5_250_000_000n, '$5.25 (5250000000 nanodollars)'],
   [0n, '$0.00 (0 nanodollars)'],
+  [1n, '$0.000000001 (1 nanodollar)'],
   [-1_500_000_000n, '-$1.50 (-1500000000 nanodollars)'],
 ])('describes %d nanodollars for people, dollars first', (nanousd, text) => {
   expect(describeAmount(nanousd)).toBe(text);

@@ -46,7 +46,8 @@ export function describeAmount(nanousd: bigint): string {
   const step = 10n ** BigInt(Math.max(0, digits - SIGNIFICANT_DIGITS));
   const coarsest = step < NANOUSD_PER_CENT ? step : NANOUSD_PER_CENT;
   const half = nanousd < 0n ? -coarsest / 2n : coarsest / 2n;
-  return `$${formatUsd(((nanousd + half) / coarsest) * coarsest)} (${nanousd} nanodollars)`.replace('$-', '-$');
+  const unit = nanousd === 1n || nanousd === -1n ? 'nanodollar' : 'nanodollars';
+  return `$${formatUsd(((nanousd + half) / coarsest) * coarsest)} (${nanousd} ${unit})`.replace('$-', '-$');
 }
 
 /** For the one field that callers expect as a number of dollars: the number nearest to the exact amount. */

@@ -4,7 +4,7 @@ import type { CommandGroup, CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Session } from '../session.ts';
 import { formatRecord } from '../table.ts';
-import { describeLoss, readMonth, usd } from '../text-values.ts';
+import { counted, describeLoss, readMonth, usd } from '../text-values.ts';
 
 const verifyCommand: CommandSpec = {
   name: 'verify',
@@ -38,15 +38,15 @@ function describeReport(report: LedgerView): string {
     ['closed months', describeClosed(report)],
     ...(report.not_kept === 0
       ? []
-      : [['not kept', `${report.not_kept} receipts, archived or deleted because of their age`] as const]),
-    ...(report.without_tree === 0 ? [] : [['not hashed yet', `${report.without_tree} closed receipts`] as const]),
+      : [['not kept', `${counted(report.not_kept, 'receipt')}, archived or deleted because of age`] as const]),
+    ...(report.without_tree === 0 ? [] : [['not hashed yet', counted(report.without_tree, 'closed receipt')] as const]),
     ...report.accepted_losses.map((loss): [string, string] => ['accepted loss', describeLoss(loss)]),
     ['violations', String(report.violations.length)],
   ]);
 }
 
 function describeClosed({ closed_months, closed_receipts, since }: LedgerView): string {
-  const done = `${closed_months} recomputed from ${closed_receipts} receipts`;
+  const done = `${closed_months} recomputed from ${counted(closed_receipts, 'receipt')}`;
   return since === null ? done : `${done}; those before ${since} were not recomputed`;
 }
 

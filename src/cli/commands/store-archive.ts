@@ -77,7 +77,7 @@ function describeCheck({ folder, files, receipts, not_archived, problems }: Arch
     ['folder', folder],
     ['files', String(files)],
     ['receipts', String(receipts)],
-    ...(not_archived === 0 ? [] : [['deleted earlier', `${not_archived} receipts that were not archived`] as const]),
+    ...(not_archived === 0 ? [] : [['deleted earlier', `${counted(not_archived, 'receipt')} not archived`] as const]),
     ['problems', String(problems.length)],
   ]);
 }
