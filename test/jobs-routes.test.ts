@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ModelRow } from '../src/catalog/schema.ts';
 import { LIMITS } from '../src/limits.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
 import { batchLine, CHAT, chatBody, JobCaller } from './job-caller.ts';
@@ -234,4 +235,22 @@ describe('who sees a job', () => {
     expect(await balance.json()).toMatchObject({ reserved_nanousd: 0, held_nanousd: 0 });
     await harness.expectCleanBooks();
   });
+});
+
+test('a job that could cost more than the ledger can hold is refused by the name of its output limit', async () => {
+  const tokens = 10_000_000_000;
+  const dear: ModelRow = {
+    id: 'dear',
+    caps: ['chat'],
+    context_window: 1000,
+    max_output_tokens: tokens,
+    price: { input: 0, output: LIMITS.rateNanousdPerMillionMax },
+    hosts: [{ host: 'sim', model: 'sim-gpt' }],
+  };
+  const other = await startHarness({ hosted: true, config: { models: [dear] } });
+  const { secret } = await other.mint();
+  const body = { ...chatBody('Hello'), model: 'dear', max_tokens: tokens };
+  const refused = await new JobCaller(other, secret).ask('POST', '', job({ body }));
+  expect(refused).toMatchObject({ status: 400, body: { error: { code: 'invalid_value', param: 'body.max_tokens' } } });
+  await other.stop();
 });

@@ -143,7 +143,12 @@ export function jobsContract(subject: StoreSubject): void {
       subject.clock.advance(LEASE_MS);
       expect((await claimAll()).map(({ id, claim }) => [id, claim])).toEqual([[10n, 2]]);
       expect(await jobs().postpone(10n, 1, NOON_MS)).toBe(false);
+      const error = { code: 'why', message: 'Because.' };
+      expect(await jobs().postpone(10n, 2, NOON_MS + LEASE_MS, error)).toBe(true);
+      const why = { errorCode: 'why', errorMessage: 'Because.' };
+      expect(await jobs().find(10n, 1n)).toMatchObject(why);
       expect(await jobs().postpone(10n, 2, NOON_MS + LEASE_MS)).toBe(true);
+      expect(await jobs().find(10n, 1n)).toMatchObject(why);
       expect((await claimAll()).map(({ id, claim }) => [id, claim])).toEqual([[10n, 3]]);
       expect(await subject.kinds(aStart(20n, 10n, 100n, {}, 2), aStart(21n, 10n, 100n, {}, 3))).toEqual([
         'not_claimed',

@@ -3,7 +3,16 @@ import { isPlainCode } from '../canonical/host-error.ts';
 import { NOTHING_SETTLED, type Settlement } from '../canonical/receipt.ts';
 import type { CallEnding, CallLedger, CallSettleTerms } from '../gateway/call-ledger.ts';
 import type { WholeResponse } from '../gateway/client-sink.ts';
-import type { Balance, HoldRequest, HoldResult, Ledger, Release, Repeat, SettleResult } from '../ledger/ledger.ts';
+import type {
+  Balance,
+  HoldRequest,
+  HoldResult,
+  Ledger,
+  Release,
+  Repeat,
+  SettleResult,
+  SettleTerms,
+} from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
 import type { FinalJobState, Job, JobEnd, StartRefusal } from '../store/jobs.ts';
 import type { SealedContent } from './contents.ts';
@@ -14,6 +23,8 @@ interface AttemptTerms {
   readonly job: Job;
   nowMs(): number;
   random(): number;
+  /** What the callers of an account may cost the operator in an hour; null without a limit. */
+  readonly lossLimitNanousd: bigint | null;
   /** When a job that was accepted by a count may start; null if it may now. */
   mayStartMs(): Promise<number | null>;
   /** The response of an error, as the call's wire writes it. */
@@ -78,12 +89,19 @@ export class AttemptLedger implements CallLedger {
   }
 
   async settle(id: bigint, settlement: Settlement, terms: CallSettleTerms): Promise<SettleResult> {
-    const { ledger } = this.#terms;
     const { ending = NO_ENDING, ...others } = terms;
-    const { job, stored } = await this.#endingFor(settlement, ending);
-    const result = await ledger.settle(id, stored, { ...others, job });
+    const { job, stored, orCharged = null } = await this.#endingFor(settlement, ending);
+    if (orCharged === null) return this.#settle(id, stored, { ...others, job });
+    const { lossLimitNanousd } = this.#terms;
+    const accountLossNanousd = (others.accountLossNanousd ?? 0n) + settlement.costNanousd;
+    const free = await this.#settle(id, stored, { ...others, job, lossLimitNanousd, accountLossNanousd });
+    return free.kind === 'over_allowance' ? this.#settle(id, settlement, { ...others, job: orCharged }) : free;
+  }
+
+  async #settle(id: bigint, stored: Settlement, terms: SettleTerms & { readonly job: JobEnd }): Promise<SettleResult> {
+    const result = await this.#terms.ledger.settle(id, stored, terms);
     if (result.kind === 'found_void') this.end = { kind: 'voided' };
-    else if (result.kind === 'settled') this.end = endOf(job);
+    else if (result.kind === 'settled') this.end = endOf(terms.job);
     return result;
   }
 
@@ -139,7 +157,7 @@ export class AttemptLedger implements CallLedger {
   /** Stores the response first: nothing is charged for one that is not stored. */
   async #keep(end: FinalJobState, settlement: Settlement, { error, answer }: CallEnding): Promise<Ending> {
     const fitting = answer !== null && answer.body.length <= LIMITS.jobResultBytesMax ? answer : null;
-    if (fitting === null) return this.#drop(settlement, tooLarge());
+    if (fitting === null) return this.#dropTooLarge(settlement);
     try {
       const { digest, chunks, bytes } = await this.#terms.storeAnswer(fitting);
       const result = { resultDigest: digest, resultChunks: chunks, resultBytes: bytes };
@@ -147,6 +165,14 @@ export class AttemptLedger implements CallLedger {
     } catch {
       return this.#drop(settlement, notStored());
     }
+  }
+
+  /** The caller asked for more than is stored, so this is free only as long as the account's loss allowance covers it. */
+  #dropTooLarge(settlement: Settlement): Ending {
+    const dropped = this.#drop(settlement, tooLarge('nothing was charged'));
+    if (settlement.costNanousd === 0n) return dropped;
+    const why = 'it was charged, because the loss allowance of the account is used up (GET /v1/balance)';
+    return { ...dropped, orCharged: this.#endAs('failed', tooLarge(why)) };
   }
 
   /** The response cannot be kept, so the caller pays nothing for it. */
@@ -172,6 +198,8 @@ interface Ending {
   readonly job: JobEnd;
   /** The settlement to store, which may charge less than the call would have. */
   readonly stored: Settlement;
+  /** How the job ends instead, charged as its call, if the loss allowance of the account does not cover the difference. */
+  readonly orCharged?: JobEnd;
 }
 
 const NO_ENDING: CallEnding = { error: null, answer: null, mayHaveRun: true, brokeOff: false };
@@ -202,10 +230,10 @@ function outcomeUnknown(): GatewayError {
   });
 }
 
-function tooLarge(): GatewayError {
+function tooLarge(charge: string): GatewayError {
   const most = LIMITS.jobResultBytesMax / 1024 / 1024;
   return new GatewayError('host_failed', {
-    message: `The response is larger than ${most} MB, the most that is stored for a job; nothing was charged. Ask for less.`,
+    message: `The response is larger than ${most} MB, the most that is stored for a job; ${charge}. Ask for less.`,
   });
 }
 

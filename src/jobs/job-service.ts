@@ -195,9 +195,10 @@ function notFinished(): GatewayError {
   });
 }
 
-function noResult({ state }: Job): GatewayError {
+function noResult({ state, errorMessage }: Job): GatewayError {
+  const why = errorMessage === null ? '' : ` ${errorMessage}`;
   return new GatewayError('job_has_no_result', {
-    message: `The job is ${state} and has no response. Submit it again if you still need one.`,
+    message: `The job is ${state} and has no response.${why} Submit it again if you still need one.`,
   });
 }
 

@@ -32,7 +32,10 @@ describe('a submitted job', () => {
       param: 'body.max_tokens',
     });
     await expect(fixture.submit(ask({ model: 'barge' }))).rejects.toMatchObject({ status: 404, param: 'body.model' });
-    await expect(fixture.submit(ask({ stream: true }))).rejects.toMatchObject({ status: 400, param: 'body.stream' });
+    await expect(fixture.submit(ask({ stream: true }))).rejects.toMatchObject({
+      kind: 'unsupported_feature',
+      param: 'body.stream',
+    });
     expect(await fixture.account()).toMatchObject({ reservedNanousd: 0n });
     expect(fixture.on.refusals).toHaveLength(3);
   });

@@ -8,10 +8,12 @@ import { type HoldRefused, takeWorstCase } from '../gateway/take-money.ts';
 import { pause } from '../kit/pause.ts';
 import { type HoldRequest, type Ledger, type ReserveResult, StoreUnavailable } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
+import { isAmount } from '../store/int64.ts';
 import {
   type FinalJobState,
   type Job,
   type JobChunk,
+  type JobError,
   type JobStore,
   type NewJob,
   NOT_STARTED,
@@ -20,7 +22,7 @@ import {
   type StartRefusal,
 } from '../store/jobs.ts';
 import type { IdempotencyMark, KeyRow } from '../store/store.ts';
-import { admitJob, type Endpoints, newJob } from './admit-job.ts';
+import { admitJob, type Endpoints, newJob, withinBody } from './admit-job.ts';
 import { type AttemptEnd, AttemptLedger, rowErrorOf } from './attempt-ledger.ts';
 import type { JobContents } from './contents.ts';
 import { callOf, errorAnswer, gatewayFor } from './job-call.ts';
@@ -28,7 +30,7 @@ import type { JobSink } from './job-sink.ts';
 import type { Accepted, JobRequest, JobTerms, SingleSubmission } from './jobs.ts';
 import { isAllowanceUsedUp, mayStartMs } from './loss-allowance.ts';
 import type { PinnedPrices } from './pinned-prices.ts';
-import { asHoldRefused, forgottenRepeat } from './refusals.ts';
+import { asHoldRefused, forgottenRepeat, WAITS_FOR } from './refusals.ts';
 import { readMark, readRepeat } from './repeats.ts';
 import { isPassing, retryDelayMs } from './retry.ts';
 import { stageSlice } from './stage-slice.ts';
@@ -73,7 +75,9 @@ export async function submit(
   const job = newJob(admitted, request, terms, place, content);
   const { admitted: paid, taken } = await takeWorstCase(gateway, admitted, (hold) =>
     reserve(services, job, chunks, hold, mark),
-  );
+  ).catch((error: unknown) => {
+    throw withinBody(error);
+  });
   if (taken.kind === 'reserved') {
     // It is accepted, so its client must not send it again, even if it cannot be read now.
     const read = await store.find(id, job.accountId).catch(() => null);
@@ -102,6 +106,8 @@ async function reserve(
   if (hold.lossLimitNanousd != null && (await isAllowanceUsedUp(gateway, hold.accountId))) return COUNT_REFUSED;
   const { id, accountId, keyId, personId, expiresMs, resultTtlMs } = job;
   const { amountNanousd, ceilingNanousd } = hold;
+  // Before it is staged: no engine stores an amount that is out of range.
+  if (!isAmount(amountNanousd)) return OUT_OF_RANGE;
   const request = { id, isGroup: false, accountId, keyId, personId, amountNanousd, ceilingNanousd, idempotency };
   const stageAndReserve = async (): Promise<ReserveResult> => {
     await stageSlice({ ledger, store }, [{ ...job, reservedNanousd: amountNanousd }], chunks);
@@ -117,6 +123,7 @@ async function reserve(
   return taken.kind === 'reserve_refused' ? asHoldRefused(taken) : taken;
 }
 
+const OUT_OF_RANGE: HoldRefused = { kind: 'hold_refused', reason: 'out_of_range', availableNanousd: null };
 const COUNT_REFUSED: HoldRefused = { kind: 'hold_refused', reason: 'loss_allowance', availableNanousd: null };
 
 /** The result of running a job. `left`: this process has nothing more to do with it. */
@@ -140,7 +147,7 @@ export async function run(services: JobServices, job: Job, sink: JobSink): Promi
 async function attempt(services: JobServices, job: Job, sink: JobSink): Promise<RunEnd> {
   const { gateway, contents, prices, endpoints } = services;
   const caller = await callerOf(services, job);
-  if (isBlocked(caller, gateway.clock.nowMs())) return putBack(services, job, blockedMs(job));
+  if (isBlocked(caller, gateway.clock.nowMs())) return putBack(services, job, blockedMs(job), WAITS_FOR.key_inactive);
   const body = await contents.readRequest(job);
   const wire = endpoints.get(job.endpoint);
   if (body === null || wire === undefined) {
@@ -163,7 +170,9 @@ async function attempt(services: JobServices, job: Job, sink: JobSink): Promise<
   }
   if (ledger.hasStarted) return ledger.end ?? { kind: 'left' };
   if (sink.gone) return cancel(services, job);
-  if (ledger.tooEarlyUntilMs !== null) return putBack(services, job, ledger.tooEarlyUntilMs - gateway.clock.nowMs());
+  if (ledger.tooEarlyUntilMs !== null) {
+    return putBack(services, job, ledger.tooEarlyUntilMs - gateway.clock.nowMs(), WAITS_FOR.loss_allowance);
+  }
   return ledger.refusal !== null ? afterRefusal(services, job, ledger.refusal) : afterError(services, job, refused);
 }
 
@@ -189,6 +198,7 @@ function attemptLedger({ gateway, contents, ledger, random }: JobServices, job: 
     writeError: (error) => errorAnswer(call, job, error),
     random,
     nowMs: () => gateway.clock.nowMs(),
+    lossLimitNanousd: gateway.limits.hangupAllowanceNanousd,
     mayStartMs: () => mayStartMs(gateway, job.accountId),
     storeAnswer: (answer) => whenReachable(gateway, call, () => contents.storeAnswer(job.id, job.attempts + 1, answer)),
   });
@@ -221,7 +231,7 @@ function afterRefusal(services: JobServices, job: Job, refusal: StartRefusal): P
       return expire(services, job);
     case 'key_inactive':
     case 'account_suspended':
-      return putBack(services, job, blockedMs(job));
+      return putBack(services, job, blockedMs(job), WAITS_FOR[refusal]);
     case 'key_revoked':
       return endClaimed(services, job, 'cancelled', {
         code: refusal,
@@ -241,15 +251,21 @@ function afterRefusal(services: JobServices, job: Job, refusal: StartRefusal): P
 function afterError(services: JobServices, job: Job, error: GatewayError | null): Promise<RunEnd> {
   const failures = job.claim;
   if (error === null || isPassing(error)) {
-    return putBack(services, job, retryDelayMs(failures, services.random()));
+    return putBack(services, job, retryDelayMs(failures, services.random()), error === null ? null : rowErrorOf(error));
   }
   return endClaimed(services, job, 'failed', rowErrorOf(error));
 }
 
-/** Ends the lease; the job is tried again after this time. */
-async function putBack({ gateway, store }: JobServices, job: Job, waitMs: number): Promise<RunEnd> {
+/** Ends the lease; the job is tried again after this time. A job that has run keeps the error of its last attempt. */
+async function putBack(
+  { gateway, store }: JobServices,
+  job: Job,
+  waitMs: number,
+  why: JobError | null = null,
+): Promise<RunEnd> {
   const dueMs = gateway.clock.nowMs() + waitMs;
-  return (await store.postpone(job.id, job.claim, dueMs)) ? { kind: 'returned', dueMs } : { kind: 'left' };
+  const isBack = await store.postpone(job.id, job.claim, dueMs, job.attempts === 0 ? why : null);
+  return isBack ? { kind: 'returned', dueMs } : { kind: 'left' };
 }
 
 /** What ends a job that does not run. */

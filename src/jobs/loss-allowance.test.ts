@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest';
-import { chatAnswer } from '../../test/fake-hosts.ts';
-import { ask } from '../../test/gateway-fixture.ts';
+import { chatAnswer, USAGE } from '../../test/fake-hosts.ts';
+import { ask, PRICE } from '../../test/gateway-fixture.ts';
 import { JobsFixture, PLAIN_TERMS } from '../../test/jobs-fixture.ts';
+import { LIMITS } from '../limits.ts';
+import type { Job } from './jobs.ts';
 
-/** Jobs whose prompts are counted, of an account whose counts fall short. */
+/** Jobs that cost the operator something: their prompts have more tokens than were counted, or their responses are too large. */
+
+const COST_NANOUSD = BigInt(USAGE.prompt_tokens) * PRICE.input + BigInt(USAGE.completion_tokens) * PRICE.output;
 
 const HOUR_MS = 3_600_000;
 const COUNTING = { counted: 3, countAboveNanousd: 0n };
@@ -39,10 +43,42 @@ test('a job that was counted waits for the next hour if the loss allowance is us
   const early = await fixture.begin();
   const asked = fixture.on.hosts.next();
   expect(await Promise.race([early.done, asked])).toEqual({ kind: 'returned', dueMs });
-  expect(await fixture.find(second.accepted.id)).toMatchObject({ state: 'queued', attempts: 0 });
+  expect(await fixture.find(second.accepted.id)).toMatchObject({
+    state: 'queued',
+    attempts: 0,
+    errorCode: 'loss_allowance_used_up',
+  });
   expect(await fixture.account()).toMatchObject({ heldNanousd: 0n, reservedNanousd: second.accepted.reservedNanousd });
   fixture.on.clock.advance(HOUR_MS);
   const { done } = await fixture.begin();
   (await asked).answer(200, chatAnswer());
   expect(await done).toEqual({ kind: 'ended', state: 'succeeded' });
+  expect(await fixture.find(second.accepted.id)).toMatchObject({ errorCode: null, errorMessage: null });
+});
+
+/** A response that is larger than what is stored for a job. */
+const HUGE = JSON.stringify(chatAnswer()).replace('{', `{"padding":"${'x'.repeat(LIMITS.jobResultBytesMax)}",`);
+
+async function afterHugeAnswer(fixture: JobsFixture): Promise<{ readonly job: Job; readonly receipt: object | null }> {
+  const { accepted } = await fixture.submit();
+  const { done } = await fixture.begin();
+  (await fixture.on.hosts.next()).answer(200, HUGE);
+  expect(await done).toEqual({ kind: 'ended', state: 'failed' });
+  const job = await fixture.find(accepted.id);
+  return { job, receipt: await fixture.on.receipt({ id: job.callId! }) };
+}
+
+test('a response that is too large to be stored is free only while the loss allowance covers it', async () => {
+  const fixture = await JobsFixture.open({ hangupAllowanceNanousd: COST_NANOUSD });
+  const free = await afterHugeAnswer(fixture);
+  expect(free.job).toMatchObject({ costNanousd: 0n, errorMessage: expect.stringContaining('nothing was charged') });
+  expect(free.receipt).toMatchObject({ costNanousd: 0n, lossNanousd: COST_NANOUSD });
+
+  const charged = await afterHugeAnswer(fixture);
+  expect(charged.job).toMatchObject({
+    costNanousd: COST_NANOUSD,
+    errorMessage: expect.stringContaining('it was charged'),
+  });
+  expect(charged.receipt).toMatchObject({ costNanousd: COST_NANOUSD, lossNanousd: 0n });
+  expect(await fixture.account()).toMatchObject({ heldNanousd: 0n, reservedNanousd: 0n });
 });

@@ -101,6 +101,12 @@ export interface Job extends NewJob {
   readonly result: JobContent | null;
 }
 
+/** Why a job failed, or why it waits. */
+export interface JobError {
+  readonly code: string;
+  readonly message: string;
+}
+
 /** What a job has before its first start. */
 export const NOT_STARTED = {
   claim: 0,
@@ -238,8 +244,11 @@ export interface JobStore {
   nextDueMs(): Promise<number | null>;
   /** Leases due jobs of the account to this process, the one that waits longest first. Moves no money. */
   claim(accountId: bigint, nowMs: number, leaseMs: number, limit: number): Promise<Job[]>;
-  /** Ends a lease without a start, or extends it; false if another process has claimed the job since. */
-  postpone(id: bigint, claim: number, dueMs: number): Promise<boolean>;
+  /**
+   * Ends a lease without a start, or extends it; false if another process has claimed the job since. The error says why the
+   * job waits; without one, that of the job stays.
+   */
+  postpone(id: bigint, claim: number, dueMs: number, error?: JobError | null): Promise<boolean>;
   /**
    * Asks the process that runs the job to cancel it. `waiting`: it does not run, so use `release`. `ended`: it has ended.
    */

@@ -39,6 +39,15 @@ test.each<[string, object, string]>([
   expect(line).toMatchObject({ custom_id: 'a', response: null, error: { code, message: expect.any(String) } });
 });
 
+test('a job that expired has the code of that, and why it waited in the message', () => {
+  const job = { state: 'expired', errorCode: 'key_inactive', errorMessage: 'The key of the job is disabled.' };
+  const { error } = JSON.parse(resultLine(result({ callId: null, ...job }, null)));
+  expect(error).toEqual({
+    code: 'job_expired',
+    message: 'The job could not start before its expires_at. The key of the job is disabled.',
+  });
+});
+
 test('an answer that is an error is a response, as it was', () => {
   const line = JSON.parse(resultLine(result({ state: 'failed', errorCode: 'x' }, '{"error":{"code":"x"}}', 400)));
   expect(line).toMatchObject({ response: { status_code: 400, body: { error: { code: 'x' } } }, error: null });

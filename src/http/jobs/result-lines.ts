@@ -31,13 +31,19 @@ function responseOf(job: GroupResult['job'], { status, body }: NonNullable<Group
 }
 
 function errorOf({ state, errorCode, errorMessage }: GroupResult['job']): string {
+  if (state === 'expired') return stringifyJson({ ...EXPIRED, message: withReason(EXPIRED.message, errorMessage) });
   if (errorCode !== null) return stringifyJson({ code: errorCode, message: errorMessage ?? '' });
   return stringifyJson(WITHOUT_ANSWER[state] ?? GONE);
 }
 
+/** With the reason why the job waited, if there is one. */
+function withReason(message: string, reason: string | null): string {
+  return reason === null ? message : `${message} ${reason}`;
+}
+
+const EXPIRED = { code: 'job_expired', message: 'The job could not start before its expires_at.' };
 const WITHOUT_ANSWER: Readonly<Record<string, { code: string; message: string }>> = {
   cancelled: { code: 'job_cancelled', message: 'The job was cancelled before it ended.' },
-  expired: { code: 'job_expired', message: 'The job could not start before its expires_at.' },
 };
 const GONE = {
   code: 'result_expired',

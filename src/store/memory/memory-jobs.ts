@@ -141,10 +141,11 @@ class MemoryJobs implements MoneyOfJobs {
     return claimed.sort(byId).map((job) => ({ ...job }));
   };
 
-  postpone: JobStore['postpone'] = async (id, claim, dueMs) => {
+  postpone: JobStore['postpone'] = async (id, claim, dueMs, error = null) => {
     const job = this.#rows.jobs.get(id);
     if (job === undefined || job.state !== 'queued' || job.claim !== claim) return false;
     job.dueMs = dueMs;
+    if (error !== null) Object.assign(job, { errorCode: error.code, errorMessage: error.message });
     return true;
   };
 

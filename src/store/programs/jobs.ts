@@ -1,6 +1,6 @@
 import { LIMITS } from '../../limits.ts';
 import { JOB_STATE } from '../codes.ts';
-import type { Job, JobChunk, NewJob, NewJobGroup } from '../jobs.ts';
+import type { Job, JobChunk, JobError, NewJob, NewJobGroup } from '../jobs.ts';
 import { type JobColumns, jobOf, newGroupCells, newJobCells } from './job-columns.ts';
 import { insert, insertRows, type Program, query, rowOf, rowsOf, SKIP_LOCKED, type SqlValue } from './program.ts';
 
@@ -139,10 +139,17 @@ export function* claim(accountId: bigint, nowMs: number, leaseMs: number, limit:
   return rows.map(jobOf).sort((one, other) => (one.id < other.id ? -1 : 1));
 }
 
-export function* postpone(id: bigint, claimNumber: number, dueMs: number): Program<boolean> {
+export function* postpone(
+  id: bigint,
+  claimNumber: number,
+  dueMs: number,
+  error: JobError | null = null,
+): Program<boolean> {
+  const why = error === null ? '' : ', error_code = ?, error_message = ?';
   const row = yield* rowOf(
-    `UPDATE job SET due_ms = ? WHERE id = ? AND claim = ? AND state = ${queued} RETURNING id`,
+    `UPDATE job SET due_ms = ?${why} WHERE id = ? AND claim = ? AND state = ${queued} RETURNING id`,
     dueMs,
+    ...(error === null ? [] : [error.code, error.message]),
     id,
     claimNumber,
   );
