@@ -95,12 +95,7 @@ export async function serve(terms: ServeTerms): Promise<number> {
     terminal.writeErr(`${failure.message}\n`);
     return failure.exitCode;
   }
-  const { catalog, url, operationsUrl, consoleUrl } = running;
-  const link = consoleLink(config, url, consoleUrl);
-  terminal.writeErr(banner({ ...terms, config, catalog, url, operationsUrl, consoleLink: link }));
-  if (terms.json)
-    terminal.writeOut(`${JSON.stringify({ url, operations_url: operationsUrl, console_url: consoleUrl })}\n`);
-  if (running.voidedHolds > 0) log.warn({ holds: running.voidedHolds }, 'Holds of an earlier process released.');
+  announce(terms, config, running, log);
   await stopped;
   log.info({}, 'Stopping; running calls may finish.');
   await running.stop();
@@ -108,6 +103,16 @@ export async function serve(terms: ServeTerms): Promise<number> {
   await log.flush();
   // A library may still wait for something that nobody needs any more, like its next attempt to send spans.
   process.exit(EXIT.ok);
+}
+
+/** Tells people on the terminal, programs on stdout, and the log that the gateway runs. */
+function announce({ terminal, ...terms }: ServeTerms, config: Config, running: Running, log: RootLog): void {
+  const { catalog, url, operationsUrl, consoleUrl } = running;
+  const link = consoleLink(config, url, consoleUrl);
+  terminal.writeErr(banner({ ...terms, config, catalog, url, operationsUrl, consoleLink: link }));
+  if (terms.json)
+    terminal.writeOut(`${JSON.stringify({ url, operations_url: operationsUrl, console_url: consoleUrl })}\n`);
+  if (running.voidedHolds > 0) log.warn({ holds: running.voidedHolds }, 'Holds of an earlier process released.');
 }
 
 function withAddresses(hosts: readonly ConfiguredHost[], simulator: Simulator | null): ConfiguredHost[] {

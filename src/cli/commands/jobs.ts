@@ -208,20 +208,27 @@ async function sendFile(session: Session, client: GatewayClient, file: string, t
     ...(terms.ceiling !== null && { 'x-gateway-max-cost-nanousd': terms.ceiling }),
   };
   const line = new ProgressLine(session);
+  const tell = (sent: number): void =>
+    line.tell(`sending ${file}`, Math.ceil(sent / 1024), Math.ceil(bytes / 1024), 'KB');
+  const send = (): Promise<string> => {
+    const body = Readable.from(countedPieces(createReadStream(path), tell));
+    return client.upload(`/jobs/groups?${terms.query}`, { body, bytes, type: 'application/jsonl', headers });
+  };
   try {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const tell = (sent: number): void =>
-          line.tell(`sending ${file}`, Math.ceil(sent / 1024), Math.ceil(bytes / 1024), 'KB');
-        const body = Readable.from(countedPieces(createReadStream(path), tell));
-        return await client.upload(`/jobs/groups?${terms.query}`, { body, bytes, type: 'application/jsonl', headers });
-      } catch (error) {
-        if (!(error instanceof GatewayLost) || attempt >= LIMITS.jobUploadAttemptsMax) throw error;
-        await pause(session.composition.clock, LIMITS.jobPollMs);
-      }
-    }
+    return await sendUntilAnswered(session, send);
   } finally {
     line.end();
+  }
+}
+
+async function sendUntilAnswered(session: Session, send: () => Promise<string>): Promise<string> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await send();
+    } catch (error) {
+      if (!(error instanceof GatewayLost) || attempt >= LIMITS.jobUploadAttemptsMax) throw error;
+      await pause(session.composition.clock, LIMITS.jobPollMs);
+    }
   }
 }
 

@@ -6,12 +6,11 @@ import {
   anything,
   aString,
   aStringOrStrings,
-  checkField,
   type FieldCheck,
 } from '../fields/field-checks.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
-import { isAbsent, type Members } from '../fields/members.ts';
-import { OTHER_PRICES, REFUSED_EVERYWHERE, type Refusals, refuseUnlessHarmless } from '../fields/refused-fields.ts';
+import type { Members } from '../fields/members.ts';
+import { checkByTables, OTHER_PRICES, REFUSED_EVERYWHERE, type Refusals } from '../fields/refused-fields.ts';
 
 const LOGPROBS_MAX = 5;
 const fewLogprobs: FieldCheck = {
@@ -78,13 +77,5 @@ export function isWithheld(name: string, forwards: readonly string[]): boolean {
 
 /** Checks every field of a body; returns the names of unknown fields. */
 export function checkFields(body: Members): string[] {
-  const unknown: string[] = [];
-  for (const name of Object.keys(body)) {
-    const value = body[name];
-    if (isAbsent(value)) continue;
-    if (Object.hasOwn(KNOWN_FIELDS, name)) checkField(name, value, KNOWN_FIELDS[name]!);
-    else if (Object.hasOwn(REFUSED_FIELDS, name)) refuseUnlessHarmless(REFUSED_FIELDS, body, name);
-    else unknown.push(name);
-  }
-  return unknown;
+  return checkByTables(body, KNOWN_FIELDS, REFUSED_FIELDS);
 }

@@ -1,8 +1,8 @@
-import { anObject, anything, aString, checkField, type FieldCheck } from '../fields/field-checks.ts';
+import { anObject, anything, aString, type FieldCheck } from '../fields/field-checks.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
-import { isAbsent, type Members } from '../fields/members.ts';
+import type { Members } from '../fields/members.ts';
 import { refuseStream } from '../fields/refuse-stream.ts';
-import { OTHER_PRICES, REFUSED_EVERYWHERE, refuseUnlessHarmless } from '../fields/refused-fields.ts';
+import { checkByTables, OTHER_PRICES, REFUSED_EVERYWHERE } from '../fields/refused-fields.ts';
 
 const aLength: FieldCheck = {
   says: 'a positive integer',
@@ -42,14 +42,7 @@ export function isWithheld(name: string, forwards: readonly string[]): boolean {
 
 /** Checks every field of a body; returns the names of unknown fields. */
 export function checkFields(body: Members): string[] {
-  const unknown: string[] = [];
-  for (const name of Object.keys(body)) {
-    const value = body[name];
-    if (isAbsent(value)) continue;
-    if (Object.hasOwn(KNOWN_FIELDS, name)) checkField(name, value, KNOWN_FIELDS[name]!);
-    else if (Object.hasOwn(REFUSED_FIELDS, name)) refuseUnlessHarmless(REFUSED_FIELDS, body, name);
-    else unknown.push(name);
-  }
+  const unknown = checkByTables(body, KNOWN_FIELDS, REFUSED_FIELDS);
   refuseStream(body, 'embeddings');
   return unknown;
 }

@@ -1,4 +1,5 @@
-import { isObject, type Members } from './members.ts';
+import { checkField, type FieldCheck } from './field-checks.ts';
+import { isAbsent, isObject, type Members } from './members.ts';
 import { unsupported } from './request-errors.ts';
 import { isEmpty } from './without-effect.ts';
 
@@ -74,6 +75,19 @@ export const OTHER_PRICES: Refusals = {
   },
   modalities: { remedy: 'only text has a price here; ask for text', harmless: isTextOnly },
 };
+
+/** Checks every field of a body by the tables of its wire; returns the names of those that are in neither. */
+export function checkByTables(body: Members, known: Readonly<Record<string, FieldCheck>>, refused: Refusals): string[] {
+  const unknown: string[] = [];
+  for (const name of Object.keys(body)) {
+    const value = body[name];
+    if (isAbsent(value)) continue;
+    if (Object.hasOwn(known, name)) checkField(name, value, known[name]!);
+    else if (Object.hasOwn(refused, name)) refuseUnlessHarmless(refused, body, name);
+    else unknown.push(name);
+  }
+  return unknown;
+}
 
 export function refuseUnlessHarmless(table: Refusals, body: Members, name: string): void {
   const { remedy, harmless, emptyAsks } = table[name]!;

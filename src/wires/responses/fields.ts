@@ -7,12 +7,11 @@ import {
   anything,
   aString,
   aStringOrObject,
-  checkField,
   type FieldCheck,
 } from '../fields/field-checks.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
 import { isAbsent, isObject, type Members } from '../fields/members.ts';
-import { OTHER_PRICES, REFUSED_EVERYWHERE, type Refusals, refuseUnlessHarmless } from '../fields/refused-fields.ts';
+import { checkByTables, OTHER_PRICES, REFUSED_EVERYWHERE, type Refusals } from '../fields/refused-fields.ts';
 import { mustBe, unsupported } from '../fields/request-errors.ts';
 
 /** Known fields of this wire and their types; their values are checked elsewhere. */
@@ -100,14 +99,7 @@ export function isRefusedField(name: string): boolean {
 
 /** Checks every field of a body; returns the names of unknown fields. */
 export function checkFields(body: Members): string[] {
-  const unknown: string[] = [];
-  for (const name of Object.keys(body)) {
-    const value = body[name];
-    if (value === null) continue;
-    if (Object.hasOwn(KNOWN_FIELDS, name)) checkField(name, value, KNOWN_FIELDS[name]!);
-    else if (Object.hasOwn(REFUSED_FIELDS, name)) refuseUnlessHarmless(REFUSED_FIELDS, body, name);
-    else unknown.push(name);
-  }
+  const unknown = checkByTables(body, KNOWN_FIELDS, REFUSED_FIELDS);
   refuseOtherPrices(body);
   checkInclude(body.include);
   return unknown;
