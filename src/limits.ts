@@ -137,7 +137,7 @@ export const LIMITS = {
   keyLifeDaysMax: 36_500,
   /** Models one key may be restricted to. */
   keyModelsMax: 1000,
-  /** How often, and with what pause, a command tries to open a data folder that another process has open without a socket. */
+  /** How often, and with what pause, a command tries to open a data folder that a process without a control socket has open. */
   folderAttemptsMax: 30,
   folderRetryMs: 100,
   /** How long a command waits for any answer of the running server before it gives up. */

@@ -78,7 +78,8 @@ async function argon2Tag(
   nonce: Buffer,
   work: { readonly memory: number; readonly passes: number; readonly parallelism: number },
 ): Promise<Buffer> {
-  if (argon2 === null) throw new Error('This version of Node has no Argon2, which a stored password was hashed with.');
+  if (argon2 === null)
+    throw new Error('A stored password was hashed with Argon2, which this version of Node does not have.');
   const message = normalized(password);
   return Buffer.from(await argon2('argon2id', { message, nonce, tagLength: TAG_BYTES, ...work }));
 }

@@ -29,7 +29,9 @@ test('a receipt is refunded in part and then whole, and never beyond its cost', 
     code: EXIT.ok,
     out: expect.stringMatching(/refunded +\$0.10\n[\s\S]*balance +\$0.80\n/),
   });
-  expect((await refund('--amount', '0.1', '--reference', 'ticket-1')).err).toContain('refunded before');
+  expect((await refund('--amount', '0.1', '--reference', 'ticket-1')).err).toContain(
+    'A refund with this reference was made before',
+  );
   const tooMuch = await refund('--nanousd', '200000001');
   expect(tooMuch).toMatchObject({ code: EXIT.no, err: expect.stringContaining('$0.20 can still be refunded') });
   expect((await refund()).out).toMatch(/refunded in all +\$0.30\n/);

@@ -18,7 +18,7 @@ interface RefundView {
   readonly account: string;
   readonly amount_nanousd: bigint;
   readonly reference: string;
-  /** The reference was refunded before, so nothing was changed now. */
+  /** A refund with this reference was made before, so nothing was changed now. */
   readonly repeated: boolean;
   readonly cost_nanousd: bigint;
   /** The total that was refunded for the receipt. */

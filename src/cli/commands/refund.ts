@@ -38,7 +38,7 @@ export const refundCommand: CommandSpec = {
         ['balance', usd(refund.balance_nanousd)],
       ]),
     );
-    if (answer.result.repeated) session.advise('This reference was refunded before; nothing was changed.');
+    if (answer.result.repeated) session.advise('A refund with this reference was made before; nothing was changed.');
     return EXIT.ok;
   },
 };

@@ -70,7 +70,7 @@ const refund = z
     account: id(ACCOUNT_PREFIX),
     amount_nanousd: nanousd,
     reference: z.string(),
-    repeated: z.boolean().describe('The reference was refunded before, so nothing was changed now.'),
+    repeated: z.boolean().describe('A refund with this reference was made before, so nothing was changed now.'),
     cost_nanousd: nanousd,
     refunded_nanousd: nanousd.describe('The total that was refunded for the receipt.'),
     balance_nanousd: nanousd,

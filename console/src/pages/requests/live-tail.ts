@@ -57,7 +57,7 @@ function newestId(ids: readonly (string | null)[]): string | null {
 /** How long a list is at rest before it is read again, for each of its pages: each is a request. */
 const REST_MS = 5_000;
 
-/** Says when the list below the live tail is to be read again, because calls between both may be missing. */
+/** Decides when to read the list below the live tail again: calls between the two may be missing. */
 export class ListReloads {
   #unlisted = 0;
   #readAtMs = Number.NEGATIVE_INFINITY;
