@@ -62,7 +62,7 @@ export class KeyDirectory {
   }
 
   /**
-   * The key of this secret unless it is revoked or has expired, without a promise if it is cached; it may be disabled.
+   * The key of this secret, even if it is disabled; null if it is revoked or has expired. Without a promise if it is cached.
    * Throws StoreUnavailable if it cannot know.
    */
   find(secret: string): KeyRow | null | Promise<KeyRow | null> {

@@ -183,7 +183,7 @@ export interface ManagementKeyView {
   readonly read_only: boolean;
   readonly status: 'active' | 'expired' | 'revoked';
   readonly minted_by: string | null;
-  /** The email address of that person; `operator` for people of the account that the person has no role in. */
+  /** The email address of that person; `operator` if the reader is of an account in which that person has no role. */
   readonly minted_by_name: string | null;
   readonly created: number;
   readonly expires_at: number | null;

@@ -113,7 +113,7 @@ export interface Directory extends WebhookRows, AlertRows, SigningRows {
   /** Open ones for this address, oldest first: single sign-on gives their roles to a verified address. */
   invitationsFor(email: string, nowMs: number): Promise<Invitation[]>;
   findInvitationById(id: bigint): Promise<Invitation | null>;
-  /** Into one account, or all with null. */
+  /** Those into one account; null lists those into every account. */
   listInvitations(accountId: bigint | null, page: IdPage): Promise<Invitation[]>;
   revokeInvitation(id: bigint, nowMs: number, audit: AuditRow): Promise<boolean>;
   /**

@@ -196,8 +196,8 @@ export function countSettled(rows: readonly FormRow[], nowMs: number): number {
 }
 
 /**
- * A call that is still further in the future was made while the clock was wrong. Nothing would be closed before its time
- * if closing waited for it, and all ids of today are above its own (see `Beat`).
+ * A call from further in the future was made while the clock was ahead. It does not count as recent: closing would have to wait
+ * for its time, although no call can get a lower id any more (see `Beat`).
  */
 export function isRecent(createdMs: number, nowMs: number): boolean {
   return Math.abs(nowMs - createdMs) < LIMITS.closingAgeMs;

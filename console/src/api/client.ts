@@ -123,7 +123,7 @@ export function fetchGateway(url: string, init: RequestInit): Promise<Response> 
 /** A gateway whose response breaks off is not away: if a proxy cuts one route always, the page would ask for it without end. */
 function brokenOff(error: unknown, response: Response, isRepeatable: boolean): string {
   if (isAbort(error)) throw error;
-  // Its status says enough of a refusal.
+  // The status of a refusal says enough without its body.
   if (!response.ok) return '';
   const message = `The response of the gateway broke off. ${isRepeatable ? 'Try again.' : OUTCOME_UNKNOWN}`;
   throw new ApiError(response.status, BROKEN_OFF, message, response.headers.get('x-gateway-request-id'));

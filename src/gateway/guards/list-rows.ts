@@ -27,7 +27,7 @@ export class ListRows {
     if (rows > 0) this.#budget.spend(id, rows);
   }
 
-  /** Until another list may be read. */
+  /** How long to wait before another list may be read. */
   waitMs(id: bigint): number {
     return this.areLeft(id) ? 0 : Math.max(1, this.#budget.waitMs(id) - BURST_S * 1000);
   }

@@ -166,7 +166,8 @@ export const RECEIPTS_ROUTES = [
     verb: 'receipts.refund',
     access: 'operator',
     creates: true,
-    summary: 'Pays back the cost of a call, or a part of it, to its account. The same reference is refunded once.',
+    summary:
+      'Pays back the cost of a call, or a part of it, to its account. Repeating a reference refunds nothing more.',
     response: refund,
     example: {
       input: { receipt: EXAMPLE_IDS.receipt, amount_nanousd: 1_000, reference: 'ticket-42', note: 'Cut off' },

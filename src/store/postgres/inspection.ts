@@ -19,8 +19,9 @@ export interface PostgresFacts {
   readonly access: Access;
   /** Why it allows no transaction, as a pooler may; null if it does. */
   readonly noTransactions: string | null;
-  /** The last migration applied, null if there are no tables, or if they cannot be read; and the last one that this version knows. */
+  /** The last migration that was applied; null if there are no tables, or if they cannot be read. */
   readonly schema: number | null;
+  /** The last migration that this version knows. */
   readonly schemaKnown: number;
   /** Processes with a recent heartbeat, and those without. */
   readonly living: number;

@@ -36,7 +36,7 @@ export function removeDraft(folder: string): void {
     rmSync(path, { force: true });
 }
 
-/** After a failure: one that was begun is finished by the next start. Any other would only fill the disk. */
+/** For a replacement that failed: the next start finishes one that was begun, and any other would only fill the disk. */
 export function removeUnlessBegun(folder: string): void {
   if (!existsSync(intentPath(folder))) removeDraft(folder);
 }

@@ -32,7 +32,7 @@ export function PutWebhookDialog({ before, onClose }: PutWebhookProps): ReactNod
   const { tell } = useNotices();
   const scope = useAccountInput();
   const [name, setName] = useState(before?.name ?? '');
-  // Storing a webhook replaces all of it, so fields that nobody touched here are sent as somebody else may have changed them meanwhile.
+  // Storing a webhook replaces all of it, so fields that nobody touched here are read again: somebody else may have changed them.
   const [typedUrl, setUrl] = useState<string | null>(null);
   const [chosenEvents, setEvents] = useState<readonly string[] | null | undefined>(undefined);
   const url = typedUrl ?? before?.url ?? '';
