@@ -97,7 +97,7 @@ export const hostEntrySchema = z
     traces: z
       .enum(['reasoning', 'reasoning_content', 'none'])
       .optional()
-      .describe('Field in which the host accepts reasoning of earlier turns; by default unchanged.'),
+      .describe('Field in which the host accepts reasoning of earlier turns; by default it is sent as it came.'),
     seals: z
       .string()
       .max(LIMITS.hostNameCharsMax)

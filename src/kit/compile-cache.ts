@@ -7,7 +7,7 @@ import { dirname } from 'node:path';
  */
 export function compileCacheVariable(): NodeJS.ProcessEnv {
   const folder = getCompileCacheDir();
-  // Node appends a folder for its version and flags, so that of this process would be nested.
+  // Node adds a folder for its version and flags to the one that it is given, so it is given the one above ours.
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) };
 }
 

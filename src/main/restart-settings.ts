@@ -30,7 +30,7 @@ function isSimulated({ hosts }: Config): boolean {
   return hosts.some(({ row }) => row.simulated);
 }
 
-/** What a reload uses of a config: another data folder needs a restart, and with it the catalog and the key file in it. */
+/** The config as a reload uses it: in the same data folder, and so with the same key file, because another folder needs a restart. */
 export function inSameFolder({ dataFolder }: Pick<Config, 'dataFolder'>, read: Config): Config {
   const masterKey = read.masterKey.kind === 'own-file' ? ownKeyFile(dataFolder) : read.masterKey;
   return { ...read, dataFolder, masterKey };

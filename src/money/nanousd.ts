@@ -40,7 +40,7 @@ export function formatDollars(nanousd: bigint): string {
 const SIGNIFICANT_DIGITS = 5;
 const NANOUSD_PER_CENT = 10_000_000n;
 
-/** An amount for people: dollars with five significant digits, or to the cent if those are more, then the exact nanodollars. */
+/** An amount for people: dollars with five significant digits, or more to show every cent, then the exact nanodollars. */
 export function describeAmount(nanousd: bigint): string {
   const digits = String(nanousd < 0n ? -nanousd : nanousd).length;
   const step = 10n ** BigInt(Math.max(0, digits - SIGNIFICANT_DIGITS));

@@ -101,7 +101,7 @@ function continueCall(call: Members, state: ToolCallState): boolean {
   return changed;
 }
 
-/** A parsed response or chunk of a host; with every digit of its numbers if it has arguments that are written again. */
+/** Parses a response or chunk again with every digit of its numbers, if it has arguments as objects, which become text. */
 export function exactResponse(answer: unknown, json: string | Buffer): unknown {
   const choices = isObject(answer) ? objectsIn(answer.choices) : [];
   return choices.some(hasObjectArguments) ? tryParseExact(json.toString()) : answer;

@@ -73,7 +73,7 @@ function factsOf(job: Job): readonly (Fact | null)[] {
       : ['Result kept until', <Ago key="kept" at={secondsOf(job.result_expires_at)} isAhead />],
     job.error === null ? null : ['Error', job.error.message],
     job.request_id === null ? null : ['Receipt', receiptLink(job.request_id)],
-    // Its names are the submitter's, who may have chosen one of those above.
+    // In one row: whoever submitted the job chose the names, which may be the same as those of other rows.
     metadata.length === 0 ? null : ['Metadata', mono(metadata.map(([name, value]) => `${name}=${value}`).join(' '))],
   ];
 }
