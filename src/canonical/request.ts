@@ -17,6 +17,8 @@ export interface CanonicalRequest {
   readonly verbosity: 'low' | 'high' | null;
   /** How long the host should keep its cache of the prompt, in its own word; absent: as it likes. */
   readonly cacheRetention?: string;
+  /** Leaves it to the host where in the prompt it puts a mark. */
+  readonly cache?: CacheMark;
 }
 
 export type Role = 'system' | 'user' | 'assistant';
@@ -89,6 +91,7 @@ export interface ToolCallBlock {
   readonly name: string;
   /** The JSON text that the model wrote; empty means no arguments. */
   readonly argumentsJson: string;
+  readonly cache?: CacheMark;
 }
 
 export interface ToolResultBlock {

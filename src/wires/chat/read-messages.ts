@@ -1,5 +1,6 @@
 import type {
   Block,
+  CacheMark,
   CanonicalMessage,
   ImageBlock,
   RefusalBlock,
@@ -7,7 +8,7 @@ import type {
   ToolResultBlock,
 } from '../../canonical/request.ts';
 import type { Adjustments } from '../adjustments.ts';
-import { readCacheMark } from '../fields/cache-mark.ts';
+import { readOwnMark } from '../fields/cache-mark.ts';
 import { wrapInput } from '../fields/custom-input.ts';
 import { noteUnknownDetail, readImageUrl } from '../fields/image-url.ts';
 import { FILE_PART_MEMBERS, readFile } from '../fields/inline-file.ts';
@@ -16,7 +17,7 @@ import { noteOthers } from '../fields/other-members.ts';
 import { untranslatable } from '../fields/request-errors.ts';
 import { readReasoningDetails } from './reasoning-details.ts';
 
-/** Members of each role's messages that are translated; a cache mark is only a hint. */
+/** Members of each role's messages that are translated. */
 const READ_MEMBERS: ReadonlySet<string> = new Set(['role', 'content', 'cache_control', 'prompt_cache_breakpoint']);
 const ASSISTANT_MEMBERS: ReadonlySet<string> = new Set([
   ...READ_MEMBERS,
@@ -46,9 +47,17 @@ export function readMessages(messages: readonly Members[], adjustments: Adjustme
       return;
     }
     results = null;
-    read.push(readMessage(message, path, adjustments));
+    const { role, blocks } = readMessage(message, path, adjustments);
+    read.push({ role, blocks: withMark(blocks, readOwnMark(message)) });
   });
   return read;
+}
+
+/** The mark of a whole message is that of its last block, unless that has its own. */
+function withMark(blocks: readonly Block[], mark: { cache?: CacheMark }): readonly Block[] {
+  if (mark.cache === undefined) return blocks;
+  const last = blocks.findLastIndex(({ kind }) => kind !== 'reasoning' && kind !== 'refusal');
+  return blocks.map((block, index) => (index === last ? { ...mark, ...block } : block));
 }
 
 function readMessage(message: Members, path: string, adjustments: Adjustments): CanonicalMessage {
@@ -101,7 +110,8 @@ function readCall(call: Members, path: string, adjustments: Adjustments): Block 
 /** A tool cannot refuse, so a refusal in its result is text. */
 function readToolResult(message: Members, path: string, adjustments: Adjustments): ToolResultBlock {
   const content = readParts(message.content, `${path}.content`, adjustments).map(asShown);
-  return { kind: 'tool-result', callId: String(message.tool_call_id ?? ''), content, isError: false };
+  const callId = String(message.tool_call_id ?? '');
+  return { kind: 'tool-result', callId, content, isError: false, ...readOwnMark(message) };
 }
 
 function asShown(block: ContentBlock): ShownBlock {
@@ -122,7 +132,7 @@ const IMAGE_MEMBERS: ReadonlySet<string> = new Set([...PART_MEMBERS, 'image_url'
 const FILE_MEMBERS: ReadonlySet<string> = new Set([...PART_MEMBERS, 'file']);
 
 function readPart(part: Members, path: string, adjustments: Adjustments): ContentBlock {
-  const cache = readCacheMark(part.cache_control);
+  const cache = readOwnMark(part);
   switch (part.type) {
     case 'image_url':
       noteOthers(part, path, IMAGE_MEMBERS, adjustments);

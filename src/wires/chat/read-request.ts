@@ -1,7 +1,7 @@
 import type { CanonicalRequest, CanonicalTool } from '../../canonical/request.ts';
 import type { JsonText } from '../../json/json.ts';
 import { type Adjustments, refusing } from '../adjustments.ts';
-import { readCacheMark, readCacheRetention } from '../fields/cache-mark.ts';
+import { readCacheMark, readCacheRetention, readOwnMark } from '../fields/cache-mark.ts';
 import { type Members, objectsIn } from '../fields/members.ts';
 import { noteOthers, noteStreamOptions, optionalFlag, optionalSchema, optionalText } from '../fields/other-members.ts';
 import { translateReasoning } from '../fields/read-reasoning.ts';
@@ -19,7 +19,9 @@ const CARRIED = new Set(
   `model messages stream stream_options max_tokens max_completion_tokens temperature top_p top_k frequency_penalty
    presence_penalty seed stop tools tool_choice parallel_tool_calls response_format reasoning reasoning_effort
    include_reasoning usage user metadata safety_identifier prompt_cache_key session_id store service_tier modalities
-   models truncation thinking verbosity client_metadata prompt_cache_retention prompt_cache_options`.split(/\s+/),
+   models truncation thinking verbosity client_metadata prompt_cache_retention prompt_cache_options cache_control`.split(
+    /\s+/,
+  ),
 );
 
 /** The caller's request in the common language; its fields were checked before. */
@@ -41,10 +43,10 @@ export function readRequest(text: JsonText, peek: Peek, adjustments = refusing()
     reasoning: translateReasoning(body, peek, adjustments),
     verbosity: readVerbosity(body.verbosity, adjustments),
     ...readCacheRetention(body),
+    ...readCacheMark(body.cache_control),
   };
 }
 
-/** A cache mark is only a hint. */
 const TOOL_MEMBERS: ReadonlySet<string> = new Set(['type', 'function', 'cache_control']);
 const FUNCTION_MEMBERS: ReadonlySet<string> = new Set(['name', 'description', 'parameters', 'strict', 'cache_control']);
 
@@ -60,7 +62,9 @@ function readTool(tool: Members, path: string, adjustments: Adjustments): Canoni
     description: optionalText(description, `${at}.description`),
     schema: optionalSchema(parameters, `${at}.parameters`) ?? NO_PARAMETERS,
     strict: optionalFlag(strict, `${at}.strict`),
-    ...readCacheMark(tool.cache_control),
+    // Clients put the mark of a tool into either object.
+    ...readOwnMark(offered),
+    ...readOwnMark(tool),
   };
 }
 

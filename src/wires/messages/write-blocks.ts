@@ -95,8 +95,8 @@ function writeReasoning({ text, opaque }: ReasoningBlock): string | null {
 }
 
 /** The input as the model wrote it: parsing would change long numbers. */
-function writeToolCall({ id, name, argumentsJson }: ToolCallBlock, adjustments: Adjustments): string {
-  const head = JSON.stringify({ type: 'tool_use', id: toolId(id), name });
+function writeToolCall({ id, name, argumentsJson, cache }: ToolCallBlock, adjustments: Adjustments): string {
+  const head = JSON.stringify({ type: 'tool_use', id: toolId(id), name, ...writeCacheMark(cache) });
   return `${head.slice(0, -1)},"input":${inputJson(id, argumentsJson, adjustments)}}`;
 }
 

@@ -36,6 +36,7 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
     ...(thinking.thinking !== null && { thinking: thinking.thinking }),
     output_config: writeOutputConfig(thinking, request.responseFormat, adjustments),
     ...writeSampling(request.sampling, thinking, terms.fixedSampling === true, adjustments),
+    ...writeCacheMark(request.cache),
   };
   const written = JSON.stringify(withHostFields(fields, terms.quirks ?? NO_QUIRKS));
   const prompt = `"messages":[${messages.join(',')}]`;
