@@ -94,6 +94,13 @@ describe.each(MODELS)('%s', (model) => {
       'tool_choice.allowed_tools.tools[0].function.name',
     ],
     [{ type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: ['run'] } }, 'tool_choice.allowed_tools.tools[0]'],
+    [
+      {
+        type: 'allowed_tools',
+        allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'not_offered' } }] },
+      },
+      'tool_choice.allowed_tools.tools[0]',
+    ],
     [{ type: 'custom', name: 'apply_patch' }, 'tool_choice.custom.name'],
   ])('the choice %j is refused by its wrong member', async (choice, param) => {
     const response = await harness.post({ model, tools: TOOLS, messages: [USER], tool_choice: choice });

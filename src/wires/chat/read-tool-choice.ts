@@ -20,19 +20,28 @@ export function readToolChoice(
   if (!isObject(choice) || choice.type !== 'allowed_tools')
     return { tools, toolChoice: readChosen(choice, adjustments) };
   noteOthers(choice, 'tool_choice', ALLOWING_MEMBERS, adjustments);
-  const { mode, names } = readAllowed(choice.allowed_tools);
+  const { mode, names } = readAllowed(choice.allowed_tools, new Set(tools.map(({ name }) => name)));
   return { tools: tools.filter(({ name }) => names.has(name)), toolChoice: { kind: mode } };
 }
 
 const ALLOWING_MEMBERS: ReadonlySet<string> = new Set(['type', 'allowed_tools']);
 
-function readAllowed(allowed: unknown): { mode: 'auto' | 'required'; names: ReadonlySet<string> } {
+/** A name that is not offered is a mistake; without it the model could have no tool at all. */
+function readAllowed(
+  allowed: unknown,
+  offered: ReadonlySet<string>,
+): { mode: 'auto' | 'required'; names: ReadonlySet<string> } {
   const path = 'tool_choice.allowed_tools';
   if (!isObject(allowed)) throw mustBe(path, 'an object with `mode` and `tools`');
   const { mode, tools } = allowed;
   if (mode !== 'auto' && mode !== 'required') throw mustBe(`${path}.mode`, '"auto" or "required"');
   if (!Array.isArray(tools)) throw mustBe(`${path}.tools`, 'a list of tools');
-  return { mode, names: new Set(tools.map((tool, index) => readName(tool, `${path}.tools[${index}]`))) };
+  const names = tools.map((tool, index) => {
+    const name = readName(tool, `${path}.tools[${index}]`);
+    if (!offered.has(name)) throw mustBe(`${path}.tools[${index}]`, 'one of `tools`');
+    return name;
+  });
+  return { mode, names: new Set(names) };
 }
 
 const CHOICE_MEMBERS: ReadonlySet<string> = new Set(['type', 'function', 'custom']);

@@ -90,7 +90,14 @@ test('tools, what the model may call, and how often', () => {
       strict: true,
       cache_control: { type: 'ephemeral' },
     },
-    { type: 'custom', name: 'wind', input_schema: schema, eager_input_streaming: true, input_examples: [] },
+    {
+      type: 'custom',
+      name: 'wind',
+      input_schema: schema,
+      eager_input_streaming: true,
+      input_examples: [],
+      allowed_callers: ['direct'],
+    },
   ];
   const choosing = (tool_choice: unknown) => {
     const { toolChoice, parallelToolCalls } = read({ ...PLAIN, tools, tool_choice });

@@ -103,7 +103,8 @@ function readTool(tool: Members, index: number, adjustments: Adjustments): Canon
     const remedy = `${named} is built into the models of one vendor; send a tool with an \`input_schema\` of your own`;
     adjustments.refuse(`tools[${index}].type`, remedy);
   }
-  dropMembers(tool, `tools[${index}]`, TOOL_MEMBERS, adjustments);
+  const { allowed_callers: callers, ...members } = tool;
+  dropMembers(isDirect(callers) ? members : tool, `tools[${index}]`, TOOL_MEMBERS, adjustments);
   return {
     name: tool.name as string,
     description: optionalText(tool.description, `tools[${index}].description`),
@@ -111,6 +112,11 @@ function readTool(tool: Members, index: number, adjustments: Adjustments): Canon
     strict: optionalFlag(tool.strict, `tools[${index}].strict`),
     ...readCacheMark(tool.cache_control),
   };
+}
+
+/** The model itself is the only caller by default; other callers are tools of the vendor. */
+function isDirect(callers: unknown): boolean {
+  return Array.isArray(callers) && callers.every((caller) => caller === 'direct');
 }
 
 const CHOICES = new Map<unknown, 'auto' | 'required' | 'none'>([

@@ -152,6 +152,13 @@ describe('the rest', () => {
     });
   });
 
+  test('allowing a tool that is not offered is refused: the model would have fewer tools than the caller thinks', () => {
+    const allowed = ['a', 'c'].map((name) => ({ type: 'function', name }));
+    const choice = { type: 'allowed_tools', mode: 'auto', tools: allowed };
+    const reading = () => read({ tools: [{ type: 'function', name: 'a' }], tool_choice: choice });
+    expect(reading).toThrow(expect.objectContaining({ kind: 'invalid_value', param: 'tool_choice.tools[1]' }));
+  });
+
   test('sampling, format and effort', () => {
     const format = { type: 'json_schema', name: 'n', schema: { type: 'object' }, strict: true };
     const request = read({

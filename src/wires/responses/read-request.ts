@@ -36,8 +36,8 @@ export function readRequest(text: JsonText, peek: Peek, adjustments = refusing(F
   noteTools(body.tools, 'tools', adjustments);
   const names = new ToolNames(offeredTools(body));
   const choice = isObject(body.tool_choice) ? flattenChoice(body.tool_choice, names) : body.tool_choice;
-  const allowed = readAllowed(choice);
   const tools = flattenTools(body, names).map(readTool);
+  const allowed = readAllowed(choice, new Set<unknown>(tools.map(({ name }) => name)));
   return {
     messages: readMessages(body, names, adjustments),
     tools: allowed === null ? tools : tools.filter(({ name }) => allowed.names.has(name)),
@@ -134,12 +134,18 @@ function readToolChoice(choice: unknown): ToolChoice | null {
   throw mustBe('tool_choice', '"auto", "none", "required" or a tool');
 }
 
-/** `allowed_tools` is translated by offering only those tools. */
-function readAllowed(choice: unknown): { choice: ToolChoice; names: ReadonlySet<unknown> } | null {
+/** `allowed_tools` is translated by offering only those tools. A name that is not offered is a mistake. */
+function readAllowed(
+  choice: unknown,
+  offered: ReadonlySet<unknown>,
+): { choice: ToolChoice; names: ReadonlySet<unknown> } | null {
   if (!isObject(choice) || choice.type !== 'allowed_tools') return null;
   const { mode } = choice;
   if (mode !== 'auto' && mode !== 'required') throw mustBe('tool_choice.mode', '"auto" or "required"');
-  return { choice: { kind: mode }, names: new Set(objectsIn(choice.tools).map(({ name }) => name)) };
+  const names = objectsIn(choice.tools).map(({ name }) => name);
+  const unknown = names.findIndex((name) => !offered.has(name));
+  if (unknown !== -1) throw mustBe(`tool_choice.tools[${unknown}]`, 'one of `tools`');
+  return { choice: { kind: mode }, names: new Set(names) };
 }
 
 /** The output format in `text.format`, or in `response_format` as on other wires. */
