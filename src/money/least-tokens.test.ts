@@ -57,6 +57,8 @@ test('reading stops when there is enough', () => {
 test('what cuts may add to a count is known from the long runs', () => {
   expect(countSurplus(['short words only '.repeat(100)], LIMITS.tokenCountPieceCharsMax)).toBe(0);
   expect(countSurplus(['x'.repeat(1000)], LIMITS.tokenCountPieceCharsMax)).toBe(5 * 16);
+  const both = `a ${'x'.repeat(128)} b${' '.repeat(128)}c ${'y'.repeat(127)}`;
+  expect(countSurplus([both], LIMITS.tokenCountPieceCharsMax)).toBe(4 * 16);
 });
 
 /** Letters or signs without a space, so that they are one piece, which is too long to be counted whole. */

@@ -30,6 +30,13 @@ describe('the words of a host, in whichever shape it said them', () => {
     expect(read(400, { detail: 'org-ABC12345 and proj_x9y8z7 may not' }).message).toBe('*** and *** may not');
     expect(read(400, { detail: 'x'.repeat(5000) }).message).toHaveLength(LIMITS.hostErrorCharactersMax);
   });
+
+  test('within the time of a test, though each part of a long message may be the beginning of an account', () => {
+    const said = 'sk-'.repeat(120_000);
+    const error = readErrorMember({ message: said, code: said, param: said, type: said });
+    expect(error.message).toBe(said.slice(0, LIMITS.hostErrorCharactersMax));
+    expect(error.code).toBe(said.slice(0, LIMITS.hostErrorCodeCharactersMax));
+  });
 });
 
 describe('what it means', () => {

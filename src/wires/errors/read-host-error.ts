@@ -53,7 +53,7 @@ function partsOf({ message, code, type, param }: Members): ErrorParts {
 }
 
 function messageText(value: unknown): string {
-  return withoutAccountIds(readableText(value)).slice(0, LIMITS.hostErrorCharactersMax);
+  return shownText(readableText(value), LIMITS.hostErrorCharactersMax);
 }
 
 /** Validators send lists of faults; the message gets the place and the text of each. */
@@ -75,13 +75,17 @@ function isName(value: unknown): boolean {
 /** Keys and ids of our accounts with hosts, which a host's message may quote. */
 const ACCOUNT_ID = /\b(?:sk|org|proj|wrkspc)[-_](?=[\w*-]*[\d*])[\w*-]{6,}/g;
 
-function withoutAccountIds(text: string): string {
-  return text.replace(ACCOUNT_ID, '***');
+/** Cut first as well: the search takes time quadratic in the length of a text, which may have megabytes. */
+function shownText(text: string, charsMax: number): string {
+  return text
+    .slice(0, 2 * charsMax)
+    .replace(ACCOUNT_ID, '***')
+    .slice(0, charsMax);
 }
 
 function shortText(value: unknown): string | null {
   if (typeof value !== 'string' || value === '') return null;
-  return withoutAccountIds(value).slice(0, LIMITS.hostErrorCodeCharactersMax);
+  return shownText(value, LIMITS.hostErrorCodeCharactersMax);
 }
 
 function classify(status: number, parts: ErrorParts): HostError {
