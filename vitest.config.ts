@@ -25,6 +25,9 @@ const shared = {
   execArgv: LARGE_YOUNG_GENERATION,
 } as const;
 
+// Vite would transform the runner as well, and then load every file for it.
+const native = { runner: 'test/native-runner.ts', server: { deps: { external: [/\/test\/native-runner\.ts$/] } } };
+
 // Packages are tested from their sources, so that nothing needs to be built first.
 const sourceOf = (name: string, file = 'index.ts'): string => join(import.meta.dirname, 'packages', name, 'src', file);
 // The longer name comes first, because the shorter one is its beginning.
@@ -42,7 +45,7 @@ export default defineConfig({
     maxWorkers: '100%',
     sequence: { sequencer: SlowestFirst },
     projects: [
-      { resolve, test: { ...shared, name: 'quick', include: quick, globalSetup: FILL } },
+      { resolve, test: { ...shared, ...native, name: 'quick', include: quick, globalSetup: FILL } },
       {
         resolve,
         test: {
