@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { expectSame } from '../../../test/expect-same.ts';
 import { ManualClock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { DeploymentWork } from './deployment-work.ts';
@@ -66,7 +67,7 @@ test('short frames of a stream count, so that many of them are too much, and the
   );
   const streams = Array.from({ length: 64 }, () => work.ofStream(2n));
   for (let frame = 0; frame < 600; frame++) {
-    for (const usualRefusal of streams) expect(usualRefusal(usual)).toBeNull();
+    for (const usualRefusal of streams) expectSame(usualRefusal(usual), null);
     clock.advance(10);
   }
 });
