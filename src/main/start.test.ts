@@ -47,7 +47,8 @@ function start(listen: Config['listen']) {
   const env = { TOLLGATE_MASTER_KEY: randomBytes(32).toString('base64') };
   const config = loadConfig({ argvFlags: { hosted: true, data: folder, sim: false }, env, cwd: folder });
   return startGateway({
-    config: { ...config, listen },
+    // Nobody has to be told that this gateway will stop.
+    config: { ...config, listen, limits: { ...config.limits, shutdownNoticeMs: 0 } },
     hosts: [],
     clock: systemClock,
     log: createLog({ level: 'silent', destination: { write: () => undefined } }),
