@@ -6,6 +6,7 @@ import type { WireName } from '../src/canonical/wire-names.ts';
 import { scanJson } from '../src/json/json.ts';
 import { LIMITS } from '../src/limits.ts';
 import { WIRES } from '../src/wires/registry.ts';
+import { randomCases } from './random-cases.ts';
 import { canonicalRequests } from './responses-arbitraries.ts';
 
 /**
@@ -14,7 +15,7 @@ import { canonicalRequests } from './responses-arbitraries.ts';
  * that another vendor signed, no empty text, no explicit defaults. Going around again changes nothing.
  */
 const AROUND = ['chat', 'messages', 'responses', 'chat'] as const;
-const RUNS = 400;
+const RUNS = randomCases(400);
 
 const TERMS = {
   hostModel: 'any',

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { randomCases } from '../../test/random-cases.ts';
 import { FORBIDDEN_IPV4, FORBIDDEN_IPV6, isLoopback, sameAddress, whatForbids } from './address.ts';
 
 interface Range {
@@ -69,7 +70,7 @@ describe('forbidden addresses', () => {
         fc.property(any, (bits) => {
           expect(whatForbids(spell(bits, family)) !== null).toBe(inSome(bits, family));
         }),
-        { numRuns: 2_000 },
+        { numRuns: randomCases(2_000) },
       );
     }
   });

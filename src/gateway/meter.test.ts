@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type EndingRow, readEndings, readUsageRules, type UsageRow } from '../../test/endings-page.ts';
 import { BEFORE_CONTENT, HELD, INPUT, OUTCOME, PRICE, partial, reported, settle } from '../../test/meter-fixture.ts';
 import { anyTokens, anyUsage, price, tokens, usageWithin } from '../../test/money-arbitraries.ts';
+import { randomCases } from '../../test/random-cases.ts';
 import { ERROR_TABLE, type ErrorName, GatewayError } from '../canonical/errors.ts';
 import { ENDINGS, type Settlement } from '../canonical/receipt.ts';
 import { MISSING_USAGE, type Usage, type UsageReading, ZERO_USAGE } from '../canonical/usage.ts';
@@ -234,7 +235,7 @@ describe('for every outcome, the meter', () => {
         expect([settlement.costNanousd, null]).toContain(sumOf(settlement));
         expect(settlement.components === null).toBe(settlement.lossReason === 'host_reported_more_than_bound');
       }),
-      { numRuns: 2_000 },
+      { numRuns: randomCases(2_000) },
     );
   });
 

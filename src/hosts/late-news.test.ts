@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { randomCases } from '../../test/random-cases.ts';
 import { healthSchema, readHealth } from '../config/health.ts';
 import { ManualClock } from '../kit/clock.ts';
 import type { HostHealth } from './host-health.ts';
@@ -144,6 +145,6 @@ test('a host can always be used again some time after its last calls, in every w
       gateway.clock.advance(LONGEST_MS);
       for (const availability of gateway.availabilities()) expect(['open', 'probe']).toContain(availability);
     }),
-    { numRuns: 1000 },
+    { numRuns: randomCases(1000) },
   );
 });

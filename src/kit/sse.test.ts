@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { expectSame } from '../../test/expect-same.ts';
+import { randomCases } from '../../test/random-cases.ts';
 import { encodeSse, SseFrame, SseFramer, SseFrameTooLarge } from './sse.ts';
 
 interface Framed {
@@ -282,7 +283,7 @@ describe('SseFramer, for any stream cut in any way', () => {
         const passed = raws({ frames, rest }).join('');
         expectSame(passed === whole || `${passed}\n` === whole, true);
       }),
-      { numRuns: 5000 },
+      { numRuns: randomCases(5000) },
     );
   });
 

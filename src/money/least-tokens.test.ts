@@ -3,6 +3,7 @@ import { countTokens as countCl100k } from 'gpt-tokenizer/encoding/cl100k_base';
 import { countTokens as countO200k, decode } from 'gpt-tokenizer/encoding/o200k_base';
 import { CL100K_TOKEN_SPLIT_REGEX, O200K_TOKEN_SPLIT_REGEX } from 'gpt-tokenizer/encodingParams/constants';
 import { expect, test } from 'vitest';
+import { randomCases } from '../../test/random-cases.ts';
 import { LIMITS } from '../limits.ts';
 import { countSurplus, leastTokens, pieceTokensMax, prefixOf } from './least-tokens.ts';
 import { measureExactly } from './measure-text.ts';
@@ -30,7 +31,7 @@ test('no known tokenizer makes fewer tokens than the bound', () => {
       const text = pieces.join('');
       for (const count of COUNTERS) expect(leastTokens([text], ALL)).toBeLessThanOrEqual(count(text));
     }),
-    { numRuns: 500 },
+    { numRuns: randomCases(500) },
   );
 });
 
@@ -102,7 +103,7 @@ test('a count in parts without what cuts may add is never above the count of the
         expect(counted(prefix[0]!) - countSurplus(prefix, max) - pieceTokensMax(max)).toBeLessThanOrEqual(tokens);
       }
     }),
-    { numRuns: 150 },
+    { numRuns: randomCases(150) },
   );
 });
 

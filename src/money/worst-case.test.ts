@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { price, rates, tokens, usageWithin } from '../../test/money-arbitraries.ts';
+import { randomCases } from '../../test/random-cases.ts';
 import type { CacheWrites } from '../canonical/cache-writes.ts';
 import type { Usage } from '../canonical/usage.ts';
 import { boundOutputTokens } from './bound-tokens.ts';
@@ -78,7 +79,7 @@ describe('the worst case', () => {
       fc.property(scenario, ({ bounds, usage }) => {
         expect(costOf(bounds.price, usage).costNanousd).toBeLessThanOrEqual(worstCase(bounds).worstNanousd);
       }),
-      { numRuns: 2_000 },
+      { numRuns: randomCases(2_000) },
     );
   });
 
@@ -103,7 +104,7 @@ describe('the worst case', () => {
       fc.property(scenario, ({ bounds, usage }) => {
         expect(costOf(bounds.price, usage).costNanousd).toBeLessThanOrEqual(worstCase(bounds).worstNanousd);
       }),
-      { numRuns: 2_000 },
+      { numRuns: randomCases(2_000) },
     );
   });
 
@@ -186,7 +187,7 @@ describe('the largest output limit that fits', () => {
         if (Number.isSafeInteger((limit + 1 + output.reasoningOutsideLimit) * output.choices))
           expect(fits(limit + 1)).toBe(false);
       }),
-      { numRuns: 1_000 },
+      { numRuns: randomCases(1_000) },
     );
   });
 

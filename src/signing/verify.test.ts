@@ -1,5 +1,7 @@
+import { randomInt } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { verifyReceipt } from '../../packages/client/src/verify.ts';
+import { randomCases } from '../../test/random-cases.ts';
 import { ManualClock } from '../kit/clock.ts';
 import { leafHash } from '../kit/hash-tree.ts';
 import { IdSource } from '../kit/ids.ts';
@@ -54,7 +56,8 @@ test('a document fails with any single changed bit, in the command and in the cl
   const bytes = Buffer.from(await signed());
   expect(await verdicts(bytes.toString())).toEqual([true, true]);
   const passed: number[] = [];
-  for (let bit = 0; bit < bytes.length * 8; bit++) {
+  const step = 8 / randomCases(8);
+  for (let bit = randomInt(step); bit < bytes.length * 8; bit += step) {
     const changed = Buffer.from(bytes);
     changed[bit >> 3]! ^= 1 << (bit & 7);
     if ((await verdicts(changed.toString())).includes(true)) passed.push(bit);

@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { randomCases } from '../../../test/random-cases.ts';
 import { aHold } from '../../../test/store-fixtures.ts';
 import { AccountIndex } from './account-index.ts';
 import { migrate } from './migrate.ts';
@@ -122,7 +123,7 @@ test('every call of an account is listed once, whatever the order of ids, the ba
       }
       database.exec('ROLLBACK');
     }),
-    { numRuns: 200 },
+    { numRuns: randomCases(200) },
   );
   database.close();
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ASK, jsonText, UPSTREAM_TERMS } from '../../../test/chat-wire.ts';
+import { randomCases } from '../../../test/random-cases.ts';
 import type { JsonText } from '../../json/json.ts';
 import type { UpstreamTerms } from '../wire.ts';
 import { peek } from './peek.ts';
@@ -177,7 +178,7 @@ test('bytes outside the edited members are identical, and exactly one plain limi
         expect(body).not.toHaveProperty(name);
       }
     }),
-    { numRuns: 500 },
+    { numRuns: randomCases(500) },
   );
 });
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { anyCharacter } from '../../../test/any-character.ts';
 import { BILL, chunksIn, feed, RELAY_TERMS, sse } from '../../../test/chat-wire.ts';
 import { completionFaults, textsOf } from '../../../test/completions-conformity.ts';
+import { randomCases } from '../../../test/random-cases.ts';
 import { ownRecordings } from '../../../test/small-wires.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
 import { mendStream } from './mend.ts';
@@ -234,7 +235,7 @@ describe('whatever a host sends', () => {
         const faults = completionFaults(text, { model: 'bridge', wantsUsage: true });
         expect(faults.filter((fault) => !fault.startsWith('finishes by'))).toEqual([]);
       }),
-      { numRuns: 300 },
+      { numRuns: randomCases(300) },
     );
   });
 });

@@ -5,6 +5,7 @@ import { framesOf, streamFaults } from '../../../test/messages-conformity.ts';
 import { toldBy } from '../../../test/messages-recordings.ts';
 import { billOf, TERMS, WRITE_TERMS } from '../../../test/messages-relay.ts';
 import { peekAt, textOf } from '../../../test/messages-request.ts';
+import { randomCases } from '../../../test/random-cases.ts';
 import { inOrder } from '../../canonical/event-order.ts';
 import type { CanonicalEvent, CanonicalResponse } from '../../canonical/events.ts';
 import { ResponseFold, unfold } from '../../canonical/fold.ts';
@@ -47,7 +48,7 @@ test('every answer becomes a conforming stream with the same content', () => {
       expect(streamFaults(text, TERMS.requestId, TERMS.catalogModel)).toEqual([]);
       expect(essence(readBack(text))).toEqual(essence(answer));
     }),
-    { numRuns: 300 },
+    { numRuns: randomCases(300) },
   );
 });
 
@@ -63,7 +64,7 @@ test('a buffered response has the same content as its stream', () => {
       expect(essence(fold.answer()!)).toEqual(essence({ ...answer, blocks: withArguments }));
       expect(toldBy('buffered', body)).toEqual(toldBy('stream', streamed(answer)));
     }),
-    { numRuns: 300 },
+    { numRuns: randomCases(300) },
   );
 });
 

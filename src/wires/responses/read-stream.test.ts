@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { randomCases } from '../../../test/random-cases.ts';
 import { answers, misnumberedStreams } from '../../../test/responses-arbitraries.ts';
 import { billFor, eventsIn, fixture, framesOf, type Json, TERMS } from '../../../test/responses-stream.ts';
 import { inOrder } from '../../canonical/event-order.ts';
@@ -74,7 +75,7 @@ test('however a host numbers its parts and items, every word is read once', () =
       const texts = (answer: CanonicalResponse | null) => answer!.blocks.map(({ head, text }) => [head.kind, text]);
       expect(texts(read(framesOf(misnumbered)).answer)).toEqual(texts(read(framesOf(events)).answer));
     }),
-    { numRuns: 300 },
+    { numRuns: randomCases(300) },
   );
 });
 
@@ -178,7 +179,7 @@ test('what this wire writes it reads again, opaque reasoning of others included'
       const { answer } = read(frames, pieceBytes);
       expect({ blocks: answer!.blocks, reason: answer!.finish.reason }).toEqual(normalForm(events));
     }),
-    { numRuns: 200 },
+    { numRuns: randomCases(200) },
   );
 });
 
@@ -188,6 +189,6 @@ test('nothing a host sends makes it throw or break the order of events', () => {
     fc.property(fc.shuffledSubarray(names, { minLength: 1 }), fc.jsonValue(), (some, junk) => {
       expect(() => read(framesOf([...some, { ...some[0]!, item: junk, output_index: junk } as Json]))).not.toThrow();
     }),
-    { numRuns: 200 },
+    { numRuns: randomCases(200) },
   );
 });

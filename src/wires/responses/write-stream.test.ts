@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { randomCases } from '../../../test/random-cases.ts';
 import { answers } from '../../../test/responses-arbitraries.ts';
 import {
   accumulate,
@@ -66,7 +67,7 @@ describe('any answer', () => {
         expect(final.output).toMatchObject(buffered.output as Json[]);
         expect(final.status).toBe(buffered.status);
       }),
-      { numRuns: 150 },
+      { numRuns: randomCases(150) },
     );
   });
 });
