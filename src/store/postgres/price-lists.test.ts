@@ -15,11 +15,16 @@ class Table {
     }
     if (!text.includes('FROM price_list')) return [];
     this.reads += 1;
-    const rows = this.lists.map((list, at) => ({ ...list, id: BigInt(at + 1) }));
-    if (text.includes('version = $1')) return rows.filter(({ version }) => version === values[0]);
-    const wanted = String(values[0]).slice(1, -1).split(',');
-    return rows.filter(({ id }) => wanted.includes(String(id)));
+    if (text.includes('version = $1')) return this.#rows(this.lists.findIndex(({ version }) => version === values[0]));
+    const ids = String(values[0]).slice(1, -1).split(',');
+    return ids.flatMap((id) => this.#rows(Number(id) - 1));
   };
+
+  /** The row at this place, unless there is none. */
+  #rows(at: number): unknown[] {
+    const list = this.lists[at];
+    return list === undefined ? [] : [{ ...list, id: BigInt(at + 1) }];
+  }
 
   open(): PriceLists {
     const query = this.query as RunSql;
