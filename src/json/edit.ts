@@ -9,11 +9,6 @@ import {
 } from './container.ts';
 import { formatPath } from './error.ts';
 
-interface SetOptions {
-  /** Creates missing objects on the path. */
-  createParents?: boolean;
-}
-
 /** An impossible edit: into a scalar, overlapping another edit, or to a key that already exists. */
 export class JsonEditError extends Error {
   override readonly name = 'JsonEditError';
@@ -38,7 +33,7 @@ export class JsonEdit {
   }
 
   /** Replaces the value at the path, or appends it to its object (or to its array, if the index equals the length). */
-  set(path: JsonPath, json: string, options?: SetOptions): this {
+  set(path: JsonPath, json: string): this {
     if (path.length === 0) return this.#replace(this.#source.locate(path)!, json);
     let container = this.#at(this.#source.start, path);
     for (let depth = 0; depth < path.length; depth++) {
@@ -46,8 +41,8 @@ export class JsonEdit {
       const member = container.findAlone(key);
       const isLast = depth === path.length - 1;
       if (member === undefined) {
-        if (!isLast && !options?.createParents) throw new JsonEditError(`There is no parent for ${formatPath(path)}.`);
-        container.append(key, isLast ? json : nest(path.slice(depth + 1), json));
+        if (!isLast) throw new JsonEditError(`There is no parent for ${formatPath(path)}.`);
+        container.append(key, json);
         break;
       }
       if (isLast) this.#replace(member, json);
@@ -231,14 +226,6 @@ class ContainerEdit {
     const member = this.find(key);
     return member !== undefined && !this.#dropped?.has(member) && !this.#renamed?.has(member);
   }
-}
-
-/** Turns `['a', 'b'], 1` into `{"a":{"b":1}}`. */
-function nest(path: JsonPath, json: string): string {
-  return path.reduceRight<string>((inner, key) => {
-    if (typeof key !== 'string') throw new JsonEditError('Missing parents are created as objects, never as arrays.');
-    return `{${JSON.stringify(key)}:${inner}}`;
-  }, json);
 }
 
 /** A few edits are mostly in order already; checking is cheaper than sorting. */

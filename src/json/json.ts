@@ -38,12 +38,6 @@ export class JsonText {
     return this.#containers.locate(path);
   }
 
-  /** The length in bytes of the value at the path; 0 if there is none. */
-  spanBytes(path: JsonPath): number {
-    const span = this.locate(path);
-    return span === null ? 0 : span.end - span.start;
-  }
-
   /** A member of the outermost object to be written again, with every digit of its numbers. */
   exactMember(name: string): unknown {
     const span = this.locate([name]);

@@ -108,10 +108,9 @@ describe('the bound on input tokens', () => {
 });
 
 describe('the bound on output tokens', () => {
-  it('is the limit of every choice plus the reasoning outside it', () => {
+  it('is the sum of the limits of all choices', () => {
     expect(boundOutputTokens(4_096, { choices: 1 })).toBe(4_096);
     expect(boundOutputTokens(100, { choices: 3 })).toBe(300);
-    expect(boundOutputTokens(100, { choices: 3, reasoningOutsideLimit: 50 })).toBe(450);
   });
 
   it('throws if the bound is not a safe integer', () => {

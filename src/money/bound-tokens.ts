@@ -48,16 +48,11 @@ function framingTokens(size: PromptSize, framing: Framing, prompts: number): num
 export interface OutputShape {
   /** Choices that the host is asked for: max(n, best_of) times the prompts. */
   readonly choices: number;
-  /**
-   * The most reasoning tokens that the host may bill beyond the limit, per choice; 0 if reasoning counts towards the
-   * limit.
-   */
-  readonly reasoningOutsideLimit?: number;
 }
 
 /** The most output tokens that a host can bill under the limit that is sent to it. */
-export function boundOutputTokens(outputLimit: number, { choices, reasoningOutsideLimit = 0 }: OutputShape): number {
-  const bound = (outputLimit + reasoningOutsideLimit) * choices;
+export function boundOutputTokens(outputLimit: number, { choices }: OutputShape): number {
+  const bound = outputLimit * choices;
   if (!Number.isSafeInteger(bound))
     throw new RangeError(`The output bound of ${choices} × ${outputLimit} tokens is not a safe integer.`);
   return bound;

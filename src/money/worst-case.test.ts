@@ -146,7 +146,6 @@ describe('the largest output limit that fits', () => {
     const input = { price: PRICE, inputBound: 1_000, availableNanousd: 1_250_003n + 400_000n };
     expect(largestOutputLimit({ ...input, choices: 1 })).toBe(100);
     expect(largestOutputLimit({ ...input, choices: 3 })).toBe(33);
-    expect(largestOutputLimit({ ...input, choices: 1, reasoningOutsideLimit: 60 })).toBe(40);
   });
 
   it('is null if not even one token fits, or if the input alone costs too much', () => {
@@ -173,7 +172,6 @@ describe('the largest output limit that fits', () => {
     );
     const shape = fc.record({
       choices: fc.integer({ min: 1, max: 128 }),
-      reasoningOutsideLimit: fc.integer({ min: 0, max: 100_000 }),
     });
     fc.assert(
       fc.property(price, tokens, shape, available, (priced, inputBound, output, availableNanousd) => {
@@ -184,8 +182,7 @@ describe('the largest output limit that fits', () => {
         const limit = largestOutputLimit({ price: priced, inputBound, availableNanousd, ...output });
         expect(fits(limit ?? 1)).toBe(limit !== null);
         if (limit === null) return;
-        if (Number.isSafeInteger((limit + 1 + output.reasoningOutsideLimit) * output.choices))
-          expect(fits(limit + 1)).toBe(false);
+        if (Number.isSafeInteger((limit + 1) * output.choices)) expect(fits(limit + 1)).toBe(false);
       }),
       { numRuns: randomCases(1_000) },
     );

@@ -90,15 +90,11 @@ function higherRate(rate: bigint, other: bigint | null): bigint {
 }
 
 /** ceil(x / million) <= budget is the same as x <= budget × million, so the division may round down. */
-function outputLimitAt(
-  rates: Rates,
-  budgetNanousd: bigint,
-  { choices, reasoningOutsideLimit = 0 }: OutputShape,
-): number {
+function outputLimitAt(rates: Rates, budgetNanousd: bigint, { choices }: OutputShape): number {
   if (budgetNanousd < 0n) return 0;
-  const countable = Math.floor(Number.MAX_SAFE_INTEGER / choices) - reasoningOutsideLimit;
+  const countable = Math.floor(Number.MAX_SAFE_INTEGER / choices);
   const nanousdPerLimitToken = rates.outputNanousdPerMillion * BigInt(choices);
   if (nanousdPerLimitToken === 0n) return countable;
-  const limit = (budgetNanousd * 1_000_000n) / nanousdPerLimitToken - BigInt(reasoningOutsideLimit);
+  const limit = (budgetNanousd * 1_000_000n) / nanousdPerLimitToken;
   return limit < BigInt(countable) ? Number(limit) : countable;
 }
