@@ -49,7 +49,7 @@ test('calls at the same time have receipts of their own', async () => {
   expect(new Set(ids).size).toBe(3);
 });
 
-test('embed works', async () => {
+test('embed returns a vector', async () => {
   const { embedding } = await embed({ model: tollgate.embeddingModel('sim-embed'), value: 'Hello' });
   expect(embedding.length).toBeGreaterThan(0);
 });

@@ -66,7 +66,7 @@ describe('resolution', () => {
     ['a slash at the end', 'openai/'],
     ['nothing', ''],
     ['a name of every object', 'constructor'],
-  ])('%s does not', (_, requested) => {
+  ])('%s does not resolve', (_, requested) => {
     expect(catalog.resolve(requested)).toEqual({ refused: 'not_found' });
   });
 });

@@ -98,7 +98,7 @@ test('tries again with the next call when a write fails', async () => {
   expect(row.rejectedMs).toBe(NOW_MS);
 });
 
-test('passes the answer on', () => {
+test('passes the response of the host on', () => {
   const seen: unknown[] = [];
   const receiver: ResponseReceiver = {
     head: (status, headers) => void seen.push(status, headers),

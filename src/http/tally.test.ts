@@ -45,7 +45,7 @@ test('a histogram reads as the library writes its own', async () => {
   );
 });
 
-test('a histogram without labels', async () => {
+test('writes a histogram without labels', async () => {
   const registry = new Registry();
   const tally = new HistogramTally({ name: 'x_seconds', help: HELP, labelNames: [], registry }, [1]);
   tally.observe(2);

@@ -14,7 +14,7 @@ function relayed(events: readonly unknown[]): string {
   return feed(relay, sse(...events)) + relay.closing(BILL);
 }
 
-describe('usage', () => {
+describe('usage in a stream', () => {
   const usageOf = (events: readonly unknown[]) => {
     const relay = mendStream(RELAY_TERMS);
     feed(relay, sse(...events));

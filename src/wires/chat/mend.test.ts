@@ -233,7 +233,7 @@ describe('words', () => {
     expect(deltasIn(text)).toEqual([{ role: 'assistant', content: '' }, { content: 'x' }, {}]);
   });
 
-  test.each([7, true, {}, { text: 'x' }])('%j is none', (content) => {
+  test.each([7, true, {}, { text: 'x' }])('content that is %j is left out', (content) => {
     const sent = deltasIn(
       relayed([
         opening,

@@ -14,7 +14,7 @@ test.each([
     { type: 'json_schema', json_schema: {} },
     { kind: 'schema', name: 'answer', description: null, schema: {}, strict: null },
   ],
-])('%j', (format, canonical) => {
+])('reads the response format %j', (format, canonical) => {
   expect(readResponseFormat(format, refusing())).toEqual(canonical);
 });
 

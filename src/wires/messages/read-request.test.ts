@@ -72,11 +72,13 @@ test('a tool loop with signed, redacted and foreign reasoning', () => {
   ]);
 });
 
-test('images of both kinds', () => {
+test('reads images that are inline and images by URL', () => {
   const source = { type: 'base64', media_type: 'image/png', data: 'iVBO' };
-  const body = { ...PLAIN, messages: [{ role: 'user', content: [{ type: 'image', source }] }] };
+  const byUrl = { type: 'image', source: { type: 'url', url: 'https://a.example' } };
+  const body = { ...PLAIN, messages: [{ role: 'user', content: [{ type: 'image', source }, byUrl] }] };
   expect(read(body).messages[0]?.blocks).toEqual([
     { kind: 'image', source: { kind: 'inline', mediaType: 'image/png', base64: 'iVBO' }, detail: null },
+    { kind: 'image', source: { kind: 'url', url: 'https://a.example' }, detail: null },
   ]);
 });
 

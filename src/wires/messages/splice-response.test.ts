@@ -108,11 +108,14 @@ test('absent usage is missing, not zero; invalid counts are a defect', () => {
   });
 });
 
-test.each(['not json', '[]', '{"choices":[]}', '{"content":"text"}', ''])('%j is no answer', (body) => {
-  expect(() => spliceResponse(Buffer.from(body), TERMS)).toThrow(HostResponseBroken);
-  expect(() => readResponse(Buffer.from(body), {}, () => {})).toThrow(HostResponseBroken);
-  expect(responseAsStream(Buffer.from(body))).toBeNull();
-});
+test.each(['not json', '[]', '{"choices":[]}', '{"content":"text"}', ''])(
+  '%j is not a response of this wire',
+  (body) => {
+    expect(() => spliceResponse(Buffer.from(body), TERMS)).toThrow(HostResponseBroken);
+    expect(() => readResponse(Buffer.from(body), {}, () => {})).toThrow(HostResponseBroken);
+    expect(responseAsStream(Buffer.from(body))).toBeNull();
+  },
+);
 
 test('an error where an answer should be is understood as one', () => {
   const body = Buffer.from('{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}');

@@ -269,7 +269,7 @@ test('only this vendor’s signed reasoning goes to its hosts', () => {
   ]);
 });
 
-test('images of both kinds', () => {
+test('writes images that are inline and images by URL', () => {
   const inline: Block = {
     kind: 'image',
     source: { kind: 'inline', mediaType: 'image/png', base64: 'iVBO' },

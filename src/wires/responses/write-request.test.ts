@@ -136,7 +136,7 @@ test('a tool that said nothing about strict is not strict here either', () => {
   expect(written({ tools }).tools.map((tool: { strict: boolean }) => tool.strict)).toEqual([false, true, false]);
 });
 
-test('format, choice and sampling', () => {
+test('writes the response format, the tool choice and sampling', () => {
   expect(
     written({
       responseFormat: { kind: 'schema', name: 'n', description: null, schema: { a: 1 }, strict: true },

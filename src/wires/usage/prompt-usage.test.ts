@@ -7,7 +7,7 @@ import { promptUsageText, readPromptUsage, writePromptUsage } from './prompt-usa
 
 const STANDARD = usageRule({});
 
-describe('reading', () => {
+describe('reads the usage', () => {
   test.each([
     [
       { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 },
