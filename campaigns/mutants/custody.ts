@@ -37,7 +37,7 @@ export const CUSTODY_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a provider key stored with a permission that ended while the body arrived',
-    'src/http/check-again.ts',
+    'src/http/check-key-again.ts',
     'if (permission === undefined) return;',
     'if (permission !== null) return;',
     'test/late-bodies.test.ts',

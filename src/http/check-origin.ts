@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import { GatewayError } from '../canonical/errors.ts';
 
-export interface GuardTerms {
+export interface OriginTerms {
   /** Local mode trusts the loopback interface, so web pages in the user's browser must be kept out. */
   readonly local: boolean;
   /** Accepts a Host header that is an IP address: a rebinding DNS name cannot send one. */
@@ -14,7 +14,7 @@ export interface GuardTerms {
 const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /** Refuses requests from a DNS rebinding attack or from a foreign page in the user's browser. */
-export function checkOrigin(method: string, headers: IncomingHttpHeaders, terms: GuardTerms): GatewayError | null {
+export function checkOrigin(method: string, headers: IncomingHttpHeaders, terms: OriginTerms): GatewayError | null {
   const origin = headers.origin;
   if (terms.local) {
     const host = hostName(headers.host ?? '');
@@ -32,7 +32,7 @@ function isPreflight(method: string, headers: IncomingHttpHeaders): boolean {
   return method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 }
 
-function isOwnOrigin(origin: string, terms: GuardTerms): boolean {
+function isOwnOrigin(origin: string, terms: OriginTerms): boolean {
   if (!URL.canParse(origin)) return false;
   const host = hostName(new URL(origin).host);
   return LOOPBACK_NAMES.has(host) || terms.allowedHosts.includes(host);

@@ -10,7 +10,7 @@ import type {
 } from '../http1/server.ts';
 import { formatId } from '../kit/ids.ts';
 import { answerBroken } from './broken-request.ts';
-import { checkOrigin } from './guard.ts';
+import { checkOrigin } from './check-origin.ts';
 import { sendPlainError } from './operations.ts';
 import { checkHead } from './request-head.ts';
 import { pathOf } from './router.ts';

@@ -9,7 +9,7 @@ import type {
   OutboundResponse,
 } from '../http1/server.ts';
 import { answerBroken } from './broken-request.ts';
-import { checkOrigin } from './guard.ts';
+import { checkOrigin } from './check-origin.ts';
 import { checkHead } from './request-head.ts';
 import { pathOf } from './router.ts';
 

@@ -23,12 +23,12 @@ import { errorFields, type Log } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
 import { answerBrokenCall } from './broken-request.ts';
 import { logRequest } from './call-log.ts';
-import { checkAgain } from './check-again.ts';
+import { checkKeyAgain } from './check-key-again.ts';
+import { checkOrigin, type OriginTerms } from './check-origin.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import { discardRest, isStillSending } from './discard-body.ts';
 import { wireAt, wireOf } from './error-shape.ts';
 import { allowedAt, errorOfUnknownRoute } from './errors.ts';
-import { checkOrigin, type GuardTerms } from './guard.ts';
 import { incomingBody } from './incoming-body.ts';
 import { isGet, type OperationsResponses, sendOperations } from './operations.ts';
 import { type BodyRoom, readRequestBody } from './request-body.ts';
@@ -47,7 +47,7 @@ export interface ServerTerms {
   authenticate(request: CallerRequest): Caller | GatewayError | Promise<Caller | GatewayError>;
   /** Refuses a caller over its rate limit, and calls while the process is overloaded; null admits. */
   turnAway(caller: Caller, isCall: boolean): GatewayError | null;
-  readonly guard: GuardTerms;
+  readonly guard: OriginTerms;
   /** The management API and its pages; null if they are not served here. */
   readonly manage: ManagementApi | null;
   readonly timeouts: ClientTimeouts;
@@ -266,7 +266,8 @@ class RequestHandler {
     const { request, response, requestId } = pending;
     let given: PlainResponse;
     try {
-      if (body !== NO_BODY) await checkAgain(pending.found?.route.permission, () => this.#terms.authenticate(request));
+      if (body !== NO_BODY)
+        await checkKeyAgain(pending.found?.route.permission, () => this.#terms.authenticate(request));
       given = await (route.access === 'public'
         ? route.answer()
         : route.answer(this.#plainRequest(pending, route, param, body)));

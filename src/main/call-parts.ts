@@ -5,7 +5,7 @@ import type { MetricSources } from '../http/metrics.ts';
 import type { Caches } from '../kit/caches.ts';
 import type { Books } from './books.ts';
 import type { HostSenders } from './host-senders.ts';
-import type { InForce } from './in-force.ts';
+import type { SettingsInForce } from './settings-in-force.ts';
 import type { StartTerms } from './start-terms.ts';
 import type { Tracing } from './trace-exporter.ts';
 import type { ThreadState } from './workers/thread-state.ts';
@@ -14,7 +14,7 @@ import type { ThreadState } from './workers/thread-state.ts';
 export interface CallParts {
   readonly terms: Omit<StartTerms, 'onFatal' | 'hosts'>;
   readonly books: Pick<Books, 'store' | 'ids' | 'ledger'>;
-  readonly inForce: InForce;
+  readonly inForce: SettingsInForce;
   readonly egress: HostSenders;
   readonly health: HostsHealth;
   readonly tracing: Tracing | null;

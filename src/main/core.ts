@@ -1,5 +1,5 @@
 import { Caches } from '../kit/caches.ts';
-import type { LiveServices } from '../operator/live.ts';
+import type { LiveServices } from '../operator/live-services.ts';
 import type { AlertServices } from './alerts.ts';
 import { buildCallCore, type CallCore } from './call-core.ts';
 import type { CallParts } from './call-parts.ts';

@@ -5,15 +5,15 @@ import type { Config } from '../config/config.ts';
 import type { Custody } from '../custody/custody.ts';
 import type { HostsHealth } from '../hosts/hosts-health.ts';
 import type { Clock } from '../kit/clock.ts';
-import type { LiveServices } from '../operator/live.ts';
+import type { LiveServices } from '../operator/live-services.ts';
 import { VerifyTask } from '../operator/verify-task.ts';
 import { freeBytes } from './disk-space.ts';
-import type { InForce } from './in-force.ts';
+import type { SettingsInForce } from './settings-in-force.ts';
 
 export interface LiveParts {
   /** As it was at the start. */
   readonly config: Config;
-  readonly inForce: Readonly<Pick<InForce, 'config'>>;
+  readonly inForce: Readonly<Pick<SettingsInForce, 'config'>>;
   readonly clock: Clock;
   readonly custody: Custody;
   readonly alerts: Alerts;

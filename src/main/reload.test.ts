@@ -11,8 +11,8 @@ import { HostsHealth } from '../hosts/hosts-health.ts';
 import { HOST_ROWS } from '../hosts/rows.ts';
 import { ManualClock } from '../kit/clock.ts';
 import type { Store } from '../store/store.ts';
-import type { InForce } from './in-force.ts';
 import { type OtherWorkers, reload } from './reload.ts';
+import type { SettingsInForce } from './settings-in-force.ts';
 
 let folder: string;
 let config: Config;
@@ -37,7 +37,7 @@ function reloadWith(others: OtherWorkers, hosts: readonly ConfiguredHost[]): Pro
       kept = used.map(({ row }) => row.name);
     },
   };
-  return reload({ store, keyring, inForce: {} as InForce, egress, health }, others, { config, hosts });
+  return reload({ store, keyring, inForce: {} as SettingsInForce, egress, health }, others, { config, hosts });
 }
 
 test('a master key that is added while a reload is being prepared stays in use in every worker', async () => {

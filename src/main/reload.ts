@@ -3,16 +3,16 @@ import type { MasterKeys } from '../custody/seal.ts';
 import type { HostsHealth } from '../hosts/hosts-health.ts';
 import type { Store } from '../store/store.ts';
 import type { HostSenders } from './host-senders.ts';
-import { directoryOf, type InForce } from './in-force.ts';
 import { refuseLostKey } from './lost-key.ts';
 import { catalogFor, rememberPrices } from './prices.ts';
+import { directoryOf, type SettingsInForce } from './settings-in-force.ts';
 import type { Settings } from './workers/messages.ts';
 
 /** What a reload works on, in one worker. */
 export interface ReloadParts {
   readonly store: Store;
   readonly keyring: MasterKeyring;
-  readonly inForce: InForce;
+  readonly inForce: SettingsInForce;
   readonly egress: Pick<HostSenders, 'senderFor' | 'keepOnly'>;
   readonly health: HostsHealth;
 }

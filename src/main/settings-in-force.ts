@@ -9,7 +9,7 @@ import { catalogFor, rememberPrices } from './prices.ts';
 import type { Settings } from './workers/messages.ts';
 
 /** What a reload replaces. */
-export interface InForce {
+export interface SettingsInForce {
   /** Settings that need a restart stay as they were at the start, whatever this says. */
   config: Config;
   prices: PricedCatalog;
@@ -17,12 +17,12 @@ export interface InForce {
 }
 
 /** The settings of the start, in one worker. */
-export async function openInForce(
+export async function openSettingsInForce(
   { config, hosts }: Settings,
   store: Store,
   egress: HostSenders,
   health: HostsHealth,
-): Promise<InForce> {
+): Promise<SettingsInForce> {
   const prices = await rememberPrices(store, catalogFor(config, hosts));
   return { config, prices, hosts: directoryOf(hosts, egress, health) };
 }

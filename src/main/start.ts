@@ -18,7 +18,6 @@ import { buildCore, type Core } from './core.ts';
 import { openGate } from './gate.ts';
 import { tellHostEvent } from './host-events.ts';
 import { HostSenders } from './host-senders.ts';
-import { openInForce } from './in-force.ts';
 import { logInstanceEvent } from './instance-events.ts';
 import { type OpenJobs, openJobs } from './jobs.ts';
 import { openListeners } from './listeners.ts';
@@ -28,6 +27,7 @@ import { addProcessCaches } from './process-caches.ts';
 import { reload } from './reload.ts';
 import { inSameFolder } from './restart-settings.ts';
 import type { ServedParts } from './served-parts.ts';
+import { openSettingsInForce } from './settings-in-force.ts';
 import { shareRequests } from './share-requests.ts';
 import { openSigner } from './signing.ts';
 import type { StartTerms } from './start-terms.ts';
@@ -103,7 +103,7 @@ async function serveBooks(
     (event) => tellHostEvent(event, terms.log, core.metrics.hosts),
     (news) => workers.share(news),
   );
-  const inForce = await openInForce(terms, books.store, egress, health);
+  const inForce = await openSettingsInForce(terms, books.store, egress, health);
   const tracing = await openTracing(terms);
   cleanup.add(async () => tracing?.close());
   const core = buildCore({ terms, books, inForce, egress, health, tracing, ...workers.partsOfCore });

@@ -1,6 +1,6 @@
 import type { HostReport } from '../hosts/hosts-health.ts';
 import { toSeconds } from '../kit/unix-seconds.ts';
-import { liveServices } from './live.ts';
+import { liveServices } from './live-services.ts';
 import type { OperatorServices } from './services.ts';
 import type { ListView } from './view.ts';
 

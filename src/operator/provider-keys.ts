@@ -7,7 +7,7 @@ import { LIMITS } from '../limits.ts';
 import { auditRow } from './actor.ts';
 import { OperatorError, type OperatorErrorCode } from './error.ts';
 import { idOrName } from './input.ts';
-import { liveServices } from './live.ts';
+import { liveServices } from './live-services.ts';
 import { accountNamed } from './lookup.ts';
 import type { OperatorServices } from './services.ts';
 import type { ListView } from './view.ts';

@@ -6,7 +6,7 @@ import type { IdSource } from '../kit/ids.ts';
 import type { Account, Ledger, VerifyProgress } from '../ledger/ledger.ts';
 import type { ReceiptMismatch } from '../signing/receipt-signer.ts';
 import type { WebhookTargets } from '../webhooks/targets.ts';
-import type { LiveServices } from './live.ts';
+import type { LiveServices } from './live-services.ts';
 import type { PeopleServices } from './people.ts';
 import type { SealServices } from './seal.ts';
 import type { BackupServices } from './store.ts';

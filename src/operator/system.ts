@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { verification } from './input.ts';
-import { liveServices } from './live.ts';
+import { liveServices } from './live-services.ts';
 import type { OperatorServices } from './services.ts';
 import { showStatus } from './status.ts';
 import { verify } from './verify.ts';

@@ -18,10 +18,10 @@ import { openGate } from '../gate.ts';
 import { tellHostEvent } from '../host-events.ts';
 import { HostSenders } from '../host-senders.ts';
 import { HTTP_SERVERS } from '../http-servers.ts';
-import { openInForce } from '../in-force.ts';
 import { logInstanceEvent } from '../instance-events.ts';
 import { logTrouble } from '../log-trouble.ts';
 import { prepareReload, type ReloadParts, type UseSettings } from '../reload.ts';
+import { openSettingsInForce } from '../settings-in-force.ts';
 import { openTracing } from '../trace-exporter.ts';
 import { Forwarder } from './forward-request.ts';
 import { LineRelay } from './line-relay.ts';
@@ -81,7 +81,7 @@ async function serveCalls(parts: WorkerParts): Promise<OpenWorker> {
     (event) => tellHostEvent(event, log, core.metrics.hosts),
     (news) => report({ kind: 'news', news }),
   );
-  const inForce = await openInForce(parts, books.store, egress, health);
+  const inForce = await openSettingsInForce(parts, books.store, egress, health);
   const tracing = await openTracing({ config, clock, log });
   cleanup.add(async () => tracing?.close());
   const payers = new PayerRelay(clock, (paid) => report({ kind: 'payers', payers: paid }));
