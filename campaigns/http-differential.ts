@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { answerCampaign, type Report, requestCampaign } from './http-differential/campaign.ts';
 import { ANSWER_DIFFERENCES, type DeliberateDifference, REQUEST_DIFFERENCES } from './http-differential/deliberate.ts';
+import { readCount } from './read-count.ts';
 
 /** Our HTTP/1.1 parser against Node's: generated and mutated messages, read by both. */
 
@@ -15,16 +16,16 @@ async function main(): Promise<number> {
       from: { type: 'string', default: '0' },
     },
   });
-  const seed = readCount(values.seed, '--seed');
-  const from = readCount(values.from, '--from');
+  const seed = readCount(values.seed, 'seed');
+  const from = readCount(values.from, 'from');
   const requests = await requestCampaign({
-    count: readCount(values.requests, '--requests'),
+    count: readCount(values.requests, 'requests'),
     seed,
     from,
     onProgress: (done) => sayProgress(done, 'requests'),
   });
   const answers = await answerCampaign({
-    count: readCount(values.answers, '--answers'),
+    count: readCount(values.answers, 'answers'),
     seed,
     from,
     onProgress: (done) => sayProgress(done, 'answers'),
@@ -32,11 +33,6 @@ async function main(): Promise<number> {
   process.stdout.write(`seed ${seed}\n\n${describe('requests', requests)}\n${describe('answers', answers)}\n`);
   process.stdout.write(`deliberate differences: we accept, Node refuses\n${listDifferences()}\n`);
   return requests.disagreements + answers.disagreements === 0 ? 0 : 1;
-}
-
-function readCount(text: string, flag: string): number {
-  if (/^\d{1,8}$/.test(text)) return Number(text);
-  throw new RangeError(`${flag} must be a whole number.`);
 }
 
 function sayProgress(done: number, what: string): void {

@@ -9,6 +9,7 @@ import {
   megabytes,
   type Report,
 } from './http/campaign.ts';
+import { readCount } from './read-count.ts';
 
 /** Sends malformed and hostile requests by the hundred thousand over raw sockets, to each transport in turn. */
 
@@ -24,9 +25,9 @@ async function main(): Promise<number> {
     },
   });
   const terms = {
-    requests: readCount(values.requests, '--requests'),
-    seed: readCount(values.seed, '--seed'),
-    connections: readCount(values.connections, '--connections'),
+    requests: readCount(values.requests, 'requests'),
+    seed: readCount(values.seed, 'seed'),
+    connections: readCount(values.connections, 'connections'),
   };
   let faults = 0;
   for (const transport of readTransports(values.transport)) faults += await attack(transport, terms);
@@ -58,11 +59,6 @@ function readTransports(text: string): Transport[] {
     if (transport === undefined) throw new RangeError(`--transport must be one or more of ${TRANSPORTS.join(', ')}.`);
     return transport;
   });
-}
-
-function readCount(text: string, flag: string): number {
-  if (/^\d{1,8}$/.test(text)) return Number(text);
-  throw new RangeError(`${flag} must be a whole number.`);
 }
 
 function sayProgress(done: number, requests: number, { faults }: Figures, startedMs: number): void {

@@ -4,6 +4,7 @@ import { type PostgresServer, startPostgres } from '../test/postgres-server.ts';
 import { badSubmissions } from './jobs/bad.ts';
 import { jobKillCampaign, type KillReport } from './jobs/kill.ts';
 import { type MoneyReport, moneyCampaign } from './jobs/money.ts';
+import { readCount } from './read-count.ts';
 
 const PROGRESS_EVERY = 25;
 const REPLICAS = 3;
@@ -88,11 +89,6 @@ function sayKills({ kills, jobs, states, chargedNanousd, faults }: KillReport): 
   const sums = `${kills.length} kills, ${hits} of them at the point; ${jobs} jobs, ${chargedNanousd} nanodollars charged`;
   process.stdout.write(`${[...lines, sums].join('\n')}\n`);
   return faults;
-}
-
-function readCount(text: string, name: string): number {
-  if (/^\d{1,6}$/.test(text)) return Number(text);
-  throw new RangeError(`--${name} must be a whole number.`);
 }
 
 process.exitCode = await main();

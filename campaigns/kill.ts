@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type Campaign, type Cycle, killCampaign } from './kill/campaign.ts';
 import { MOMENTS } from './kill/moments.ts';
+import { readCount } from './read-count.ts';
 
 const PROGRESS_EVERY = 25;
 
@@ -8,17 +9,12 @@ async function main(): Promise<number> {
   const { values } = parseArgs({
     options: { cycles: { type: 'string', default: '500' }, seed: { type: 'string', default: '1' } },
   });
-  const cycles = readCount(values.cycles, '--cycles');
-  const seed = readCount(values.seed, '--seed');
+  const cycles = readCount(values.cycles, 'cycles');
+  const seed = readCount(values.seed, 'seed');
   const startedMs = Date.now();
   const campaign = await killCampaign({ cycles, seed, onCycle: (cycle, number) => sayProgress(cycle, number, cycles) });
   process.stdout.write(report(campaign, seed, Date.now() - startedMs));
   return faultsOf(campaign).length === 0 ? 0 : 1;
-}
-
-function readCount(text: string, flag: string): number {
-  if (/^\d{1,6}$/.test(text)) return Number(text);
-  throw new RangeError(`${flag} must be a whole number.`);
 }
 
 function sayProgress({ faults }: Cycle, number: number, cycles: number): void {

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../test/postgres-server.ts';
 import { ledgerCampaign } from './ledger/campaign.ts';
+import { readCount } from './read-count.ts';
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
@@ -29,11 +30,6 @@ async function main(): Promise<number> {
   } finally {
     await server.stop();
   }
-}
-
-function readCount(text: string, name: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new RangeError(`--${name} must be a whole number.`);
 }
 
 process.exitCode = await main();

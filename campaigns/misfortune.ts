@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type Campaign, misfortuneCampaign, type Played } from './misfortune/campaign.ts';
 import { MISFORTUNES } from './misfortune/misfortunes.ts';
+import { readCount } from './read-count.ts';
 
 const PROGRESS_EVERY = 20;
 
@@ -18,10 +19,10 @@ async function main(): Promise<number> {
   if (misfortunes.length === 0)
     throw new RangeError(`--only is one of ${MISFORTUNES.map(({ name }) => name).join(', ')}.`);
   const terms = {
-    rounds: readCount(values.rounds, '--rounds'),
-    from: readCount(values.from, '--from'),
-    seed: readCount(values.seed, '--seed'),
-    lanes: Math.max(1, readCount(values.lanes, '--lanes')),
+    rounds: readCount(values.rounds, 'rounds'),
+    from: readCount(values.from, 'from'),
+    seed: readCount(values.seed, 'seed'),
+    lanes: Math.max(1, readCount(values.lanes, 'lanes')),
   };
   const startedMs = Date.now();
   let done = 0;
@@ -32,11 +33,6 @@ async function main(): Promise<number> {
   const campaign = await misfortuneCampaign({ ...terms, misfortunes, onRound });
   process.stdout.write(report(campaign, terms.seed, Date.now() - startedMs));
   return faultsOf(campaign.played).length === 0 && campaign.played.length > 0 ? 0 : 1;
-}
-
-function readCount(text: string, flag: string): number {
-  if (/^\d{1,6}$/.test(text)) return Number(text);
-  throw new RangeError(`${flag} must be a whole number.`);
 }
 
 function faultsOf(played: readonly Played[]): string[] {

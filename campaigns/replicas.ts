@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { Random } from '../test/random.ts';
+import { readCount } from './read-count.ts';
 import { changeKey, changeWindows, SEEN_WITHIN_MS } from './replicas/changes.ts';
 import { crashCampaign } from './replicas/crash-campaign.ts';
 import { freeze } from './replicas/freeze.ts';
@@ -51,11 +52,6 @@ async function main(): Promise<number> {
   } finally {
     await world.end();
   }
-}
-
-function readCount(text: string, name: string): number {
-  if (/^\d{1,6}$/.test(text)) return Number(text);
-  throw new RangeError(`--${name} must be a whole number.`);
 }
 
 function progress(what: string, of: number): (result: { readonly faults: readonly string[] }, number: number) => void {

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { readCount } from './read-count.ts';
 import { type StreamsReport, streamsCampaign } from './streams/campaign.ts';
 
 /** Growth of the heap, and its peak, beyond which something is leaking. */
@@ -19,21 +20,16 @@ async function main(): Promise<number> {
   });
   const startedMs = Date.now();
   const report = await streamsCampaign({
-    count: readCount(values.count, '--count'),
-    silent: readCount(values.silent, '--silent'),
-    seed: readCount(values.seed, '--seed'),
-    from: readCount(values.from, '--from'),
-    inFlight: readCount(values['in-flight'], '--in-flight'),
+    count: readCount(values.count, 'count'),
+    silent: readCount(values.silent, 'silent'),
+    seed: readCount(values.seed, 'seed'),
+    from: readCount(values.from, 'from'),
+    inFlight: readCount(values['in-flight'], 'in-flight'),
     frameMemory: !values['no-frame-memory'],
     onProgress: (done) => process.stderr.write(`${done} streams\n`),
   });
   process.stdout.write(write(report, Number(values.seed), Date.now() - startedMs));
   return isGood(report) ? 0 : 1;
-}
-
-function readCount(text: string, flag: string): number {
-  if (/^\d{1,10}$/.test(text)) return Number(text);
-  throw new RangeError(`${flag} must be a whole number.`);
 }
 
 function isGood({ faults, heapGrowthBytes, peakBytes }: StreamsReport): boolean {

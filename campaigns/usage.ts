@@ -8,6 +8,7 @@ import { databaseFile } from '../src/store/sqlite/database.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../src/store/store.ts';
 import { startPostgres } from '../test/postgres-server.ts';
+import { readCount } from './read-count.ts';
 import { UsageCampaign } from './usage/campaign.ts';
 import { floodRefusals } from './usage/flood.ts';
 import { timeMonth } from './usage/time-month.ts';
@@ -96,11 +97,6 @@ async function run(store: Store, clock: ManualClock, { receipts, queries, refusa
 
 function tell(words: string): void {
   say(`  ${words}`);
-}
-
-function readCount(text: string, name: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new RangeError(`--${name} must be a whole number.`);
 }
 
 function say(words: string): void {

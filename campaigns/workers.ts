@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { killCampaign } from './kill/campaign.ts';
+import { readCount } from './read-count.ts';
 import { changeKey, SEEN_WITHIN_MS } from './workers/changes.ts';
 import { measureRate, RATE_LIMIT } from './workers/rates.ts';
 import { type RushLimit, rush, worstNanousd } from './workers/rush.ts';
@@ -40,11 +41,6 @@ async function main(): Promise<number> {
     faults += wrong.length;
   }
   return faults === 0 ? 0 : 1;
-}
-
-function readCount(text: string, name: string): number {
-  if (/^\d{1,6}$/.test(text)) return Number(text);
-  throw new RangeError(`--${name} must be a whole number.`);
 }
 
 function say(line: string): void {

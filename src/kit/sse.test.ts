@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { cutBytes } from '../../test/cut-bytes.ts';
 import { expectSame } from '../../test/expect-same.ts';
 import { randomCases } from '../../test/random-cases.ts';
 import { encodeSse, SseFrame, SseFramer, SseFrameTooLarge } from './sse.ts';
@@ -197,11 +198,6 @@ function writeStream(stream: readonly (readonly [readonly (readonly [string, str
   return stream.map(([written, blank]) => written.map(([line, end]) => put(line, end)).join('') + put('', blank));
 }
 
-function cut(bytes: Buffer, cuts: readonly number[]): Buffer[] {
-  const places = [...new Set(cuts.map((at) => at % (bytes.length + 1)))].sort((left, right) => left - right);
-  return [0, ...places].map((start, index) => bytes.subarray(start, places[index] ?? bytes.length));
-}
-
 describe('SseFramer, with a callback that consumes known frames', () => {
   /** Consumes whole one-line frames that begin with this text, and records its calls. */
   function taking(
@@ -276,7 +272,7 @@ describe('SseFramer, for any stream cut in any way', () => {
       fc.property(streams, fc.array(fc.nat(200), { maxLength: 12 }), fc.boolean(), (stream, cuts, withMark) => {
         const written = writeStream(stream);
         const bytes = Buffer.from((withMark ? '\ufeff' : '') + written.join(''));
-        const { frames, rest } = frame(cut(bytes, cuts));
+        const { frames, rest } = frame(cutBytes(bytes, cuts));
         expectSame(rest, null);
         expectSame(fields(frames), fields(written.map((text) => new SseFrame(Buffer.from(text)))));
         const whole = written.join('');

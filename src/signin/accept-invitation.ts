@@ -7,7 +7,7 @@ import { LIMITS } from '../limits.ts';
 import { auditRow } from '../operator/actor.ts';
 import { name } from '../operator/input.ts';
 import { type PersonView, personView } from '../operator/people-view.ts';
-import type { Invitation, Person } from '../store/people.ts';
+import { type Invitation, isOpenInvitation, type Person } from '../store/people.ts';
 import { acceptInName } from './accept-in-name.ts';
 import { beginSession } from './begin-session.ts';
 import { SignInError } from './error.ts';
@@ -39,7 +39,7 @@ export async function acceptInvitation(
 ): Promise<Accepted> {
   const { directory, clock } = services;
   const invitation = await directory.findInvitation(hashSecret(input.secret));
-  if (invitation === null || !isOpen(invitation, clock.nowMs())) throw notOpen();
+  if (invitation === null || !isOpenInvitation(invitation, clock.nowMs())) throw notOpen();
   if (invitation.resetsPersonId !== null) return setNewPassword(services, visitor, invitation, input);
   const known = await directory.findPersonByEmail(invitation.email);
   if (known === null) return join(services, visitor, invitation, input);
@@ -47,10 +47,6 @@ export async function acceptInvitation(
   if (input.password !== undefined || input.name !== undefined)
     throw new SignInError('invalid_input', 'You have signed in: send the secret of the link only.');
   return { view: personView(await accept(services, visitor, invitation, known)), cookie: null };
-}
-
-function isOpen({ acceptedMs, revokedMs, expiresMs }: Invitation, nowMs: number): boolean {
-  return acceptedMs === null && revokedMs === null && expiresMs > nowMs;
 }
 
 async function join(

@@ -95,6 +95,10 @@ export interface Invitation extends NewInvitation {
   readonly revokedMs: number | null;
 }
 
+export function isOpenInvitation({ acceptedMs, revokedMs, expiresMs }: Invitation, nowMs: number): boolean {
+  return acceptedMs === null && revokedMs === null && expiresMs > nowMs;
+}
+
 /** What accepting a link would give, and to whom. */
 export interface Offer {
   readonly invitation: Invitation;

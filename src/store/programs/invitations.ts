@@ -6,6 +6,7 @@ import {
   type Accepting,
   type AuditRow,
   type Invitation,
+  isOpenInvitation,
   type NewInvitation,
   type Offer,
   type Person,
@@ -89,7 +90,7 @@ export function* findInvitationById(id: bigint): Program<Invitation | null> {
 
 export function* findOffer(sha256Hex: string, nowMs: number): Program<Offer | null> {
   const invitation = yield* findInvitation(sha256Hex);
-  if (invitation === null || !isOpen(invitation, nowMs)) return null;
+  if (invitation === null || !isOpenInvitation(invitation, nowMs)) return null;
   if ((yield* giverOf(invitation, nowMs)) === null) return null;
   const known = yield* findPersonByEmail(invitation.email);
   const account = yield* rowOf<{ name: string }>('SELECT name FROM account WHERE id = ?', invitation.accountId);
@@ -136,7 +137,8 @@ export function* acceptInvitation(
 ): Program<Acceptance> {
   yield { lock: 'people' };
   const invitation = yield* findInvitation(sha256Hex);
-  if (invitation === null || invitation.resetsPersonId !== null || !isOpen(invitation, nowMs)) return 'not_open';
+  if (invitation === null || invitation.resetsPersonId !== null || !isOpenInvitation(invitation, nowMs))
+    return 'not_open';
   const giver = yield* giverOf(invitation, nowMs);
   if (giver === null) return 'not_open';
   const known = yield* findPersonByEmail(invitation.email);
@@ -168,7 +170,7 @@ export function* resetPassword(
   yield { lock: 'people' };
   const invitation = yield* findInvitation(sha256Hex);
   const personId = invitation?.resetsPersonId ?? null;
-  if (invitation === null || personId === null || !isOpen(invitation, nowMs)) return 'not_open';
+  if (invitation === null || personId === null || !isOpenInvitation(invitation, nowMs)) return 'not_open';
   if ((yield* giverOf(invitation, nowMs)) === null) return 'not_open';
   const changed = yield* rowOf(
     `UPDATE person SET password = ?, sso_issuer = NULL, sso_subject = NULL, unconfirmed_in = NULL, version = version + 1
@@ -215,10 +217,6 @@ function* isOwnerNow(personId: bigint, accountId: bigint): Program<boolean> {
   if (person === null || person.disabledMs !== null) return false;
   const roles = yield* membershipsOf(personId);
   return roles.some((each) => each.accountId === accountId && each.role === 'owner');
-}
-
-function isOpen({ acceptedMs, revokedMs, expiresMs }: Invitation, nowMs: number): boolean {
-  return acceptedMs === null && revokedMs === null && expiresMs > nowMs;
 }
 
 /** Without a cap in the invitation, somebody who has or had a role in the account keeps the cap from then. */

@@ -1,5 +1,6 @@
 import type { JsonText } from '../../json/json.ts';
 import { FUNCTION_FORM } from '../fields/custom-input.ts';
+import { readString } from '../fields/field-checks.ts';
 import { FILE_MEMBERS, visitFile } from '../fields/inline-file.ts';
 import { isAbsent, isObject, type Members, objectsIn } from '../fields/members.ts';
 import {
@@ -194,11 +195,6 @@ function visitCalled(called: unknown, path: string, visitor: PromptVisitor): voi
 function visitDetails(details: unknown, path: string, visitor: PromptVisitor): void {
   if (!Array.isArray(details) || !details.every(isObject)) throw mustBe(path, 'a list of objects');
   visitUnknown(details, visitor);
-}
-
-function readString(value: unknown, path: string): string {
-  if (typeof value !== 'string') throw mustBe(path, 'a string');
-  return value;
 }
 
 function checkTools(tools: readonly unknown[]): void {

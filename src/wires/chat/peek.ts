@@ -5,10 +5,11 @@ import type { JsonText } from '../../json/json.ts';
 import { LIMITS } from '../../limits.ts';
 import { readLabels } from '../fields/labels.ts';
 import { isAbsent, isObject, type Members } from '../fields/members.ts';
+import { readMessageList } from '../fields/message-list.ts';
 import type { PromptMeasure } from '../fields/prompt-visitor.ts';
 import { readModel } from '../fields/read-model.ts';
 import { asksToReason, readWithheldReasoning } from '../fields/read-reasoning.ts';
-import { missing, mustBe } from '../fields/request-errors.ts';
+import { mustBe } from '../fields/request-errors.ts';
 import type { CapabilityNeed, Peek } from '../peek.ts';
 import { readWantsUsage } from '../usage/wants-usage.ts';
 import { checkFields } from './fields.ts';
@@ -25,7 +26,7 @@ export function peek(text: JsonText): Peek {
   }
   const model = readModel(body);
   const unknownFields = checkFields(body);
-  const messages = readMessages(body);
+  const messages = readMessageList(body);
   const measure = measureBody(text, body, unknownFields);
   const stream = body.stream === true;
   const reasoning = readWithheldReasoning(body);
@@ -42,13 +43,6 @@ export function peek(text: JsonText): Peek {
     labels: readLabels(body),
     reasoning,
   };
-}
-
-function readMessages(body: Members): readonly unknown[] {
-  const messages = body.messages;
-  if (isAbsent(messages)) throw missing('messages', '`messages` is missing; send at least one message.');
-  if (!Array.isArray(messages) || messages.length === 0) throw mustBe('messages', 'a list of at least one message');
-  return messages;
 }
 
 /** Checks both fields, so that a wrong one is reported even if the other one is used. */

@@ -1,9 +1,10 @@
-import { type JsonText, readJson, tryParseExact } from '../../json/json.ts';
+import { type JsonText, tryParseExact } from '../../json/json.ts';
 import { isObject, type Members } from '../fields/members.ts';
 import { writeAnswer } from '../frames/response-memory.ts';
+import { parseResponse } from '../parse-response.ts';
 import { usageRule } from '../usage/inclusive-usage.ts';
 import { promptUsageText, readPromptUsage } from '../usage/prompt-usage.ts';
-import { type BufferedResponse, HostResponseBroken, type RelayTerms } from '../wire.ts';
+import type { BufferedResponse, RelayTerms } from '../wire.ts';
 import { extraOfDelta } from './extra-content.ts';
 import { isFailure } from './finish-reason.ts';
 import { findKnownResponse, type KnownResponse, learnResponse } from './known-response.ts';
@@ -31,7 +32,7 @@ function spliceKnown(
 }
 
 function spliceParsed(body: Buffer, terms: RelayTerms): BufferedResponse {
-  const text = parse(body);
+  const text = parseResponse(body);
   const answer = exactResponse(text.value, body);
   const choices = isObject(answer) ? answersIn(answer.choices) : [];
   if (!isObject(answer) || choices.length === 0 || isObject(answer.error)) throw brokenResponse(answer);
@@ -52,14 +53,6 @@ function spliceParsed(body: Buffer, terms: RelayTerms): BufferedResponse {
 
 function bytesOf({ message, logprobs }: ResponseChoice): number {
   return modelBytes(message) + extraOfDelta(message, logprobs);
-}
-
-function parse(body: Buffer): JsonText {
-  try {
-    return readJson(body);
-  } catch {
-    throw new HostResponseBroken("The host's response is not valid JSON.");
-  }
 }
 
 /** The last step, once the bill is known. Everything that can fail was done before anything was billed. */

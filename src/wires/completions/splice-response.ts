@@ -1,7 +1,8 @@
-import { type JsonText, readJson, tryParseJson } from '../../json/json.ts';
+import { type JsonText, tryParseJson } from '../../json/json.ts';
 import { readErrorMember } from '../errors/read-host-error.ts';
 import { isUsableId } from '../fields/host-members.ts';
 import { isObject, type Members } from '../fields/members.ts';
+import { parseResponse } from '../parse-response.ts';
 import { usageRule } from '../usage/inclusive-usage.ts';
 import { promptUsageText, readPromptUsage } from '../usage/prompt-usage.ts';
 import { type BufferedResponse, HostResponseBroken, type RelayTerms } from '../wire.ts';
@@ -16,7 +17,7 @@ interface ResponseChoice extends Members {
 
 /** Reads a buffered response and writes the host's own bytes with `model` and `usage` replaced; rebuilds it if it needs repair. */
 export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedResponse {
-  const text = parse(body);
+  const text = parseResponse(body);
   const answer = text.value;
   const choices = isObject(answer) ? choicesOf(answer) : [];
   if (!isObject(answer) || choices.length === 0 || isObject(answer.error)) throw brokenResponse(answer);
@@ -29,14 +30,6 @@ export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedRespons
     relayedBytes: choices.reduce((sum, choice) => sum + Buffer.byteLength(choice.text) + extraOfChoice(choice), 0),
     write: (bill) => splice(promptUsageText(bill, rawUsage)),
   };
-}
-
-function parse(body: Buffer): JsonText {
-  try {
-    return readJson(body);
-  } catch {
-    throw new HostResponseBroken("The host's response is not valid JSON.");
-  }
 }
 
 function choicesOf({ choices }: Members): ResponseChoice[] {

@@ -28,3 +28,8 @@ export const anything: FieldCheck = { says: 'anything', holds: () => true };
 export function checkField(param: string, value: unknown, check: FieldCheck): void {
   if (!check.holds(value)) throw mustBe(param, check.says);
 }
+
+export function readString(value: unknown, path: string): string {
+  if (typeof value !== 'string') throw mustBe(path, 'a string');
+  return value;
+}

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { BILL, chunk, delta, feedPieces, RELAY_TERMS } from '../../../test/chat-wire.ts';
+import { cutBytes } from '../../../test/cut-bytes.ts';
 import { expectSame } from '../../../test/expect-same.ts';
 import { randomCases } from '../../../test/random-cases.ts';
 import { mendStream } from '../chat/mend.ts';
@@ -18,11 +19,6 @@ function relayed(relay: StreamRelay, pieces: readonly Buffer[]): unknown {
   } catch (error) {
     return (error as Error).message;
   }
-}
-
-function cut(bytes: Buffer, cuts: readonly number[]): Buffer[] {
-  const places = [...new Set(cuts.map((at) => at % (bytes.length + 1)))].sort((left, right) => left - right);
-  return [0, ...places].map((start, index) => bytes.subarray(start, places[index] ?? bytes.length));
 }
 
 /** Identities: mostly alike in length, some not, some that no stream should have. */
@@ -186,7 +182,7 @@ const streamsOfOneHost = host.chain(({ usual, ends, how }) => {
   return fc.array(
     stream.map(({ own, opening, body, end, after, lineEnd, cuts }) => {
       const frames = [opening, ...body, end, ...after].map((frame) => textOf(frame, own, lineEnd));
-      return cut(bytesOf(frames.join('')), cuts);
+      return cutBytes(bytesOf(frames.join('')), cuts);
     }),
     { minLength: 2, maxLength: 6 },
   );

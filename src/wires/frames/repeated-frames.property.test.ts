@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
 import { BILL, chunk, delta, feedPieces, RELAY_TERMS } from '../../../test/chat-wire.ts';
+import { cutBytes } from '../../../test/cut-bytes.ts';
 import { expectSame } from '../../../test/expect-same.ts';
 import { randomCases } from '../../../test/random-cases.ts';
 import type { UsageReading } from '../../canonical/usage.ts';
@@ -20,11 +21,6 @@ function relayed(relay: StreamRelay, pieces: readonly Buffer[]): Relayed {
   const sent = feedPieces(relay, pieces);
   const { relayedBytes, usage, terminal } = relay;
   return { sent, closing: relay.closing(BILL), relayedBytes, usage, terminal };
-}
-
-function cut(bytes: Buffer, cuts: readonly number[]): Buffer[] {
-  const places = [...new Set(cuts.map((at) => at % (bytes.length + 1)))].sort((left, right) => left - right);
-  return [0, ...places].map((start, index) => bytes.subarray(start, places[index] ?? bytes.length));
 }
 
 /** Text as it is written in JSON: plain, escaped in every way, and forms that only the parser can judge. */
@@ -107,7 +103,7 @@ describe.each(RELAYS)('a stream of %s', (_name, open, shapes, ends) => {
         const byFrame = relayed(open(asked), frames);
         const bytes = Buffer.concat(frames);
         expectSame(relayed(open(asked), [bytes]), byFrame);
-        expectSame(relayed(open(asked), cut(bytes, places)), byFrame);
+        expectSame(relayed(open(asked), cutBytes(bytes, places)), byFrame);
       }),
       { numRuns: randomCases(1000) },
     );
@@ -118,7 +114,7 @@ describe.each(RELAYS)('a stream of %s', (_name, open, shapes, ends) => {
     fc.assert(
       fc.property(streams(shapes, ends, lineEnd), cuts, terms, (frames, places, asked) => {
         const { sent, ...read } = relayed(open({ ...asked, parseEveryFrame: true }), frames);
-        const { sent: sentInRuns, ...inRuns } = relayed(open(asked), cut(Buffer.concat(frames), places));
+        const { sent: sentInRuns, ...inRuns } = relayed(open(asked), cutBytes(Buffer.concat(frames), places));
         expectSame(inRuns, read);
         expectSame(chunksOf(sentInRuns), chunksOf(sent));
       }),

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { GatewayError } from '../../canonical/errors.ts';
 import { editJson, type JsonText, tryParseJson } from '../../json/json.ts';
-import { isCount, isObject, type Members } from '../fields/members.ts';
+import type { Members } from '../fields/members.ts';
 import { PromptMeasure } from '../fields/prompt-visitor.ts';
 import type { Peek } from '../peek.ts';
-import { HostResponseBroken, type PromptCounter } from '../wire.ts';
+import { notCounted, readPromptCount } from '../usage/prompt-count.ts';
+import type { PromptCounter } from '../wire.ts';
 import { checkTools } from './check-tools.ts';
 import { checkFields, isEmptyAsk } from './fields.ts';
 import { visitPrompt } from './measure.ts';
@@ -32,11 +32,6 @@ function peek(text: JsonText, headers: IncomingHttpHeaders): Pick<Peek, 'model' 
   return { model, needs: needsOf(body, measure), hostHeaders };
 }
 
-function notCounted(param: string): GatewayError {
-  const message = `\`${param}\` is not part of the prompt and cannot be counted; leave it out.`;
-  return new GatewayError('unsupported_parameter', { param, message });
-}
-
 /** The caller's own bytes, with the host's name of the model, and without reasoning that a call would not send either. */
 function spliceRequest(text: JsonText, hostModel: string): Buffer {
   const body = text.value as Members;
@@ -58,12 +53,6 @@ function countedPart(request: Buffer): Buffer {
   return edit.apply();
 }
 
-function readCount(body: Buffer): number {
-  const answer = tryParseJson(body.toString('utf8'));
-  if (isObject(answer) && isCount(answer.input_tokens)) return answer.input_tokens;
-  throw new HostResponseBroken("The host's response is not a token count.");
-}
-
 function writeCount(inputTokens: number): string {
   return JSON.stringify({ input_tokens: inputTokens });
 }
@@ -73,6 +62,6 @@ export const countTokens: PromptCounter = {
   peek,
   spliceRequest,
   countedPart,
-  readCount,
+  readCount: readPromptCount,
   writeCount,
 };

@@ -1,8 +1,10 @@
 import type { DocumentSize } from '../../canonical/prompt-size.ts';
+import { readString } from '../fields/field-checks.ts';
 import { documentSize } from '../fields/inline-file.ts';
 import { isAbsent, isObject, type Members } from '../fields/members.ts';
+import { readMessageList } from '../fields/message-list.ts';
 import { type PromptVisitor, visitRest } from '../fields/prompt-visitor.ts';
-import { missing, mustBe, unsupported } from '../fields/request-errors.ts';
+import { mustBe, unsupported } from '../fields/request-errors.ts';
 import { visitToolImage } from '../fields/tool-images.ts';
 import { visitToolAddition, visitToolReference, visitToolRemoval } from './tool-changes.ts';
 
@@ -11,15 +13,8 @@ const ROLES = ['user', 'assistant', 'system'];
 /** Walks everything that the model reads; throws for content that no host can read or that has no price. */
 export function visitPrompt(body: Members, visitor: PromptVisitor): void {
   if (!isAbsent(body.system)) visitContent(body.system, 'system', TEXT_ONLY, visitor);
-  const messages = readMessages(body);
+  const messages = readMessageList(body);
   for (let index = 0; index < messages.length; index++) visitMessage(messages[index], `messages[${index}]`, visitor);
-}
-
-function readMessages(body: Members): readonly unknown[] {
-  const messages = body.messages;
-  if (isAbsent(messages)) throw missing('messages', '`messages` is missing; send at least one message.');
-  if (!Array.isArray(messages) || messages.length === 0) throw mustBe('messages', 'a list of at least one message');
-  return messages;
 }
 
 /** System messages are allowed here by some versions only; the host checks that. */
@@ -182,8 +177,3 @@ const DOCUMENT_MEMBERS = new Set(['type', 'source', 'citations', 'cache_control'
 const IMAGE_MEMBERS = new Set(['type', 'source', 'cache_control']);
 const SOURCE_MEMBERS = new Set(['type', 'media_type', 'data', 'url']);
 const TOOL_RESULT_MEMBERS = new Set(['type', 'tool_use_id', 'content', 'is_error', 'cache_control']);
-
-function readString(value: unknown, path: string): string {
-  if (typeof value !== 'string') throw mustBe(path, 'a string');
-  return value;
-}

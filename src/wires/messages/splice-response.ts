@@ -1,6 +1,7 @@
-import { editJson, type JsonText, readJson, tryParseJson } from '../../json/json.ts';
+import { editJson, type JsonText, tryParseJson } from '../../json/json.ts';
 import { isUsableId } from '../fields/host-members.ts';
 import { isObject, isText, type Members, objectsIn } from '../fields/members.ts';
+import { parseResponse } from '../parse-response.ts';
 import { type BufferedResponse, HostResponseBroken, type RelayTerms } from '../wire.ts';
 import { readInBandError } from './errors.ts';
 import { blockBytes, mendWholeBlock } from './mend-block.ts';
@@ -27,20 +28,12 @@ interface ParsedMessage {
 
 /** Throws if the body is not a message of this wire; some hosts report an error with status 200. */
 export function parseMessage(body: Buffer): ParsedMessage {
-  const text = parse(body);
+  const text = parseResponse(body);
   const message = text.value;
   const error = isObject(message) && isObject(message.error) ? message.error : null;
   if (isObject(message) && Array.isArray(message.content) && error === null) return { text, message };
   const hostError = error === null ? null : readInBandError(error);
   throw new HostResponseBroken("The host's response is not a message.", hostError);
-}
-
-function parse(body: Buffer): JsonText {
-  try {
-    return readJson(body);
-  } catch {
-    throw new HostResponseBroken("The host's response is not valid JSON.");
-  }
 }
 
 /** The last step, once the bill is known. Everything that can fail was done before anything was billed. */

@@ -1,10 +1,10 @@
-import { GatewayError } from '../../canonical/errors.ts';
 import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import type { CanonicalRequest } from '../../canonical/request.ts';
-import { type JsonText, tryParseJson } from '../../json/json.ts';
-import { isCount, isObject, type Members } from '../fields/members.ts';
+import type { JsonText } from '../../json/json.ts';
+import type { Members } from '../fields/members.ts';
 import type { Peek } from '../peek.ts';
-import { HostResponseBroken, type PromptCounter } from '../wire.ts';
+import { notCounted, readPromptCount } from '../usage/prompt-count.ts';
+import type { PromptCounter } from '../wire.ts';
 import { peek as peekCall } from './peek.ts';
 import { readRequest } from './read-request.ts';
 import { editPrompt } from './splice-request.ts';
@@ -30,11 +30,6 @@ function peek(text: JsonText): Peek {
   return peeked;
 }
 
-function notCounted(param: string): GatewayError {
-  const message = `\`${param}\` is not part of the prompt and cannot be counted; leave it out.`;
-  return new GatewayError('unsupported_parameter', { param, message });
-}
-
 /** The caller's own bytes, with the host's name of the model, and tools as the host gets them. */
 function spliceRequest(text: JsonText, hostModel: string, quirks: HostQuirks): Buffer {
   const body = text.value as Members;
@@ -49,12 +44,6 @@ function readPrompt(text: JsonText): CanonicalRequest {
   return readRequest(text, peekCall(text));
 }
 
-function readCount(body: Buffer): number {
-  const answer = tryParseJson(body.toString('utf8'));
-  if (isObject(answer) && isCount(answer.input_tokens)) return answer.input_tokens;
-  throw new HostResponseBroken("The host's response is not a token count.");
-}
-
 function writeCount(inputTokens: number): string {
   return JSON.stringify({ object: 'response.input_tokens', input_tokens: inputTokens });
 }
@@ -64,6 +53,6 @@ export const inputTokens: PromptCounter = {
   peek,
   spliceRequest,
   readPrompt,
-  readCount,
+  readCount: readPromptCount,
   writeCount,
 };

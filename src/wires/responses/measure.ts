@@ -1,3 +1,4 @@
+import { readString } from '../fields/field-checks.ts';
 import { FILE_MEMBERS, visitFile } from '../fields/inline-file.ts';
 import { isAbsent, isObject, type Members } from '../fields/members.ts';
 import { type PromptVisitor, visitRest, visitUnknown } from '../fields/prompt-visitor.ts';
@@ -192,9 +193,4 @@ function visitImage(part: Members, path: string, visitor: PromptVisitor): void {
     throw mustBe(`${path}.image_url`, 'an https: address or a data: URL of an image');
   }
   visitor.image(path);
-}
-
-function readString(value: unknown, path: string): string {
-  if (typeof value !== 'string') throw mustBe(path, 'a string');
-  return value;
 }

@@ -1,0 +1,5 @@
+/** The value of a flag that counts something. */
+export function readCount(text: string, name: string): number {
+  if (/^\d{1,10}$/.test(text)) return Number(text);
+  throw new RangeError(`--${name} must be a whole number.`);
+}
