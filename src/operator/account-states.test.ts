@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { aGroup, aJob, aReserve } from '../../test/job-fixtures.ts';
 import { copyEmptyLedger } from '../../test/ledger-template.ts';
-import { operatorServices } from '../../test/operator-services.ts';
+import { operatorServices, verbRunner } from '../../test/operator-services.ts';
 import { until } from '../../test/until.ts';
 import { ensureLocalAccount } from '../accounts/accounts.ts';
 import { ManualClock } from '../kit/clock.ts';
@@ -13,7 +13,7 @@ import { Ledger } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { Store } from '../store/store.ts';
-import { type OperatorServices, runVerb, type VerbInput, type VerbName, type VerbResult } from './operator.ts';
+import type { OperatorServices } from './operator.ts';
 
 const NOW_MS = Date.UTC(2026, 5, 1);
 let folder: string;
@@ -42,9 +42,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-function run<Name extends VerbName>(name: Name, input: VerbInput<Name>): Promise<VerbResult<Name>> {
-  return runVerb(services, name, input) as Promise<VerbResult<Name>>;
-}
+const run = verbRunner(() => services);
 
 async function hold(amountNanousd: bigint): Promise<{ id: bigint; kind: string }> {
   const id = services.ids.next();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { aChunk, aJob, aReserve } from '../../test/job-fixtures.ts';
 import { copyEmptyLedger } from '../../test/ledger-template.ts';
-import { operatorServices } from '../../test/operator-services.ts';
+import { operatorServices, verbRunner } from '../../test/operator-services.ts';
 import { aCredit } from '../../test/store-fixtures.ts';
 import { KeyDirectory } from '../accounts/key-directory.ts';
 import { hashSecret } from '../accounts/keys.ts';
@@ -15,7 +15,7 @@ import { Ledger } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { Store } from '../store/store.ts';
-import { type OperatorServices, runVerb, type VerbInput, type VerbName, type VerbResult } from './operator.ts';
+import { type OperatorServices, runVerb, type VerbInput, type VerbResult } from './operator.ts';
 
 const FILE = loadSimulatedFile();
 const CATALOG = buildCatalog({ rows: FILE.models, hosts: new Set(['sim']), version: FILE.version });
@@ -43,9 +43,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-function run<Name extends VerbName>(name: Name, input: VerbInput<Name>): Promise<VerbResult<Name>> {
-  return runVerb(services, name, input) as Promise<VerbResult<Name>>;
-}
+const run = verbRunner(() => services);
 
 let minted: VerbResult<'keys.mint'>;
 const mintOne = async () => {

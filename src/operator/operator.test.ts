@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { operatorServices } from '../../test/operator-services.ts';
+import { operatorServices, verbRunner } from '../../test/operator-services.ts';
 import { ensureLocalAccount } from '../accounts/accounts.ts';
 import { buildCatalog } from '../catalog/catalog.ts';
 import { loadSimulatedFile } from '../catalog/load.ts';
@@ -11,15 +11,7 @@ import { formatId, parseId } from '../kit/ids.ts';
 import { Secret } from '../kit/secret.ts';
 import { Ledger } from '../ledger/ledger.ts';
 import { MemoryStore } from '../store/memory/memory-store.ts';
-import {
-  answerOperator,
-  type OperatorServices,
-  runVerb,
-  VERBS,
-  type VerbInput,
-  type VerbName,
-  type VerbResult,
-} from './operator.ts';
+import { answerOperator, type OperatorServices, runVerb, VERBS, type VerbName } from './operator.ts';
 
 const NOW_MS = Date.UTC(2026, 5, 1);
 let services: OperatorServices;
@@ -45,9 +37,7 @@ beforeEach(async () => {
   });
 });
 
-function run<Name extends VerbName>(name: Name, input: VerbInput<Name>): Promise<VerbResult<Name>> {
-  return runVerb(services, name, input) as Promise<VerbResult<Name>>;
-}
+const run = verbRunner(() => services);
 
 async function account(name = 'ada') {
   return run('accounts.create', { name });

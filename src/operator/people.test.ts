@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { copyEmptyLedger } from '../../test/ledger-template.ts';
-import { operatorServices } from '../../test/operator-services.ts';
+import { operatorServices, verbRunner } from '../../test/operator-services.ts';
 import { hashSecret, isManagementSecret } from '../accounts/keys.ts';
 import { MANAGEMENT_KEY_PREFIX, PERSON_PREFIX } from '../canonical/id-prefixes.ts';
 import { ManualClock } from '../kit/clock.ts';
 import { formatId, parseId } from '../kit/ids.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { Store } from '../store/store.ts';
-import { type OperatorServices, runVerb, type VerbInput, type VerbName, type VerbResult } from './operator.ts';
+import { type OperatorServices, runVerb, type VerbResult } from './operator.ts';
 
 const NOW_MS = Date.UTC(2026, 5, 1);
 let folder: string;
@@ -32,9 +32,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-function run<Name extends VerbName>(name: Name, input: VerbInput<Name>): Promise<VerbResult<Name>> {
-  return runVerb(services, name, input) as Promise<VerbResult<Name>>;
-}
+const run = verbRunner(() => services);
 
 /** Somebody who has accepted an invitation. */
 async function enrol(email: string): Promise<string> {

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { copyEmptyLedger } from '../../test/ledger-template.ts';
-import { operatorServices } from '../../test/operator-services.ts';
+import { operatorServices, verbRunner } from '../../test/operator-services.ts';
 import { enrol } from '../../test/people.ts';
 import { ManualClock } from '../kit/clock.ts';
 import { IdSource } from '../kit/ids.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { Store } from '../store/store.ts';
 import { auditRow } from './actor.ts';
-import { type OperatorServices, runVerb, type VerbInput, type VerbName, type VerbResult } from './operator.ts';
+import { type OperatorServices, runVerb, type VerbInput, type VerbName } from './operator.ts';
 
 let folder: string;
 let store: Store;
@@ -34,9 +34,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-function run<Name extends VerbName>(name: Name, input: VerbInput<Name>): Promise<VerbResult<Name>> {
-  return runVerb(services, name, input) as Promise<VerbResult<Name>>;
-}
+const run = verbRunner(() => services);
 
 /** After this was read, and before the reader changes anything, somebody else does. */
 function meanwhile(
