@@ -51,7 +51,7 @@ export function hasKeyShape(text: string): boolean {
   return SHAPE.test(text);
 }
 
-/** Whether it is the secret of a management key, without a typing error. */
+/** Whether it has the shape and the checksum of a management key's secret. */
 export function isManagementSecret(text: string): boolean {
   return MANAGEMENT_SHAPE.test(text) && checksumFits(text);
 }

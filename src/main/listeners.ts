@@ -59,7 +59,7 @@ export async function openListeners(parts: ServedParts, socketPath: string | nul
     if (operations !== null) await closeListener(operations);
   };
   return openAll(async (cleanup) => {
-    // All are closed together, in an order of their own: closing one that does not listen yet does nothing.
+    // Added before any of them listens, because `close` closes them in its own order, and does nothing with one that does not listen yet.
     cleanup.add(close);
     const { host, port, operationsHost, operationsPort, consolePort } = config.listen;
     const url = await server.listen({ host, port });

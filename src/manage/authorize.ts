@@ -114,7 +114,7 @@ const SUBJECTS: Readonly<Record<SubjectKind, { readonly prefix: string; readonly
   management_key: { prefix: MANAGEMENT_KEY_PREFIX, find: ({ directory }, id) => directory.findManagementKey(id) },
 };
 
-/** The input names a subject in the member that is called like its kind; null if nothing has that id. */
+/** Finds the subject by its id, which the input has under the name of its kind; null if nothing has that id. */
 async function findSubject(kind: SubjectKind, input: Input, store: OperatorServices['store']): Promise<Subject | null> {
   const { prefix, find } = SUBJECTS[kind];
   const value = input[kind];

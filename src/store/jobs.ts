@@ -204,7 +204,7 @@ export interface JobSums {
   readonly running: number;
   readonly paused: number;
   readonly storedBytes: number;
-  /** The time since which the oldest job that may run now has been waiting; null if there is none. */
+  /** When the oldest job that may run now became due; null if there is none. */
   readonly oldestDueMs: number | null;
 }
 
