@@ -164,8 +164,9 @@ export const MANAGEMENT_LIMITS = {
   alertQuietMs: 3_600_000,
   /** The losses of an hour are not reported again if they are added up again after its end. */
   alertLossesQuietMs: 2 * 3_600_000,
-  /** How often a process confirms its alerts about hosts and its disk, and after how long without that others may resolve them. */
+  /** How often a process confirms its alerts about hosts and its disk. */
   alertConfirmMs: 30 * 60_000,
+  /** Other processes may resolve an alert that was not confirmed for this long. */
   alertOrphanMs: 6 * 60 * 60_000,
   /** How long resolved alerts are kept, and how many alerts in all. */
   alertKeptMs: 90 * 24 * 60 * 60_000,
