@@ -5,6 +5,8 @@ export const MANAGEMENT_LIMITS = {
   hostEventsMax: 10,
   /** How long the link of an invitation works. */
   invitationMs: 24 * 60 * 60_000,
+  /** How long invitations are listed after they have expired. */
+  invitationKeptMs: 30 * 24 * 60 * 60_000,
   /** How long closing an account may wait for its running calls, and how often it looks. */
   accountCloseWaitMs: 600_000,
   accountClosePollMs: 250,

@@ -30,6 +30,33 @@ export function linkContract(name: string, open: OpenStore): void {
       expect(await directory().resetPassword('hash-4', 'newer', NOON_MS, audit('x'))).toBe('not_open');
     });
 
+    it('is deleted some time after it has ended, however it ended', async () => {
+      await directory().createManagementKey(aManagementKey(7n), audit('x'));
+      const endsAt = (id: bigint, expiresMs: number) =>
+        directory().createInvitation(anInvitation(id, { email: `new${id}@x`, expiresMs, madeWith: 7n }), audit('x'));
+      for (const id of [1n, 2n, 3n]) await endsAt(id, NOON_MS + 10);
+      await endsAt(4n, NOON_MS + 20);
+      await directory().acceptInvitation('hash-1', { newPerson: aPerson(1n) }, NOON_MS, audit('x'));
+      await directory().revokeInvitation(2n, NOON_MS, audit('x'));
+      const sweep = (limit: number) => directory().forgetInvitations(NOON_MS + 11, limit);
+      expect([await sweep(2), await sweep(2), await sweep(2)]).toEqual([2, 1, 0]);
+      expect((await directory().listInvitations(null, FIRST_PAGE)).map(({ id }) => id)).toEqual([4n]);
+      expect(await directory().membershipsOf(1n)).toHaveLength(1);
+    });
+
+    it('keeps the management key that made it as long as it is stored; others are deleted once they ended long ago', async () => {
+      const expiresMs = NOON_MS + 10;
+      for (const id of [5n, 6n, 7n])
+        await directory().createManagementKey(aManagementKey(id, { expiresMs }), audit('x'));
+      for (const id of [8n, 9n]) await directory().createManagementKey(aManagementKey(id), audit('x'));
+      await directory().revokeManagementKey(8n, NOON_MS + 5, audit('x'));
+      await directory().createInvitation(anInvitation(3n, { madeWith: 7n }), audit('x'));
+      const forget = (limit: number) => directory().forgetManagementKeys(NOON_MS + 11, limit);
+      expect(await directory().forgetManagementKeys(NOON_MS + 5, 9)).toBe(0);
+      expect([await forget(2), await forget(2), await forget(2)]).toEqual([2, 1, 0]);
+      expect((await directory().listManagementKeys(null, FIRST_PAGE)).map(({ id }) => id)).toEqual([7n, 9n]);
+    });
+
     it('makes nobody an operator once its maker is no longer an operator, even if they are an owner', async () => {
       await directory().createPerson(aPerson(1n, { isOperator: true }), audit('x'));
       const owner = { accountId: 1n, personId: 1n, role: 'owner', capNanousd: null, capWindow: 'lifetime' } as const;

@@ -21,7 +21,18 @@ function start(failures: number, receiptsDays: number | null = null, signRoots?:
     audit.deletedBeforeMs.add(beforeMs);
     return deleted;
   };
-  Object.defineProperty(store, 'directory', { value: { sweepSessions: async () => 0, forgetAudit } });
+  const forgotten = { invitations: new Set<number>(), managementKeys: new Set<number>() };
+  const forgetting = (of: Set<number>) => async (endedBeforeMs: number) => {
+    of.add(endedBeforeMs);
+    return 0;
+  };
+  const directory = {
+    sweepSessions: async () => 0,
+    forgetInvitations: forgetting(forgotten.invitations),
+    forgetManagementKeys: forgetting(forgotten.managementKeys),
+    forgetAudit,
+  };
+  Object.defineProperty(store, 'directory', { value: directory });
   const closings: number[] = [];
   store.closeBooks = async () => {
     closings.push(clock.monotonicMs());
@@ -40,9 +51,9 @@ function start(failures: number, receiptsDays: number | null = null, signRoots?:
   /** Lets a closing end, which takes several promises, before the clock moves. */
   const advance = async (ms: number): Promise<void> => {
     clock.advance(ms);
-    for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve();
   };
-  return { clock, closings, log, keeper, advance, audit };
+  return { clock, closings, log, keeper, advance, audit, forgotten };
 }
 
 test('the ledger is closed soon after the start, and then about every ten minutes', async () => {
@@ -85,6 +96,20 @@ test('the audit is deleted once it is older than the receipts that are kept, and
   const kept = start(0);
   await kept.advance(LIMITS.bookkeepingFirstMs);
   expect(kept.audit.deletedBeforeMs.size).toBe(0);
+});
+
+test('invitations are deleted a month after their end, and management keys with the audit and the alerts that name them', async () => {
+  const { clock, forgotten, advance } = start(0, 30);
+  await advance(LIMITS.bookkeepingFirstMs);
+  expect(forgotten.invitations).toEqual(new Set([clock.nowMs() - 30 * DAY_MS]));
+  expect(forgotten.managementKeys).toEqual(new Set([clock.nowMs() - LIMITS.alertKeptMs]));
+  const long = start(0, 400);
+  await long.advance(LIMITS.bookkeepingFirstMs);
+  expect(long.forgotten.managementKeys).toEqual(new Set([long.clock.nowMs() - 400 * DAY_MS]));
+  const kept = start(0);
+  await kept.advance(LIMITS.bookkeepingFirstMs);
+  expect(kept.forgotten.invitations.size).toBe(1);
+  expect(kept.forgotten.managementKeys.size).toBe(0);
 });
 
 test('roots that cannot be signed are logged, and keep nothing else from being done', async () => {

@@ -14,7 +14,7 @@ interface BookkeepingTerms {
   readonly log: Log;
 }
 
-/** Maintenance while the server runs: closes receipts about every ten minutes and signs the roots of their months, deletes old idempotency keys and sessions every hour. */
+/** Maintenance while the server runs: closes receipts about every ten minutes and signs the roots of their months, deletes old idempotency keys, sessions and invitations every hour. */
 export function keepBooks(
   { config, clock, log }: BookkeepingTerms,
   { store, ids }: Pick<Books, 'store' | 'ids'>,
@@ -31,12 +31,14 @@ export function keepBooks(
     await signQuietly(signRoots, log);
     if (archiveFolder !== null && keptSinceMs !== null)
       await archiveOld({ store, ids, clock, log, folder: archiveFolder, keptSinceMs });
-    if (keptSinceMs !== null) await forgetAudit(store, keptSinceMs);
+    if (keptSinceMs !== null) await forgetAudit(store, keptSinceMs, clock.nowMs());
   };
   const sweep = async (): Promise<void> => {
     log.debug({ swept: await store.sweepIdempotencyKeys() }, 'Expired idempotency keys deleted.');
     const sessions = await store.directory.sweepSessions(clock.nowMs(), LIMITS.sessionIdleMs);
     log.debug({ sessions }, 'Ended sessions deleted.');
+    const endedBeforeMs = clock.nowMs() - LIMITS.invitationKeptMs;
+    await inPages((limit) => store.directory.forgetInvitations(endedBeforeMs, limit));
   };
   const failed = (error: unknown, what: string): void =>
     log.error({ ...errorFields(error), retry_ms: LIMITS.bookkeepingRetryMs }, what);
@@ -45,7 +47,7 @@ export function keepBooks(
       failed(error, 'Closing the ledger failed. Tollgate will try again.'),
     ),
     repeat(clock, LIMITS.idempotencySweepMs, sweep, (error) =>
-      failed(error, 'Deleting expired idempotency keys and sessions failed. Tollgate will try again.'),
+      failed(error, 'Deleting expired idempotency keys, sessions and invitations failed. Tollgate will try again.'),
     ),
   ];
   return {
@@ -64,10 +66,17 @@ async function signQuietly(signRoots: () => Promise<number>, log: Log): Promise<
   }
 }
 
-/** The audit is kept as long as the receipts. In pages, so that no deletion keeps calls waiting. */
-async function forgetAudit({ directory }: Store, keptSinceMs: number): Promise<void> {
+/** The audit is kept as long as the receipts, and ended management keys as long as the audit and alerts can name them. */
+async function forgetAudit({ directory }: Store, keptSinceMs: number, nowMs: number): Promise<void> {
+  await inPages((limit) => directory.forgetAudit(keptSinceMs, limit));
+  const endedBeforeMs = Math.min(keptSinceMs, nowMs - LIMITS.alertKeptMs);
+  await inPages((limit) => directory.forgetManagementKeys(endedBeforeMs, limit));
+}
+
+/** So that no deletion keeps calls waiting. */
+async function inPages(deletePage: (limit: number) => Promise<number>): Promise<void> {
   let deleted: number;
-  do deleted = await directory.forgetAudit(keptSinceMs, LIMITS.storePageRowsMax);
+  do deleted = await deletePage(LIMITS.storePageRowsMax);
   while (deleted >= LIMITS.storePageRowsMax);
 }
 

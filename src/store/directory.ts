@@ -116,6 +116,8 @@ export interface Directory extends WebhookRows, AlertRows, SigningRows {
   /** Those into one account; null lists those into every account. */
   listInvitations(accountId: bigint | null, page: IdPage): Promise<Invitation[]>;
   revokeInvitation(id: bigint, nowMs: number, audit: AuditRow): Promise<boolean>;
+  /** Deletes at most that many of those that ended before then. */
+  forgetInvitations(endedBeforeMs: number, limit: number): Promise<number>;
   /**
    * Gives the invitation's roles and closes it, in one commit: of two who accept at once, one succeeds. `not_open`,
    * too, if its maker may no longer give them.
@@ -150,6 +152,8 @@ export interface Directory extends WebhookRows, AlertRows, SigningRows {
   listManagementKeys(accountId: bigint | null, page: IdPage): Promise<ManagementKey[]>;
   /** Revoking again changes nothing: the first time stands. */
   revokeManagementKey(id: bigint, nowMs: number, audit: AuditRow): Promise<ManagementKey | 'not_found'>;
+  /** Deletes at most that many of those that ended before then. Keys stay as long as a link that they made. */
+  forgetManagementKeys(endedBeforeMs: number, limit: number): Promise<number>;
   touchManagementKey(id: bigint, usedMs: number): Promise<void>;
 
   /** A prompt that had more tokens than were counted for its hold. The highest factor of each account is kept. */

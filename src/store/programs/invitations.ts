@@ -128,6 +128,16 @@ export function* revokeInvitation(id: bigint, nowMs: number, audit: AuditRow): P
   return true;
 }
 
+/** Deletes links that ended before then. None works after its time, so the other ways to end need no look. */
+export function* forgetInvitations(endedBeforeMs: number, limit: number): Program<number> {
+  const rows = yield* rowsOf(
+    'DELETE FROM invitation WHERE id IN (SELECT id FROM invitation WHERE expires_ms < ? ORDER BY id LIMIT ?) RETURNING id',
+    endedBeforeMs,
+    limit,
+  );
+  return rows.length;
+}
+
 /** Gives the invitation's roles and closes it, in one commit: of two who accept at once, one succeeds. */
 export function* acceptInvitation(
   sha256Hex: string,

@@ -76,6 +76,20 @@ export function* revokeManagementKey(id: bigint, nowMs: number, audit: AuditRow)
   return { ...before, revokedMs: nowMs };
 }
 
+/** Deletes keys that expired or were revoked before then, except those that made a link which is still stored. */
+export function* forgetManagementKeys(endedBeforeMs: number, limit: number): Program<number> {
+  const rows = yield* rowsOf(
+    `DELETE FROM management_key WHERE id IN (
+       SELECT id FROM management_key WHERE (expires_ms < ? OR revoked_ms < ?)
+         AND NOT EXISTS (SELECT 1 FROM invitation WHERE made_with = management_key.id)
+       ORDER BY id LIMIT ?) RETURNING id`,
+    endedBeforeMs,
+    endedBeforeMs,
+    limit,
+  );
+  return rows.length;
+}
+
 /** Notes roughly when the key was last used. This is not audited. */
 export function* touchManagementKey(id: bigint, usedMs: number): Program<void> {
   yield query('UPDATE management_key SET used_ms = ? WHERE id = ?', usedMs, id);
