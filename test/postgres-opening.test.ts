@@ -163,6 +163,45 @@ describe('migrations on PostgreSQL', () => {
       await session.end();
     });
 
+    it('name no session that only uses other tables, or reads a table that gets an index', async () => {
+      const url = await freshSchema();
+      const session = await dump(url);
+      await session.query('CREATE TABLE b (x int4)');
+      await session.query('COMMIT; BEGIN; LOCK TABLE a IN ACCESS SHARE MODE');
+      const writer = new pg.Client({ connectionString: url, application_name: 'writer' });
+      await writer.connect();
+      await writer.query('BEGIN; LOCK TABLE b IN ROW EXCLUSIVE MODE');
+      Object.assign(LIMITS, { postgresSchemaLockMs: 20, postgresSchemaTries: 1 });
+      const messageOf = (sql: string): Promise<string> =>
+        migrate(url, [steps[0]!, step(2, sql)]).then(String, ({ message }) => message);
+      expect(await messageOf('ALTER TABLE a ADD COLUMN y int4')).toMatch(/another session \(pg_dump of [^;]+\) has/);
+      expect(await messageOf('ALTER TABLE b ADD COLUMN y int4')).toMatch(/another session \(writer of [^;]+\) has/);
+      await session.query('LOCK TABLE b IN ACCESS SHARE MODE');
+      expect(await messageOf('CREATE INDEX by_x ON b (x)')).toMatch(/another session \(writer of [^;]+\) has/);
+      await session.end();
+      await writer.end();
+    });
+
+    it('name a session by its program and process if it has no role', async () => {
+      const url = await freshSchema();
+      await migrate(url, steps.slice(0, 1));
+      const [role, schema] = [`passing_${process.pid}`, /search_path(?:=|%3D)(\w+)/.exec(url)![1]!];
+      await runSql(
+        url,
+        `CREATE ROLE ${role} LOGIN; GRANT USAGE ON SCHEMA ${schema} TO ${role}; GRANT SELECT ON a TO ${role}`,
+      );
+      const plain = new URL(url);
+      plain.username = role;
+      const session = new pg.Client({ connectionString: plain.href, application_name: 'visitor' });
+      await session.connect();
+      await session.query('BEGIN; SELECT * FROM a');
+      const { rows } = await session.query('SELECT pg_backend_pid() AS pid');
+      await runSql(url, `DROP OWNED BY ${role}; DROP ROLE ${role}`);
+      Object.assign(LIMITS, { postgresSchemaLockMs: 20, postgresSchemaTries: 1 });
+      await expect(migrate(url, steps)).rejects.toThrow(`another session (visitor, process ${rows[0].pid})`);
+      await session.end();
+    });
+
     it('are made once the session has ended', async () => {
       const url = await freshSchema();
       const session = await dump(url);

@@ -48,7 +48,11 @@ async function inPatience<Result>(
   const client = new pg.Client(clientConfig(url));
   // The pending query reports the loss.
   client.on('error', () => undefined);
-  const sql: RunSql = async (text, values = []) => (await asked(client.query(text, [...values]))).rows;
+  let statement = '';
+  const sql: RunSql = async (text, values = []) => {
+    statement = text;
+    return (await asked(client.query(text, [...values]))).rows;
+  };
   try {
     await asked(client.connect());
     await sql(BEGIN);
@@ -62,8 +66,9 @@ async function inPatience<Result>(
     if (sqlState(error) === INSUFFICIENT_PRIVILEGE) throw mayNotMigrate(error as Error);
     if (sqlState(error) !== LOCK_NOT_AVAILABLE) throw sqlState(error) === null ? error : asUnavailable(error);
     if (mayTryAgain) return null;
+    const blocked = [LIMITS.postgresSchemaLockMs, statement, NEEDS_TABLE_ALONE.test(statement)];
     await sql('ROLLBACK');
-    throw tablesInUse(await sql<Session>(LOCKING_SESSIONS, [LIMITS.postgresSchemaLockMs]), error as Error);
+    throw tablesInUse(await sql<Session>(LOCKING_SESSIONS, blocked), error as Error);
   } finally {
     // Closing the connection rolls back an open transaction.
     await client.end().catch(() => undefined);
@@ -72,26 +77,38 @@ async function inPatience<Result>(
 
 const SESSIONS_NAMED_MAX = 3;
 
-/** Sessions that have held locks on the tables at least as long as we have waited. A role that may not see the times of others finds all of them. */
+/** Statements that wait for everybody who uses the table. Others, like those that create an index, wait only for whoever changes it. */
+const NEEDS_TABLE_ALONE = /^\s*(?:ALTER|DROP) /i;
+
+/**
+ * Sessions that have held locks on the tables of the statement at least as long as we have waited. A role that may not see the
+ * times of others finds all of them. Workers of PostgreSQL itself have no role and no name.
+ */
 const LOCKING_SESSIONS = `
-  SELECT DISTINCT session.pid, session.usename AS role, session.application_name AS program
+  SELECT DISTINCT session.pid, session.usename AS role,
+    coalesce(nullif(session.application_name, ''), session.backend_type) AS program
   FROM pg_locks AS lock
   JOIN pg_class AS place ON place.oid = lock.relation
   JOIN pg_stat_activity AS session ON session.pid = lock.pid
   WHERE lock.granted AND place.relnamespace = current_schema()::regnamespace
     AND lock.database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND session.pid <> pg_backend_pid()
+    AND $2::text ~ ('\\m' || place.relname || '\\M')
+    AND ($3::bool OR lock.mode NOT IN ('AccessShareLock', 'RowShareLock'))
     AND coalesce(session.xact_start, '-infinity') < clock_timestamp() - make_interval(secs => $1::float8 / 1000)
   ORDER BY session.pid LIMIT ${SESSIONS_NAMED_MAX}`;
 
 interface Session {
   readonly pid: number;
   readonly role: string | null;
-  readonly program: string;
+  readonly program: string | null;
 }
 
 function tablesInUse(sessions: readonly Session[], cause: Error): StoreRefused {
-  const named = sessions.map(({ pid, role, program }) => `${program || 'a program'} of role ${role}, process ${pid}`);
+  const named = sessions.map(({ pid, role, program }) => {
+    const whose = role === null ? '' : ` of role ${role}`;
+    return `${program ?? 'a program'}${whose}, process ${pid}`;
+  });
   const who = named.length === 0 ? 'another session' : `another session (${named.join('; ')})`;
   const waited = (LIMITS.postgresSchemaLockMs * LIMITS.postgresSchemaTries) / 1000;
   const message = `The tables in PostgreSQL cannot be brought up to date: for ${waited} seconds ${who} has held locks on them. Nothing was changed. Wait until it has ended, or end it with pg_terminate_backend, and try again.`;
