@@ -98,8 +98,11 @@ export const MANAGEMENT_LIMITS = {
   refusalsWaitingPerAccountMax: 200,
   /** Keys and codes that are counted between two writes. */
   refusalCountsMax: 50_000,
-  /** Failed sign-ins within the window, for one email address and for one client. */
+  /** Failed sign-ins within the window: of one client, and for one email address, whoever tries it. */
   signInFailuresMax: 5,
+  signInAddressFailuresMax: 50,
+  /** Clients that have signed in with an address, for which the failures of others do not count. */
+  signInKnownClientsMax: 10_000,
   signInWindowMs: 60_000,
   /** How long somebody may take at the provider of single sign-on. */
   ssoMs: 10 * 60_000,

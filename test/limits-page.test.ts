@@ -68,6 +68,7 @@ const INSIDE_BY_NAME = [
     'sessionUseMs',
     'sessionUserAgentCharsMax',
     'signInCountersMax',
+    'signInKnownClientsMax',
     'ssoRequestMs',
     'ssoSkewMs',
     'ssoDiscoveryMs',

@@ -61,7 +61,7 @@ export async function provenPerson(
       return fits && found?.disabledMs === null ? found : null;
     });
     if (person === null) throw failed(services, email, visitor);
-    attempt.forgive();
+    attempt.succeed();
     return person;
   } catch (error) {
     if (!hasRun) attempt.forgive();
