@@ -89,24 +89,32 @@ function nameless({ minted_by_name: _, ...view }: ManagementKeyView): object {
   return view;
 }
 
-/** The addresses of those who minted the keys. Each is looked up once. */
+/** The addresses of those who minted the keys. Each is looked up once in each account. */
 async function minterNames(
   services: Services,
   keys: readonly ManagementKey[],
 ): Promise<ReadonlyMap<ManagementKey, string | null>> {
-  const { directory } = services.store;
   const seesAll = await actsAsOperator(services);
-  const people = new Map<bigint, string | null>();
+  const seen = new Map<string, string | null>();
   const names = new Map<ManagementKey, string | null>();
   for (const key of keys) {
     if (key.mintedBy === null) continue;
-    if (!people.has(key.mintedBy)) people.set(key.mintedBy, (await directory.findPerson(key.mintedBy))?.email ?? null);
-    const email = people.get(key.mintedBy)!;
-    const isSeen =
-      seesAll || (key.accountId !== null && (await isOfAccount(services.store, key.accountId, key.mintedBy)));
-    names.set(key, isSeen ? email : OPERATOR_NAME);
+    const minter = `${key.mintedBy} in ${seesAll ? 'all' : key.accountId}`;
+    if (!seen.has(minter)) seen.set(minter, await minterName(services, key.mintedBy, seesAll ? null : key));
+    names.set(key, seen.get(minter)!);
   }
   return names;
+}
+
+/** As whoever reads the key sees the name; null for somebody who sees all. */
+async function minterName(
+  { store }: Services,
+  personId: bigint,
+  seenOn: Pick<ManagementKey, 'accountId'> | null,
+): Promise<string | null> {
+  const isSeen =
+    seenOn === null || (seenOn.accountId !== null && (await isOfAccount(store, seenOn.accountId, personId)));
+  return isSeen ? ((await store.directory.findPerson(personId))?.email ?? null) : OPERATOR_NAME;
 }
 
 /** Revoking a key again changes nothing: the first time stands. */

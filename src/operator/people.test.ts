@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { copyEmptyLedger } from '../../test/ledger-template.ts';
 import { operatorServices, verbRunner } from '../../test/operator-services.ts';
 import { hashSecret, isManagementSecret } from '../accounts/keys.ts';
@@ -225,6 +225,24 @@ test.each(['a\0b@example.com', 'a\u202eb@example.com', 'a\ud800b@example.com', '
     await expect(run('people.invite', { email })).rejects.toThrow('email must be an email address');
   },
 );
+
+test('a list of management keys looks up each minter once, however many keys they minted', async () => {
+  await enrol('owner@example.com');
+  await run('members.put', { account: 'ada', person: 'owner@example.com', role: 'owner' });
+  const { id } = (await store.directory.findPersonByEmail('owner@example.com'))!;
+  const looked = vi.spyOn(store.directory, 'findPersonCap');
+  const asOwner: OperatorServices = {
+    ...services,
+    actor: { kind: 'person', id, name: 'owner@example.com', address: null },
+  };
+  const terms = { account: 'ada', role: 'owner', expires_at: NOW_MS / 1000 + 3600 };
+  for (let at = 0; at < 3; at++) await runVerb(asOwner, 'managementkeys.mint', terms);
+  const { data } = (await runVerb(asOwner, 'managementkeys.list', {
+    account: 'ada',
+  })) as VerbResult<'managementkeys.list'>;
+  expect(data.map(({ minted_by_name }) => minted_by_name)).toEqual(Array(3).fill('owner@example.com'));
+  expect(looked).toHaveBeenCalledTimes(1);
+});
 
 test('an owner reads the address of whoever had a role in the account, and of no operator', async () => {
   const [owner, left, operator] = ['owner@example.com', 'left@example.com', 'operator@example.com'];
