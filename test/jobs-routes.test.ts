@@ -157,6 +157,7 @@ describe('lists', () => {
     expect(rows.map(({ id }) => id)).toEqual(ids.slice(0, 2));
     const next = await mine.ask('GET', `?limit=2&after=${body.next}`);
     expect((next.body.data as { id: string }[]).map(({ id }) => id)).toEqual(ids.slice(2));
+    expect([body.has_more, next.body.has_more]).toEqual([true, false]);
     expect((await mine.ask('GET', '?status=running')).body.data).toEqual([]);
   });
 

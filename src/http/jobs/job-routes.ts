@@ -78,6 +78,14 @@ function acceptedAnswer(location: string, view: object, isReplayed: boolean): Pl
   return { status: 202, body: stringifyJson(view), lines: headerLine('location', location) + replayed };
 }
 
+type CallersList = ListView<object> & { readonly has_more: boolean };
+
+/** With `has_more`, which callers know from lists of receipts. */
+function callersList(rows: readonly { readonly id?: unknown }[], limit: number): CallersList {
+  const view = listView(rows, limit);
+  return { ...view, has_more: view.next !== null };
+}
+
 async function list({ jobs, lists, clock }: JobRouteServices, { caller, query }: PlainRequest): Promise<PlainResponse> {
   const given = readQuery(query, ['status', 'group', 'after', 'limit']);
   const groupId = readId(given, 'group', GROUP_PREFIX, `must be the id of a group, like ${GROUP_PREFIX}…`);
@@ -85,19 +93,19 @@ async function list({ jobs, lists, clock }: JobRouteServices, { caller, query }:
   const reader = readerOf(caller);
   if (groupId !== null && page.after !== null) await checkInGroup(jobs, reader, groupId, page.after);
   const status = readStatus(given);
-  const read = async (): Promise<ListView<object>> => {
+  const read = async (): Promise<CallersList> => {
     const found = await jobs.list(reader, { status, groupId }, page);
     const rows = found.map((job) => jobView(job, clock.nowMs()));
-    return listView(rows, page.limit);
+    return callersList(rows, page.limit);
   };
   return ok(await lists.read(caller, read));
 }
 
 async function listGroups({ jobs, lists }: JobRouteServices, { caller, query }: PlainRequest): Promise<PlainResponse> {
   const page = readPage(readQuery(query, ['after', 'limit']), GROUP_PREFIX);
-  const read = async (): Promise<ListView<object>> => {
+  const read = async (): Promise<CallersList> => {
     const found = await jobs.listGroups(readerOf(caller), page);
-    return listView(found.map(jobGroupView), page.limit);
+    return callersList(found.map(jobGroupView), page.limit);
   };
   return ok(await lists.read(caller, read));
 }

@@ -70,11 +70,11 @@ export const PUBLIC_ANSWERS: Readonly<Record<string, z.ZodType>> = {
   job: callersJob,
   cancelJob: callersJob,
   removeJob: callersJob,
-  jobs: listOf(callersJob),
+  jobs: listOf(callersJob).extend({ has_more: z.boolean() }),
   submitJobGroup: callersGroup,
   jobGroup: callersGroup,
   cancelJobGroup: callersGroup,
-  jobGroups: listOf(callersGroup),
+  jobGroups: listOf(callersGroup).extend({ has_more: z.boolean() }),
 };
 
 /** Does not compile unless the schema describes exactly this view. */
