@@ -136,6 +136,28 @@ describe('doctor', () => {
     expect(out).toMatch(/^stored secrets +warning +the running gateway is older/m);
   });
 
+  test('says that a running gateway has other hosts than the command finds', async () => {
+    await cli.startServer();
+    const verbs: Record<string, unknown> = VERBS;
+    const listHosts = VERBS['hosts.list'];
+    onTestFinished(() => void Object.assign(verbs, { 'hosts.list': listHosts }));
+    const answerHosts = (...ids: string[]): void => {
+      verbs['hosts.list'] = {
+        ...listHosts,
+        run: async () => ({ object: 'list', data: ids.map((id) => ({ id })), next: null }),
+      };
+    };
+    answerHosts('sim', 'openai');
+    const other = await doctor();
+    expect(other.code).toBe(0);
+    expect(other.out).toMatch(
+      /^settings +warning +the running gateway has the hosts openai, sim, and this command sim;/m,
+    );
+    expect(other.err).toContain('settings: run it with the variables and options of the gateway');
+    answerHosts('sim');
+    expect((await doctor()).out).not.toMatch(/^settings/m);
+  });
+
   test('shows the names of provider keys only', async () => {
     const { out } = await cli.run(['doctor', '--port', '0', '--json'], { OPENAI_API_KEY: 'hunter2' });
     expect(out).toContain('OPENAI_API_KEY');

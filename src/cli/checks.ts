@@ -165,7 +165,11 @@ interface BooksFindings {
 }
 
 /** Who has the ledger open, whether the store answers, and whether the balances are possible. Reads no entries. */
-export async function checkBooks(composition: Composition, config: Config): Promise<BooksFindings> {
+export async function checkBooks(
+  composition: Composition,
+  config: Config,
+  hosts: Config['hosts'] = config.hosts,
+): Promise<BooksFindings> {
   if (config.store === null && !composition.hasLedger(config.dataFolder)) {
     return { findings: [ok('ledger', 'none yet')], server: null, masterKey: null };
   }
@@ -173,6 +177,7 @@ export async function checkBooks(composition: Composition, config: Config): Prom
     return await withOperator(composition, config, { mayCreate: false }, async (operator) => ({
       findings: [
         ...(config.store === null ? [describeServer(operator.server)] : []),
+        ...(await checkSameHosts(operator, hosts)),
         ...(await checkStore(operator)),
         await checkAccounts(operator),
         ...(await checkSecrets(operator, config)),
@@ -199,6 +204,27 @@ function remedyFor({ store }: Config, hint: string | null): string {
 
 function describeServer(server: Holder | null): Finding {
   return ok('gateway', server === null ? 'not running' : `process ${server.pid} at ${server.url}`);
+}
+
+/** The checks are about the hosts that this command finds, and a running gateway may have found others in its environment. */
+async function checkSameHosts(operator: Operator, hosts: Config['hosts']): Promise<Finding[]> {
+  if (operator.server === null) return [];
+  const own = hosts.map(({ row }) => row.name).sort();
+  const theirs = await hostsOfServer(operator);
+  if (theirs === null || theirs.join() === own.join()) return [];
+  const named = (names: readonly string[]): string => (names.length === 0 ? 'none' : names.join(', '));
+  const detail = `the running gateway has the hosts ${named(theirs)}, and this command ${named(own)}; hosts, keys and the config are checked as this command finds them`;
+  return [warning('settings', detail, 'run it with the variables and options of the gateway; see docs/deploy.md')];
+}
+
+/** Null if the server cannot say. */
+async function hostsOfServer(operator: Operator): Promise<readonly string[] | null> {
+  try {
+    return (await operator.run('hosts.list', {})).result.data.map(({ id }) => id).sort();
+  } catch (error) {
+    if (error instanceof OperatorError) return null;
+    throw error;
+  }
 }
 
 async function checkStore(operator: Operator): Promise<Finding[]> {

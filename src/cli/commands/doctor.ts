@@ -62,7 +62,8 @@ function describeSettings(config: Config): Finding {
 }
 
 async function examineWith(session: Session, config: Config, isOffline: boolean): Promise<Finding[]> {
-  const books = await checkBooks(session.composition, config);
+  const found = await session.composition.lookForHosts(config);
+  const books = await checkBooks(session.composition, config, found.hosts);
   const place =
     config.store === null
       ? [checkDataFolder(config.dataFolder), checkDisk(config.dataFolder)]
@@ -71,7 +72,7 @@ async function examineWith(session: Session, config: Config, isOffline: boolean)
     ...place,
     books.masterKey ?? checkMasterKey(config),
     ...books.findings,
-    checkHosts(await session.composition.lookForHosts(config)),
+    checkHosts(found),
     ...(isOffline ? [] : await session.composition.examineKeys(config.hosts)),
     await checkPort(config.listen, books.server),
     await checkConsole(config, books.server),
