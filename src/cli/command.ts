@@ -48,10 +48,7 @@ export function buildCommand(spec: CommandSpec, perform: Perform): Command {
     if (kind === 'list') command.option<string>(flags, meaning, together);
     else command.option(flags, meaning);
   }
-  command.addHelpText(
-    'after',
-    `\nExample${spec.examples.length > 1 ? 's' : ''}:\n${spec.examples.map(indent).join('')}`,
-  );
+  command.addHelpText('after', examplesOf(spec.examples));
   return command.action(() => perform(spec, command, command.args));
 }
 
@@ -60,7 +57,13 @@ export function buildGroup(group: CommandGroup, perform: Perform | null): Comman
   const command = new GroupCommand(group.name).description(group.summary).helpCommand(false);
   if (perform === null) return command;
   for (const spec of group.commands) command.addCommand(buildCommand(spec, perform));
-  return command;
+  const [first] = group.commands.flatMap(({ examples }) => examples);
+  const examples = examplesOf(first === undefined ? [] : [first]);
+  return command.addHelpText('after', `${examples}\nRun "tollgate ${group.name} <command> --help" for its options.\n`);
+}
+
+function examplesOf(examples: readonly string[]): string {
+  return `\nExample${examples.length > 1 ? 's' : ''}:\n${examples.map(indent).join('')}`;
 }
 
 function indent(example: string): string {

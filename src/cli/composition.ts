@@ -125,4 +125,6 @@ export interface Terminal {
   writeErr(text: string): void;
   /** Whether stderr is a terminal, so that a line can be overwritten. */
   readonly isLive?: boolean;
+  /** How wide stderr is now; undefined unless it is a terminal. */
+  columns?(): number | undefined;
 }

@@ -1,6 +1,9 @@
 import type { Session } from './session.ts';
+import { shorten, width } from './table.ts';
 
 const BAR_CHARACTERS = 30;
+/** A shorter bar shows nothing. */
+const BAR_CHARACTERS_MIN = 5;
 
 /** Progress of long work: a bar on a terminal, otherwise a line for every tenth. */
 export class ProgressLine {
@@ -30,10 +33,14 @@ export class ProgressLine {
     this.#said = '';
   }
 
+  /** It must fit into one line: of a longer one, only the last line would be overwritten. */
   #bar(what: string, part: number, done: number, total: number, unit: string): string {
-    const full = Math.round(part * BAR_CHARACTERS);
-    const bar = '█'.repeat(full) + '░'.repeat(BAR_CHARACTERS - full);
-    return `${bar} ${Math.floor(part * 100)} %  ${what}, ${done} of ${total} ${unit}`;
+    const words = `${Math.floor(part * 100)} %  ${what}, ${done} of ${total} ${unit}`;
+    const columns = (this.#session.composition.terminal.columns?.() || Number.POSITIVE_INFINITY) - 1;
+    const characters = Math.min(BAR_CHARACTERS, columns - width(words) - 1);
+    if (characters < BAR_CHARACTERS_MIN) return shorten(words, columns);
+    const full = Math.round(part * characters);
+    return `${'█'.repeat(full)}${'░'.repeat(characters - full)} ${words}`;
   }
 }
 

@@ -27,7 +27,8 @@ export async function runCli(argv: readonly string[], env: Environment, composit
   try {
     const typed = withCommand(argv);
     const commands = await commandsFor(typed);
-    await buildProgram({ commands, typed, composition, perform }).parseAsync(typed, { from: 'user' });
+    const advice = hasCommand(argv) ? ADVICE : SERVE_ADVICE;
+    await buildProgram({ commands, typed, advice, composition, perform }).parseAsync(typed, { from: 'user' });
     return exitCode;
   } catch (error) {
     const code = exitOfCommander(error);
@@ -36,14 +37,25 @@ export async function runCli(argv: readonly string[], env: Environment, composit
   }
 }
 
+/** What follows an error of Commander. */
+const ADVICE = '(add --help to see the options)';
+/** For `tollgate --json models`, which is read as an argument of serve. */
+const SERVE_ADVICE =
+  '(Write a command before its options. Without one, this is tollgate serve; add --help to see its options)';
+
 /** Flags of the program itself; any other flag without a command is one of `serve`. */
 const OWN_FLAGS = ['-h', '--help', '--version'];
 
 /** Without a command the gateway is started, so that `npx tollgate` is enough. */
 function withCommand(argv: readonly string[]): string[] {
-  const [first] = argv;
-  const isServe = first === undefined || (first.startsWith('-') && !OWN_FLAGS.includes(first));
-  return isServe ? ['serve', ...argv] : [...argv];
+  const [first, ...rest] = argv;
+  // Commander would show the help of `jobs` for `help jobs submit`.
+  if (first === 'help' && rest.length > 1) return [...rest, '--help'];
+  return hasCommand(argv) ? [...argv] : ['serve', ...argv];
+}
+
+function hasCommand([first]: readonly string[]): boolean {
+  return first !== undefined && (!first.startsWith('-') || OWN_FLAGS.includes(first));
 }
 
 /** A gateway runs for long, and the other commands would stay in its memory. */
@@ -55,11 +67,12 @@ async function commandsFor([name]: readonly string[]): Promise<readonly AnyComma
 interface ProgramTerms {
   readonly commands: readonly AnyCommand[];
   readonly typed: readonly string[];
+  readonly advice: string;
   readonly composition: Composition;
   readonly perform: Perform;
 }
 
-function buildProgram({ commands, typed, composition, perform }: ProgramTerms): Command {
+function buildProgram({ commands, typed, advice, composition, perform }: ProgramTerms): Command {
   const program = new Command('tollgate')
     .description(
       'A metered gateway for language-model calls: one key, one base URL, an exact receipt on every response.',
@@ -74,14 +87,14 @@ function buildProgram({ commands, typed, composition, perform }: ProgramTerms): 
     if (!('commands' in command)) program.addCommand(buildCommand(command, perform));
     else program.addCommand(buildGroup(command, typed.includes(command.name) ? perform : null));
   }
-  return withOutput(program, composition);
+  return withOutput(program, composition, advice);
 }
 
 /** Commander copies these settings only to commands created later, so set them on each. */
-function withOutput(command: Command, composition: Composition): Command {
+function withOutput(command: Command, composition: Composition, advice: string): Command {
   const { writeOut, writeErr } = composition.terminal;
-  command.exitOverride().configureOutput({ writeOut, writeErr }).showHelpAfterError('(add --help to see the options)');
-  for (const child of command.commands) withOutput(child, composition);
+  command.exitOverride().configureOutput({ writeOut, writeErr }).showHelpAfterError(advice);
+  for (const child of command.commands) withOutput(child, composition, advice);
   return command;
 }
 

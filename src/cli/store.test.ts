@@ -29,7 +29,7 @@ const URL_WITH_PASSWORD = 'postgres://ada:hunter2@db.example/books';
 /** A command line whose ledger is copied as the test says. */
 async function run(
   args: readonly string[],
-  options: { answer?: CopyView | CopiedView | Refused | Error; isLive?: boolean; env?: object } = {},
+  options: { answer?: CopyView | CopiedView | Refused | Error; isLive?: boolean; columns?: number; env?: object } = {},
 ) {
   const [out, err, copies] = [[] as string[], [] as string[], [] as CopyTerms[]];
   const composition = {
@@ -43,6 +43,7 @@ async function run(
       writeOut: (text: string) => void out.push(text),
       writeErr: (text: string) => void err.push(text),
       isLive: options.isLive ?? false,
+      columns: () => options.columns,
     },
     cwd: '/home/ada',
     clock: systemClock,
@@ -71,6 +72,20 @@ describe('tollgate store copy', () => {
     expect(err.lastIndexOf('\r\u001b[2K')).toBeLessThan(err.indexOf('Both ledgers'));
     expect(err.slice(err.lastIndexOf('\r\u001b[2K') + 5)).not.toContain('%');
   });
+
+  test.each([
+    [40, '█████░░░░░ 50 %  copying, 20 of 40 rows'],
+    [33, '50 %  copying, 20 of 40 rows'],
+    [20, '50 %  copying, 20 …'],
+  ])(
+    'overwrites the whole of its bar on a terminal of %i columns, because it never needs two lines',
+    async (columns, shown) => {
+      const { err } = await run(['--to', URL_WITH_PASSWORD], { isLive: true, columns });
+      const bars = err.split('\r\u001b[2K').slice(1, -1);
+      expect(bars).toContain(shown);
+      for (const bar of bars) expect([...bar].length).toBeLessThan(columns);
+    },
+  );
 
   test('prints nothing but its answer with --json', async () => {
     const { out, err } = await run(['--to', URL_WITH_PASSWORD, '--json'], { isLive: true });

@@ -11,8 +11,9 @@ test('columns line up, amounts by their right end, in any script', () => {
     formatTable(columns, [
       ['ada', '$5.25'],
       ['日本𝄞', '$10.00'],
+      ['e\u0301e', '$1.00'],
     ]),
-  ).toBe(['NAME    COST  X', 'ada    $5.25', '日本𝄞   $10.00', ''].join('\n'));
+  ).toBe(['NAME     COST  X', 'ada     $5.25', '日本𝄞  $10.00', 'e\u0301e      $1.00', ''].join('\n'));
 });
 
 test('a record has its names in one column', () => {

@@ -42,7 +42,26 @@ function pad(cell: string, columns: number, isRight: boolean): string {
   return isRight ? space + cell : cell + space;
 }
 
-/** Counts characters, not code units, so that names in other scripts stay aligned. */
-function width(text: string): number {
-  return [...text].length;
+/** Marks that are drawn over the character before them, and characters that are not drawn. */
+const ZERO_COLUMNS = /^[\p{Mn}\p{Me}\p{Cf}]$/u;
+/** East Asian scripts, and pictures. */
+const TWO_COLUMNS =
+  /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f680}-\u{1f6ff}\u{1f900}-\u{1f9ff}\u{20000}-\u{3fffd}]$/u;
+
+/** How many columns of a terminal the text takes, so that names in other scripts stay aligned. */
+export function width(text: string): number {
+  let columns = 0;
+  for (const character of text) columns += ZERO_COLUMNS.test(character) ? 0 : TWO_COLUMNS.test(character) ? 2 : 1;
+  return columns;
+}
+
+/** The beginning of the text that fits, with an ellipsis where the rest was. */
+export function shorten(text: string, columns: number): string {
+  if (width(text) <= columns) return text;
+  let shown = '';
+  for (const character of text) {
+    if (width(shown + character) >= columns) break;
+    shown += character;
+  }
+  return `${shown}…`;
 }

@@ -13,6 +13,7 @@ export function main(argv: readonly string[], hangups: EarlyHangups | null = nul
     writeOut: (text: string) => void process.stdout.write(text),
     writeErr: (text: string) => void process.stderr.write(text),
     isLive: process.stderr.isTTY === true,
+    columns: () => process.stderr.columns,
   };
   const env = processEnvironment();
   const cwd = process.cwd();
