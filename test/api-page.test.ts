@@ -48,7 +48,7 @@ const bearer = () => ({ authorization: `Bearer ${caller.secret}` });
 
 function send({ method, path, request }: Section): Promise<Response> {
   return method === 'GET'
-    ? harness.get(path.replace('{request_id}', requestId), bearer())
+    ? harness.get(path.replace('{request_id}', requestId).replace('{model}', 'sim-claude'), bearer())
     : harness.post(request, bearer(), path);
 }
 
@@ -56,6 +56,7 @@ describe('the page of bodies', () => {
   test('has all that is ours', () => {
     expect(readSections().map(({ path }) => path)).toEqual([
       '/v1/balance',
+      '/v1/models/{model}',
       '/v1/receipts',
       '/v1/receipts/{request_id}',
       '/v1/usage',

@@ -241,3 +241,8 @@ describe('a client of any other wire keeps the common shape', () => {
     }
   });
 });
+
+test('whoever opens the address of the gateway in a browser is told where the console is', async () => {
+  const { error } = (await (await local.get('/')).json()) as { error: { message: string } };
+  expect(error.message).toContain('The console is at /console');
+});

@@ -201,6 +201,16 @@ describe('who sees a job', () => {
     }
   });
 
+  test.each([
+    ['GET', '/nothing', 'The id of a job is like job_…'],
+    ['GET', '/groups/nothing', 'The id of a group is like grp_…'],
+    ['GET', '/grp_0k7q2xx9a6e3s', 'GET /v1/jobs?group={id} lists the jobs of the group.'],
+    ['DELETE', '/groups/grp_0k7q2xx9a6e3s', 'GET /v1/jobs?group={id} lists the jobs of the group.'],
+  ])('%s %s says where ids are found', async (method, path, words) => {
+    const { status, body } = await caller.ask(method, path);
+    expect([status, body]).toMatchObject([404, { error: { message: expect.stringContaining(words) } }]);
+  });
+
   test('a key that may read the account sees it, but does not end it', async () => {
     const id = await caller.submit(job({ not_before: later() }));
     const reader = new JobCaller(

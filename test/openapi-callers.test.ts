@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PUBLIC_BODIES } from '../src/manage/openapi/public-bodies.ts';
 import { PUBLIC_ANSWERS } from '../src/manage/openapi/public-responses.ts';
 import { type Harness, startHarness } from './harness.ts';
 import { type Document, type Matchers, operationsOf, schemasOf } from './openapi/response-schemas.ts';
@@ -31,6 +32,7 @@ async function call(operationId: string, path: string, body?: object | string): 
       body: typeof body === 'string' ? body : JSON.stringify(body),
     }),
   });
+  if (typeof body === 'object') expectBody(operationId, body, true);
   const { status } = response;
   const described = Object.keys(operation.responses[status]?.content ?? {});
   const [sent] = response.headers.get('content-type')!.split(';');
@@ -45,6 +47,11 @@ async function call(operationId: string, path: string, body?: object | string): 
 }
 
 const called = new Set<string>();
+
+function expectBody(operationId: string, body: object, isDescribed: boolean): void {
+  const matches = matchers.get(`${operationId} request`)!;
+  expect(matches(body), `${operationId} ${JSON.stringify(body)}: ${JSON.stringify(matches.errors)}`).toBe(isDescribed);
+}
 
 describe('responses of callers have the status, type and members that are described', () => {
   test('for deferred jobs', async () => {
@@ -94,6 +101,12 @@ describe('responses of callers have the status, type and members that are descri
     await call('storedKeys', '/v1/keys');
   });
 
+  test('for models and their prices', async () => {
+    await call('catalog', '/v1/catalog');
+    await call('models', '/v1/models');
+    expect(await call('model', '/v1/models/sim-embed')).toMatchObject({ embedding: expect.anything() });
+  });
+
   test('for every route that is described', () => {
     // Storing a provider key asks the provider; test/custody-hosted.test.ts does that.
     const needProvider = ['storedKey', 'storeKey', 'removeStoredKey'];
@@ -111,4 +124,49 @@ test('submissions and quotes name the headers that they read', () => {
   for (const id of ['submitJob', 'submitJobGroup'])
     expect(headersOf(id)).toEqual(expect.arrayContaining(['idempotency-key', 'x-gateway-max-cost-nanousd']));
   expect(headersOf('quote')).toEqual(['x-gateway-max-cost-nanousd', 'x-gateway-on-unsupported']);
+});
+
+describe('bodies of requests that are our own', () => {
+  const job = { endpoint: CHAT, body: BODY };
+  const group = { requests: [LINE] };
+  const terms = { not_before: later, result_ttl_seconds: 60, on_unknown: 'retry', metadata: { run: 'x' } };
+  const webhook = { url: 'http://127.0.0.1:2/hook' };
+
+  test.each<[string, string, object]>([
+    ['submitJob', '/v1/jobs', { ...job, ...terms, custom_id: 'a', webhook: null }],
+    ['submitJobGroup', '/v1/jobs/groups', { ...group, ...terms, expires_at: null }],
+    ['putWebhook', '/v1/webhooks/described', webhook],
+    ['quote', '/v1/quote', { path: CHAT, body: BODY }],
+  ])('are accepted as they are described: %s', async (id, path, body) => void (await call(id, path, body)));
+
+  test.each<[string, string, object]>([
+    ['submitJob', '/v1/jobs', { ...job, endpoints: CHAT }],
+    ['submitJob', '/v1/jobs', { endpoint: CHAT }],
+    ['submitJob', '/v1/jobs', { ...job, on_unknown: 'ignore' }],
+    ['submitJob', '/v1/jobs', { ...job, result_ttl_seconds: 0 }],
+    ['submitJobGroup', '/v1/jobs/groups', { requests: [] }],
+    ['submitJobGroup', '/v1/jobs/groups', { requests: [{ ...LINE, method: 'GET' }] }],
+    ['putWebhook', '/v1/webhooks/described', { ...webhook, name: 'x' }],
+    ['quote', '/v1/quote', { path: CHAT }],
+    ['storeKey', '/v1/keys/azure', { api_key: 'x', base_url: 'https://a.example/openai/v1', deployments: [] }],
+  ])('are refused unless they are as described: %s %s %j', async (id, path, body) => {
+    expectBody(id, body, false);
+    const { method } = operationsOf(document).find((each) => each.operation.operationId === id)!;
+    const init = { method: method.toUpperCase(), headers: { 'content-type': 'application/json' } };
+    const response = await fetch(harness.url + path, { ...init, body: JSON.stringify(body) });
+    expect(response.status).toBe(400);
+  });
+
+  test.each(Object.entries(PUBLIC_BODIES))('have an example that is as described: %s', (id, { example }) =>
+    expectBody(id, example, true),
+  );
+
+  test('are described for every route that has one', () => {
+    const free = operationsOf(document).flatMap(({ path, operation: { operationId, requestBody } }) => {
+      const isOwn = path.startsWith('/v1/') && requestBody !== undefined && !(operationId in PUBLIC_BODIES);
+      return isOwn ? [operationId] : [];
+    });
+    const vendors = ['chat', 'messages', 'responses', 'completions', 'embeddings', 'systemone', 'decisions'];
+    expect(free.toSorted()).toEqual([...vendors, 'countMessageTokens', 'countResponseTokens'].toSorted());
+  });
 });

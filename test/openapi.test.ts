@@ -199,7 +199,7 @@ function idAt(method: string, pathname: string): string {
   return found.toSorted((a, b) => a.path.split('{').length - b.path.split('{').length)[0]!.operation.operationId;
 }
 
-/** Callers' routes get an empty body, which most refuse; it only matters that the routes exist. */
+/** Callers' routes get an example with unknown ids and models, or an empty body, which most refuse; it only matters that the routes exist. */
 function problems(matchers: Matchers, operationId: string, status: string, body: unknown): object[] {
   if (body === true) return [];
   const { error } = body as { error?: { code: string } };

@@ -44,7 +44,7 @@ export interface ModelEntry {
   supported_voices: null;
 }
 
-interface ModelList {
+export interface ModelList {
   object: 'list';
   data: ModelEntry[];
   price_version: string;

@@ -27,9 +27,13 @@ export function errorOfUnknownRoute(
       message: `${method} is not allowed here; send ${methods.join(' or ')}.`,
     });
   }
-  return new GatewayError('unknown_url', {
-    message: `Unknown URL: ${method} ${path.slice(0, 200)}. See /v1/models, /v1/chat/completions.`,
-  });
+  return new GatewayError('unknown_url', { message: `Unknown URL: ${method} ${path.slice(0, 200)}. ${nearest(path)}` });
+}
+
+/** Whoever opens the address of the gateway in a browser looks for the console. */
+function nearest(path: string): string {
+  const calls = 'See /v1/models, /v1/chat/completions.';
+  return path === '/' ? `${calls} The console is at /console, unless it is off or has a port of its own.` : calls;
 }
 
 /** The methods at this path. Of several routes that fit, the exact or the longest one is meant. */

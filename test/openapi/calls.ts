@@ -1,4 +1,5 @@
 import { hasBody, operationIdOf } from '../../src/manage/openapi/management-paths.ts';
+import { PUBLIC_BODIES } from '../../src/manage/openapi/public-bodies.ts';
 import { PUBLIC_ROUTES, WELL_KNOWN } from '../../src/manage/openapi/public-paths.ts';
 import { inputSchema } from '../../src/manage/openapi/schema-book.ts';
 import { inputSchemaOf, type ManageRoute } from '../../src/manage/route.ts';
@@ -11,7 +12,8 @@ export function callsOfEveryRoute(ids: Ids): string {
   const management = MANAGE_ROUTES.map((route) => `  await call(() => api.manage.${callOf(route, ids)});`);
   const calls = PUBLIC_ROUTES.map((route) => {
     const inPath = [...route.path.matchAll(/\{\w+\}/g)].map(() => "'unknown'");
-    const body = route.method === 'post' || route.method === 'put' ? ['{}'] : [];
+    const body =
+      route.method === 'post' || route.method === 'put' ? [JSON.stringify(PUBLIC_BODIES[route.id]?.example ?? {})] : [];
     const group = route.path.startsWith(WELL_KNOWN) ? 'wellKnown' : 'v1';
     return `  await call(() => api.${group}.${route.id}(${[...inPath, ...body].join(', ')}));`;
   });

@@ -3,6 +3,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
+  readonly requestBody?: { content: Record<string, { schema: object }> };
   readonly responses: Readonly<Record<string, { content?: Record<string, { schema: object; example?: unknown }> }>>;
 }
 export interface Document {
@@ -24,17 +25,19 @@ export function operationsOf(document: Document): DescribedRoute[] {
 
 export type Matchers = ReadonlyMap<string, ValidateFunction>;
 
-/** Validators by operation and status. They refuse members that are not described. */
+/** Validators by operation and status, or `request`. They refuse members that are not described. */
 export function schemasOf(document: Document): Matchers {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   ajv.addSchema(closed({ $id: 'document', components: document.components }) as object);
   const matchers = new Map<string, ValidateFunction>();
-  for (const { operation } of operationsOf(document))
-    for (const [status, { content }] of Object.entries(operation.responses)) {
+  for (const { operation } of operationsOf(document)) {
+    const described: Operation['responses'] = { ...operation.responses, request: operation.requestBody ?? {} };
+    for (const [status, { content }] of Object.entries(described)) {
       const schema = (content?.['application/json'] ?? content?.['text/event-stream'])?.schema;
       if (schema !== undefined)
         matchers.set(`${operation.operationId} ${status}`, ajv.compile(closed(schema) as object));
     }
+  }
   return matchers;
 }
 

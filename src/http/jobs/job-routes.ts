@@ -250,13 +250,23 @@ function refuseStranger({ keyId, key }: Caller, job: Pick<Job, 'keyId' | 'person
 function jobId(param: string): bigint {
   const id = parseId(JOB_PREFIX, param);
   if (id !== null) return id;
-  throw new GatewayError('job_not_found', { param: 'id', message: 'There is no job with this id.' });
+  throw new GatewayError('job_not_found', { param: 'id', message: whyNoJob(param) });
+}
+
+/** The routes of a group end up here if they have a method that groups do not have. */
+function whyNoJob(param: string): string {
+  const isGroup = param.replace(/^groups\//, '').startsWith(GROUP_PREFIX);
+  if (isGroup) return 'This is the id of a group, not of a job. GET /v1/jobs?group={id} lists the jobs of the group.';
+  return `There is no job with this id. The id of a job is like ${JOB_PREFIX}…; GET /v1/jobs lists them.`;
 }
 
 function groupIdOf(param: string): bigint {
   const id = parseId(GROUP_PREFIX, param);
   if (id !== null) return id;
-  throw new GatewayError('job_group_not_found', { param: 'id', message: 'There is no group of jobs with this id.' });
+  throw new GatewayError('job_group_not_found', {
+    param: 'id',
+    message: `There is no group of jobs with this id. The id of a group is like ${GROUP_PREFIX}…; GET /v1/jobs/groups lists them.`,
+  });
 }
 
 function groupNotFinished(): GatewayError {

@@ -29,6 +29,8 @@ test.each<[string, object, string]>([
   ['was cancelled', { state: 'cancelled' }, 'job_cancelled'],
   ['expired', { state: 'expired' }, 'job_expired'],
   ['was deleted', { state: 'succeeded' }, 'result_expired'],
+  ['was cancelled with its key', { state: 'cancelled', errorCode: 'key_revoked', errorMessage: 'x' }, 'key_revoked'],
+  ['failed and was deleted', { state: 'failed', errorCode: 'wrong_wire', errorMessage: 'x' }, 'wrong_wire'],
   [
     'has an unknown outcome',
     { state: 'failed', errorCode: 'job_outcome_unknown', errorMessage: 'x' },

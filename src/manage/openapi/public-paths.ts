@@ -1,5 +1,6 @@
 import { ERROR_TABLE } from '../../canonical/errors.ts';
 import type { PathItems } from './management-paths.ts';
+import { PUBLIC_BODIES } from './public-bodies.ts';
 import { PUBLIC_ANSWERS } from './public-responses.ts';
 import type { SchemaBook } from './schema-book.ts';
 
@@ -66,7 +67,13 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
     headers: ['x-gateway-max-cost-nanousd', 'x-gateway-on-unsupported'],
   },
   { method: 'get', path: '/catalog', id: 'catalog', kind: 'public', summary: 'Models and prices, without a key.' },
-  { method: 'get', path: '/models', id: 'models', kind: 'free', summary: 'The models that the key may use.' },
+  {
+    method: 'get',
+    path: '/models',
+    id: 'models',
+    kind: 'free',
+    summary: 'The models that the key may use. With the header `messages-version`, in the form of the messages API.',
+  },
   { method: 'get', path: '/models/{model}', id: 'model', kind: 'free', summary: 'One model.' },
   { method: 'get', path: '/balance', id: 'balance', kind: 'free', summary: 'The balance of the account and the key.' },
   {
@@ -272,14 +279,17 @@ function operationOf(route: PublicRoute, book: SchemaBook): object {
     summary,
     security: kind === 'public' ? [] : [{ gatewayKey: [] }, { session: [], chosenKey: [] }],
     ...(parameters.length > 0 && { parameters }),
-    ...bodyOf(route),
+    ...bodyOf(route, book),
     responses: { ...successesOf(route, book), default: ref('responses', 'CallError') },
   };
 }
 
-function bodyOf({ method, body, lines }: PublicRoute): object {
+function bodyOf({ method, id, body, lines }: PublicRoute, book: SchemaBook): object {
   if (body === 'none' || method === 'get' || method === 'delete') return {};
-  const content = lines === 'request' ? { ...FREE_FORM, ...LINES } : FREE_FORM;
+  const own = PUBLIC_BODIES[id];
+  const json =
+    own === undefined ? FREE_FORM : { 'application/json': { schema: book.request(own.schema), example: own.example } };
+  const content = lines === 'request' ? { ...json, ...LINES } : json;
   return { requestBody: { required: body !== 'optional', content } };
 }
 

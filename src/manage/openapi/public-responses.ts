@@ -10,6 +10,8 @@ import { signedReceipt } from '../resources/signed-receipts.ts';
 import { row, usage } from '../resources/usage.ts';
 import { delivery, newWebhook, webhook } from '../resources/webhooks.ts';
 import { listOf, nanousd } from '../schema-fields.ts';
+import { described } from './described.ts';
+import { model, modelList } from './model-schemas.ts';
 
 /** What callers see of a thing is what the management API shows of it, without its owner and what only operators see. */
 const OWNER = { account: true, key: true, person: true } as const;
@@ -50,6 +52,9 @@ const gone = { status: z.literal('removed'), deleted: z.literal(true) };
 /** The successful responses of callers' routes whose bodies are our own, by the id of the route. */
 export const PUBLIC_ANSWERS: Readonly<Record<string, z.ZodType>> = {
   quote,
+  catalog: modelList,
+  models: modelList,
+  model,
   balance: callersBalance,
   receipts: listOf(callersReceipt).extend({ has_more: z.boolean() }),
   receipt: z.union([callersReceipt, signedReceipt]),
@@ -76,8 +81,3 @@ export const PUBLIC_ANSWERS: Readonly<Record<string, z.ZodType>> = {
   cancelJobGroup: callersGroup,
   jobGroups: listOf(callersGroup).extend({ has_more: z.boolean() }),
 };
-
-/** Does not compile unless the schema describes exactly this view. */
-function described<View>() {
-  return <Schema extends z.ZodType<View>>(schema: [View] extends [z.output<Schema>] ? Schema : never): Schema => schema;
-}

@@ -9,7 +9,15 @@ export class SchemaBook {
 
   /** Members that only operators see are optional, because others do not get them. */
   response(schema: z.ZodType, operatorMembers: readonly string[] = []): JsonSchema {
-    const { $defs = {}, ...rest } = convert(schema, 'output', operatorMembers);
+    return this.#named(convert(schema, 'output', operatorMembers));
+  }
+
+  /** What a request may contain, before defaults are filled in. */
+  request(schema: z.ZodType): JsonSchema {
+    return this.#named(convert(schema, 'input', []));
+  }
+
+  #named({ $defs = {}, ...rest }: JsonSchema): JsonSchema {
     for (const [name, definition] of Object.entries($defs as Record<string, JsonSchema>)) this.#add(name, definition);
     return rest;
   }
@@ -22,7 +30,7 @@ export class SchemaBook {
   }
 }
 
-/** What a request may contain, before defaults are filled in. */
+/** The same, member by member. */
 export function inputSchema(schema: z.ZodType): {
   properties: Record<string, JsonSchema>;
   required: readonly string[];
