@@ -30,10 +30,11 @@ const native = { runner: 'test/native-runner.ts', server: { deps: { external: [/
 
 // Packages are tested from their sources, so that nothing needs to be built first.
 const sourceOf = (name: string, file = 'index.ts'): string => join(import.meta.dirname, 'packages', name, 'src', file);
-// The longer name comes first, because the shorter one is its beginning.
+// The longer names come first, because the shorter one is their beginning.
 const resolve = {
   alias: {
     '@tollgate/client/verify': sourceOf('client', 'verify.ts'),
+    '@tollgate/client/webhooks': sourceOf('client', 'webhooks.ts'),
     '@tollgate/client': sourceOf('client'),
     '@tollgate/ai-sdk': sourceOf('ai-sdk'),
   },

@@ -13,8 +13,10 @@ import { type Harness, startHarness } from './harness.ts';
 /** The packages as they are published: built, packed, put into an empty project, and run there. */
 
 const MODULES = resolve(import.meta.dirname, '..', 'node_modules');
-/** The largest size of all entries together. */
+/** The largest size of the client together with the check of signed receipts. */
 const GZIPPED_BYTES_MAX = 12 * 1024;
+/** The largest size of the client together with the calls for webhooks, which few programs make. */
+const WEBHOOKS_GZIPPED_BYTES_MAX = 10.5 * 1024;
 /** The largest size of the check of signed receipts, which has an entry of its own so that others do not load it. */
 const VERIFY_GZIPPED_BYTES_MAX = 2.5 * 1024;
 
@@ -64,6 +66,8 @@ process.stdout.write(JSON.stringify({ model: answer.model, spent: String(answer.
 
 const CONSUMER = `
 import { createClient, fallback, meteredFetch, type Receipt } from '@tollgate/client';
+import { verifyReceipt } from '@tollgate/client/verify';
+import { createWebhooks } from '@tollgate/client/webhooks';
 // What is read from the environment or passed on may be undefined.
 declare const given: { apiKey: string | undefined; maxCost: bigint | undefined; signal: AbortSignal | undefined };
 const { maxCost, signal } = given;
@@ -71,6 +75,13 @@ const client = createClient({ ...given, baseURL: 'http://127.0.0.1:8080', retrie
 meteredFetch({ fetch: undefined, onReceipt: undefined });
 void fallback([{ model: 'a', maxCost }], () => null, { budget: maxCost, signal, chain: undefined, onAttempt: undefined, fetch: undefined });
 void client.jobs.get('job_1', { waitSeconds: undefined, signal, maxCost });
+void createWebhooks({ baseURL: 'http://127.0.0.1:8080' }).put('jobs', { url: 'https://hooks.example.com', events: undefined });
+export async function statuses(): Promise<number[]> {
+  const found: number[] = [];
+  for await (const { response } of client.jobs.groupResults('grp_1', { after: undefined, signal })) found.push(response?.status_code ?? 0);
+  await verifyReceipt(await client.signedReceipt('req_1', { proof: undefined }), await client.receiptKeys());
+  return found;
+}
 export async function ask(): Promise<bigint> {
   const answer = await fallback(['a', { model: 'b', maxCost: 1n }], (member) =>
     client.chat({ model: member.model, messages: [] }, member));
@@ -125,6 +136,7 @@ describe('the client', () => {
   test.each([
     { entries: ['index.js', 'verify.js'], bytesMax: GZIPPED_BYTES_MAX },
     { entries: ['verify.js'], bytesMax: VERIFY_GZIPPED_BYTES_MAX },
+    { entries: ['index.js', 'webhooks.js'], bytesMax: WEBHOOKS_GZIPPED_BYTES_MAX },
   ])('loads at most $bytesMax bytes with $entries when gzipped', ({ entries, bytesMax }) => {
     const loaded = new Set(entries.flatMap((entry) => [...loadedBy(entry)]));
     const bytes = Buffer.concat([...loaded].map((name) => readFileSync(join(client, 'dist', name))));
@@ -132,7 +144,7 @@ describe('the client', () => {
   });
 
   test('has no script that no entry loads', () => {
-    const loaded = new Set(['index.js', 'verify.js'].flatMap((entry) => [...loadedBy(entry)]));
+    const loaded = new Set(['index.js', 'verify.js', 'webhooks.js'].flatMap((entry) => [...loadedBy(entry)]));
     // It has types only.
     expect(scripts().filter((name) => !loaded.has(name))).toEqual(['types.js']);
   });

@@ -5,6 +5,7 @@ import {
   createClient,
   FallbackError,
   fallback,
+  type GroupResult,
   type Job,
   type JobGroup,
   type Member,
@@ -12,6 +13,8 @@ import {
   TollgateError,
   usd,
 } from '../packages/client/src/index.ts';
+import { verifyReceipt } from '../packages/client/src/verify.ts';
+import { createWebhooks } from '../packages/client/src/webhooks.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
 
 /** The client library and a real gateway. */
@@ -251,18 +254,46 @@ describe('jobs', () => {
     await client.jobs.get(pages[0]!.data[0]!.id, { waitSeconds: 20 });
   });
 
-  test('of a group are created together, and their results are lines of JSON', async () => {
+  test('of a group are created together, and their results are read one by one', async () => {
     const lines = ['one', 'two'].map((custom_id) => ({ custom_id, method: 'POST', url: JOB.endpoint, body: ASK }));
     const { id } = await client.jobs.createGroup(lines);
     const { data } = await client.jobs.list({ group: id });
     for (const job of data) await client.jobs.get(job.id, { waitSeconds: 20 });
-    const results = (await (await client.jobs.groupResults(id)).text()).trimEnd().split('\n');
-    const read = results.map((line) => JSON.parse(line) as { custom_id: string; response: { status_code: number } });
-    expect(read.map(({ custom_id, response }) => [custom_id, response.status_code])).toEqual([
+    const read: GroupResult[] = [];
+    for await (const result of client.jobs.groupResults(id)) read.push(result);
+    expect(read.map(({ custom_id, response }) => [custom_id, response?.status_code])).toEqual([
       ['one', 200],
       ['two', 200],
     ]);
+    for await (const { custom_id } of client.jobs.groupResults(id, { after: read[0]!.id }))
+      expect(custom_id).toBe('two');
   });
+});
+
+test('a signed receipt and its refunds can be verified with the keys of the gateway', async () => {
+  const { receipt } = await client.chat(ASK);
+  const keys = await client.receiptKeys();
+  const { content } = await verifyReceipt(await client.signedReceipt(receipt.requestId), keys);
+  expect(content).toMatchObject({ id: receipt.requestId, cost_nanousd: String(receipt.costNanousd) });
+  expect(await client.refunds(receipt.requestId)).toEqual([]);
+  const withProof = client.signedReceipt(receipt.requestId, { proof: true, retries: 0 });
+  await expect(withProof).rejects.toMatchObject({ status: 409, code: 'proof_unavailable' });
+});
+
+test('webhooks are created, shown, rotated, tested and removed', async () => {
+  const webhooks = createWebhooks({ baseURL: harness.url });
+  const created = await webhooks.put('client', { url: 'http://127.0.0.1:2/hook', events: ['job.*'] });
+  expect(created).toMatchObject({ name: 'client', secret: expect.stringMatching(/^whsec_/) });
+  expect(await webhooks.put('client', { url: 'http://127.0.0.1:2/other' })).toMatchObject({ secret: null });
+  const { secret: _, ...shown } = created;
+  const described = await webhooks.get('client');
+  expect(Object.keys(described).toSorted()).toEqual(Object.keys(shown).toSorted());
+  expect(await webhooks.list()).toMatchObject([{ name: 'client', url: 'http://127.0.0.1:2/other', events: null }]);
+  expect((await webhooks.rotate('client', { grace_seconds: 60 })).secret).not.toBe(created.secret);
+  const { id, type } = await webhooks.test('client');
+  expect([type, (await webhooks.deliveries('client')).data[0]?.id]).toEqual(['webhook.test', id]);
+  await webhooks.remove('client');
+  await expect(webhooks.get('client')).rejects.toMatchObject({ code: 'webhook_not_found' });
 });
 
 describe('a chain', () => {

@@ -53,6 +53,7 @@ test('the TypeScript of the pages compiles in a project with strict checks', () 
   const paths = {
     '@tollgate/client': [join(packages, 'client/src/index.ts')],
     '@tollgate/client/verify': [join(packages, 'client/src/verify.ts')],
+    '@tollgate/client/webhooks': [join(packages, 'client/src/webhooks.ts')],
     '@tollgate/ai-sdk': [join(packages, 'ai-sdk/src/index.ts')],
   };
   const project = join(folder, 'strict');

@@ -2,7 +2,7 @@ import { type Jobs, jobsOf } from './jobs.ts';
 import type { JsonObject } from './json.ts';
 import { type Receipt, receiptFromLedger } from './receipt.ts';
 import { CallStream } from './stream.ts';
-import { type Answer, type CallOptions, type ClientOptions, pathWith, Transport } from './transport.ts';
+import { type Answer, type CallOptions, type ClientOptions, pathOf, pathWith, Transport } from './transport.ts';
 import type {
   Balance,
   ChatCompletion,
@@ -18,10 +18,12 @@ import type {
   Quote,
   ReceiptQuery,
   ResponseObject,
+  Signed,
   TextCompletion,
   TypedEvent,
   UsageReport,
 } from './types.ts';
+import type { ReceiptKeys } from './verify.ts';
 
 /** A route for model calls. If you have types of a vendor's SDK, give them as type arguments. */
 export type Call<Request, Data> = <D = Data>(request: Request, options?: CallOptions) => Promise<Answer<D>>;
@@ -44,6 +46,12 @@ export interface Client {
   receipt(requestId: string, options?: CallOptions): Promise<Receipt>;
   /** The receipts of the key, the newest first, page after page as they are read: `{ since: '2027-01-01' }`. */
   receipts(query?: ReceiptQuery, options?: CallOptions): AsyncIterable<Receipt>;
+  /** The receipt as a signed document, for `verifyReceipt` of `@tollgate/client/verify`. */
+  signedReceipt(requestId: string, options?: CallOptions & { readonly proof?: boolean | undefined }): Promise<Signed>;
+  /** The refunds of a receipt, each as a signed document. */
+  refunds(requestId: string, options?: CallOptions): Promise<readonly Signed[]>;
+  /** The public keys that verify signed documents. */
+  receiptKeys(options?: CallOptions): Promise<ReceiptKeys>;
   /** The receipts of a chain, the newest first. */
   chain(id: string, options?: CallOptions): Promise<Receipt[]>;
   models(options?: CallOptions): Promise<Model[]>;
@@ -71,10 +79,13 @@ export function createClient(options: ClientOptions): Client {
     embed: (request, call = {}) => transport.call('/v1/embeddings', request, call),
     decide: (request, call = {}) =>
       transport.call(Array.isArray(request.questions) ? '/v1/decisions' : '/v1/systemone', request, call),
-    quote: (path, body, call) =>
-      transport.own('/v1/quote', { ...call, method: 'POST', body: JSON.stringify({ path, body }) }),
+    quote: (path, body, call) => transport.post('/v1/quote', { path, body }, call),
     balance: (call) => transport.own('/v1/balance', call),
-    receipt: async (id, call) => receiptFromLedger(await transport.own(`/v1/receipts/${encodeURIComponent(id)}`, call)),
+    receipt: async (id, call) => receiptFromLedger(await transport.own(pathOf('receipts', id), call)),
+    signedReceipt: (id, { proof, ...call } = {}) =>
+      transport.own(pathWith(pathOf('receipts', id), { signed: true, proof: proof || null }), call),
+    refunds: async (id, call) => (await transport.own<Page<Signed>>(pathOf('receipts', id, '/refunds'), call)).data,
+    receiptKeys: (call) => transport.own('/.well-known/tollgate-receipt-keys.json', call),
     receipts,
     chain: async (chain, call) => {
       const found: Receipt[] = [];

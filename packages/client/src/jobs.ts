@@ -1,5 +1,6 @@
-import { type Answer, type CallOptions, keyed, pathWith, type Transport } from './transport.ts';
-import type { GroupRequest, GroupTerms, Job, JobGroup, JobRequest, JobStatus, Page } from './types.ts';
+import type { JsonObject } from './json.ts';
+import { type Answer, type CallOptions, keyed, pathOf, pathWith, type Transport } from './transport.ts';
+import type { GroupRequest, GroupResult, GroupTerms, Job, JobGroup, JobRequest, JobStatus, Page } from './types.ts';
 
 export interface PageQuery {
   /** The `next` of the previous page. */
@@ -34,27 +35,32 @@ export interface Jobs {
   group(id: string, options?: CallOptions): Promise<JobGroup>;
   groups(query?: PageQuery, options?: CallOptions): Promise<Page<JobGroup>>;
   cancelGroup(id: string, options?: CallOptions): Promise<JobGroup>;
-  /** The results of a group as lines of JSON, to be read as they arrive. */
-  groupResults(id: string, options?: CallOptions): Promise<Response>;
+  /**
+   * The results of a group that has ended, in the order of its requests, as they arrive. If reading breaks off, go on with
+   * the `id` of the last one as `after`.
+   */
+  groupResults<Data = JsonObject>(
+    id: string,
+    options?: CallOptions & { readonly after?: string | null | undefined },
+  ): AsyncIterable<GroupResult<Data>>;
 }
 
 export function jobsOf(transport: Transport): Jobs {
-  const at = (id: string, rest = '') => `/v1/jobs/${encodeURIComponent(id)}${rest}`;
-  const group = (id: string, rest = '') => `/v1/jobs/groups/${encodeURIComponent(id)}${rest}`;
-  const post = <Data>(path: string, body: object, options?: CallOptions) =>
-    transport.own<Data>(path, { ...options, method: 'POST', body: JSON.stringify(body) });
+  const at = (id: string, rest?: string) => pathOf('jobs', id, rest);
+  const group = (id: string, rest?: string) => pathOf('jobs/groups', id, rest);
   return {
-    create: (job, options) => post('/v1/jobs', job, transport.keyed(options)),
+    create: (job, options) => transport.post('/v1/jobs', job, transport.keyed(options)),
     get: (id, { waitSeconds, ...options } = {}) => transport.own(pathWith(at(id), { wait: waitSeconds }), options),
     list: (query, options) => transport.own(pathWith('/v1/jobs', query), options),
     result: (id, options) => transport.stored(at(id, '/result'), options),
-    cancel: (id, options) => post(at(id, '/cancel'), {}, options),
+    cancel: (id, options) => transport.post(at(id, '/cancel'), {}, options),
     remove: (id, options) => transport.own(at(id), { ...options, method: 'DELETE' }),
     createGroup: (given, options) =>
-      post('/v1/jobs/groups', Array.isArray(given) ? { requests: given } : given, keyed({ ...options })),
+      transport.post('/v1/jobs/groups', Array.isArray(given) ? { requests: given } : given, keyed({ ...options })),
     group: (id, options) => transport.own(group(id), options),
     groups: (query, options) => transport.own(pathWith('/v1/jobs/groups', query), options),
-    cancelGroup: (id, options) => post(group(id, '/cancel'), {}, options),
-    groupResults: (id, options = {}) => transport.send(group(id, '/results'), options),
+    cancelGroup: (id, options) => transport.post(group(id, '/cancel'), {}, options),
+    groupResults: (id, { after, ...options } = {}) =>
+      transport.lines(pathWith(group(id, '/results'), { after }), options),
   };
 }

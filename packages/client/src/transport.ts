@@ -80,9 +80,34 @@ export class Transport {
     }
   }
 
+  post<Data>(path: string, body: object, options?: CallOptions, method = 'POST'): Promise<Data> {
+    return this.own(path, { ...options, method, body: JSON.stringify(body) });
+  }
+
   /** The stored answer of a call, with its receipt. */
   async stored<Data>(path: string, request: Request = {}): Promise<Answer<Data>> {
     return answerFrom<Data>(await this.send(path, request, whole(this.#fetch)));
+  }
+
+  /** JSON Lines, as they arrive. */
+  async *lines<Line>(path: string, request: Request): AsyncGenerator<Line> {
+    const { body } = await this.send(path, request);
+    const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
+    try {
+      for (let rest = ''; ; ) {
+        const { done, value } = await reader.read().catch((error: unknown) => {
+          throwIfAbort(error, request.signal);
+          throw connectionError(error, null, true);
+        });
+        if (done) return;
+        const lines = (rest + value).split('\n');
+        rest = lines.pop()!;
+        yield* lines.map((line) => JSON.parse(line) as Line);
+      }
+    } finally {
+      // Whoever leaves the loop does not read the rest.
+      await reader.cancel().catch(() => {});
+    }
   }
 
   #billed(path: string, body: object, options: CallOptions, reading: (fetch: Fetch) => Fetch): Promise<Response> {
@@ -115,6 +140,11 @@ export class Transport {
     for (const [name, value] of Object.entries({ ...general, ...headers })) sent[name.toLowerCase()] = value;
     return sent;
   }
+}
+
+/** The path of one of ours, as `/v1/jobs/job_…/result`. */
+export function pathOf(kind: string, id: string, rest = ''): string {
+  return `/v1/${kind}/${encodeURIComponent(id)}${rest}`;
 }
 
 /** Members of the query that are null or undefined are left out, as the cursor of a first page is. */

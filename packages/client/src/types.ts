@@ -196,6 +196,21 @@ export interface GroupRequest {
   readonly body: object;
 }
 
+/** What became of one request of a group. */
+export interface GroupResult<Data = Open> {
+  /** The id of the job. */
+  readonly id: string;
+  readonly custom_id: string;
+  /** Null if there was none; `error` says why. */
+  readonly response: {
+    readonly status_code: number;
+    readonly request_id: string | null;
+    /** The response of the call, or its error. */
+    readonly body: Data;
+  } | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
 export type JobStatus =
   | 'scheduled'
   | 'queued'
@@ -238,4 +253,42 @@ export interface JobGroup extends Open {
   readonly reserved_nanousd: bigint;
   readonly cost_nanousd: bigint;
   readonly metadata: Readonly<Record<string, string>>;
+}
+
+export interface WebhookRequest {
+  readonly url: string;
+  /** Types of events, or groups of them like `job.*`; null, the default, for all. */
+  readonly events?: readonly string[] | null | undefined;
+}
+
+/** Times are Unix seconds. */
+export interface Webhook extends Open {
+  readonly name: string;
+  readonly url: string;
+  readonly events: readonly string[] | null;
+  readonly status: 'active' | 'retrying' | 'failing';
+  readonly created: number;
+  readonly last_delivered_at: number | null;
+  readonly failing_since: number | null;
+  readonly pending: number;
+  readonly dropped: number;
+  readonly old_secret_expires_at: number | null;
+}
+
+export interface NewWebhook extends Webhook {
+  /** Null if the webhook existed before. */
+  readonly secret: string | null;
+}
+
+export interface Delivery extends Open {
+  readonly id: string;
+  readonly type: string;
+  readonly status: string;
+}
+
+/** A signed document, to be kept as it is. */
+export interface Signed extends Open {
+  readonly payload: string;
+  readonly protected: string;
+  readonly signature: string;
 }

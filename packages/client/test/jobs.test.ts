@@ -59,7 +59,8 @@ test('the other calls have their routes', async () => {
   await jobs.group('grp_1');
   await jobs.groups({ after: 'grp_0', limit: 5 });
   await jobs.cancelGroup('grp_1');
-  await jobs.groupResults('grp_1');
+  for await (const result of jobs.groupResults('grp_1')) expect(result).toBeDefined();
+  for await (const result of jobs.groupResults('grp_1', { after: 'job_1' })) expect(result).toBeDefined();
   expect(sent.map(({ method, path }) => `${method} ${path}`)).toEqual([
     'GET /v1/jobs/job_1?wait=30',
     'GET /v1/jobs?status=queued&limit=5',
@@ -69,7 +70,8 @@ test('the other calls have their routes', async () => {
     'GET /v1/jobs/groups/grp_1',
     'GET /v1/jobs/groups?after=grp_0&limit=5',
     'POST /v1/jobs/groups/grp_1/cancel',
-    'GET /v1/jobs/groups/grp_1/results',
+    'GET /v1/jobs/groups/grp_1/results?',
+    'GET /v1/jobs/groups/grp_1/results?after=job_1',
   ]);
   for (const { headers } of sent) expect(headers.get('authorization')).toBe('Bearer k');
 });
@@ -80,6 +82,68 @@ test('a group is a list of requests, or has terms beside them', async () => {
   const group = { requests: [LINE], webhook: 'billing', metadata: { run: 'nightly' } };
   await client.jobs.createGroup(group);
   expect(sent.map(({ body }) => body)).toEqual([{ requests: [LINE] }, group]);
+});
+
+const RESULTS = ['eins', 'zwölf 💬', 'drei'].map((text, at) => ({
+  id: `job_${at}`,
+  custom_id: String(at),
+  response: { status_code: 200, request_id: 'req_1', body: { text } },
+  error: null,
+}));
+const RESULT_BYTES = new TextEncoder().encode(RESULTS.map((result) => `${JSON.stringify(result)}\n`).join(''));
+
+/** A client whose answer comes in pieces of this size and then ends, or breaks off. */
+function clientOfPieces(size: number, broken: Error | null = null) {
+  const left: string[] = [];
+  let at = 0;
+  const fetch = async () =>
+    new Response(
+      new ReadableStream(
+        {
+          pull: (controller) => {
+            const piece = RESULT_BYTES.slice(at, at + size);
+            at += size;
+            if (piece.length > 0) controller.enqueue(piece);
+            else if (broken === null) controller.close();
+            else controller.error(broken);
+          },
+          cancel: () => void left.push('cancelled'),
+        },
+        { highWaterMark: 0 },
+      ),
+    );
+  return { client: createClient({ baseURL: 'http://gateway.example', fetch, retries: 0 }), left };
+}
+
+test.each([1, 7, 64, 10_000])('results of a group are read one by one from pieces of %i bytes', async (size) => {
+  const read: unknown[] = [];
+  for await (const result of clientOfPieces(size).client.jobs.groupResults('grp_1')) read.push(result);
+  expect(read).toEqual(RESULTS);
+});
+
+test('results that break off are an error of the connection, after those that came', async () => {
+  const { client } = clientOfPieces(50, new TypeError('terminated'));
+  const read: string[] = [];
+  const reading = (async () => {
+    for await (const { id } of client.jobs.groupResults('grp_1')) read.push(id);
+  })();
+  await expect(reading).rejects.toMatchObject({ name: 'TollgateError', code: 'connection_error', retryable: true });
+  expect(read).toEqual(RESULTS.map(({ id }) => id));
+});
+
+test('whoever leaves the results of a group does not receive the rest', async () => {
+  const { client, left } = clientOfPieces(50);
+  for await (const { id } of client.jobs.groupResults('grp_1')) if (id === 'job_0') break;
+  expect(left).toEqual(['cancelled']);
+});
+
+test('results that the gateway refuses are an error with its code', async () => {
+  const fetch = async () => Response.json({ error: { message: 'Wait.', code: 'job_not_finished' } }, { status: 409 });
+  const { jobs } = createClient({ baseURL: 'http://gateway.example', fetch, retries: 0 });
+  await expect(jobs.groupResults('grp_1')[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+    status: 409,
+    code: 'job_not_finished',
+  });
 });
 
 test('a result has the receipt of its call', async () => {
