@@ -10,7 +10,7 @@ import { useViewer } from '../../shell/viewer.tsx';
 import { ReceiptOutcome } from './receipt-outcome.tsx';
 import type { RequestRow } from './request-row.ts';
 
-/** What identifies a call, and its cost, come first, so that an open drawer hides neither. */
+/** What identifies a call, and its cost, come first, so that an open drawer hides neither, on a small laptop either. */
 export function useRequestColumns(): readonly Column<RequestRow>[] {
   const nameOf = useKeyNames();
   const { isOperator } = useViewer();
@@ -44,6 +44,12 @@ function columnsOf(nameOf: (key: string) => string, isOperator: boolean): readon
       ),
     },
     {
+      id: 'cost',
+      head: 'Cost',
+      align: 'right',
+      cell: (row) => <Money as="cost" nanousd={row.kind === 'receipt' ? row.receipt.cost_nanousd : 0n} />,
+    },
+    {
       id: 'key',
       head: 'Key',
       wideOnly: true,
@@ -52,12 +58,6 @@ function columnsOf(nameOf: (key: string) => string, isOperator: boolean): readon
         const key = keyOf(row);
         return <span className="block truncate">{key === null ? '–' : nameOf(key)}</span>;
       },
-    },
-    {
-      id: 'cost',
-      head: 'Cost',
-      align: 'right',
-      cell: (row) => <Money as="cost" nanousd={row.kind === 'receipt' ? row.receipt.cost_nanousd : 0n} />,
     },
     ...tokenColumns(),
     {
