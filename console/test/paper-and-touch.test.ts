@@ -3,6 +3,7 @@ import { startDemo } from './demo-data.ts';
 import { demoSuite } from './demo-suite.ts';
 
 const suite = demoSuite(startDemo);
+const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 const LAPTOP = { viewport: { width: 1280, height: 800 } };
 
 const ofAccount = (path: string): string => `${path}${path.includes('?') ? '&' : '?'}account=${suite.demo.account}`;
@@ -28,5 +29,59 @@ test('an open receipt does not hide what the calls in the list cost, on a small 
   const drawer = (await page.getByRole('dialog').boundingBox())!;
   const head = (await page.getByRole('columnheader', { name: 'Cost' }).boundingBox())!;
   expect(head.x + head.width).toBeLessThanOrEqual(drawer.x);
+  await close();
+});
+
+test('a finger on the plot shows the figures of a day until it taps elsewhere', async () => {
+  const { page, close } = await suite.open(ofAccount('/usage'), PHONE);
+  const plot = page.getByRole('img', { name: /^Cost by day/ });
+  await plot.waitFor();
+  const { x, y } = (await plot.boundingBox())!;
+  const days = page.locator('[data-values]');
+  await page.touchscreen.tap(x + 100, y + 100);
+  await days.getByText(/^(Oct|Nov|Dec|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep) \d+$/).waitFor();
+  const first = await days.textContent();
+  await page.touchscreen.tap(x + 180, y + 100);
+  await expect.poll(() => days.textContent()).not.toBe(first);
+  await page.touchscreen.tap(x + 100, y - 60);
+  await days.waitFor({ state: 'detached' });
+  await close();
+});
+
+test('what is typed on a phone is large enough for it not to enlarge the page', async () => {
+  const { page, close } = await suite.open(ofAccount('/keys?dialog=mint'), PHONE);
+  await page.getByRole('dialog').waitFor();
+  const sizes = `[...document.querySelectorAll('input, select, textarea')]
+    .map((each) => Number.parseFloat(getComputedStyle(each).fontSize))`;
+  const read = (await page.evaluate(sizes)) as number[];
+  expect(read.length).toBeGreaterThan(5);
+  expect(Math.min(...read)).toBeGreaterThanOrEqual(16);
+  await close();
+});
+
+/** As the Web Content Accessibility Guidelines define it, of colours like `rgb(1, 2, 3)`. */
+function contrast(...colours: readonly [string, string]): number {
+  const [dark, light] = colours
+    .map((colour) => {
+      const [red = 0, green = 0, blue = 0] = (colour.match(/\d+/g) ?? []).map((part) => {
+        const value = Number(part) / 255;
+        return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+      });
+      return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+    })
+    .toSorted((a, b) => a - b);
+  return (light! + 0.05) / (dark! + 0.05);
+}
+
+test.each(['light', 'dark'] as const)('the edges of fields can be seen: 3 to 1, %s', async (colorScheme) => {
+  const { page, close } = await suite.open(ofAccount('/keys?dialog=mint'), { ...LAPTOP, colorScheme });
+  await page.getByRole('dialog').waitFor();
+  const colours = `[...document.querySelectorAll('input, textarea, [role=dialog] select')].map((each) => {
+    const { borderColor, backgroundColor } = getComputedStyle(each);
+    return [borderColor, backgroundColor];
+  })`;
+  const read = (await page.evaluate(colours)) as [string, string][];
+  expect(read.length).toBeGreaterThan(5);
+  expect(read.filter((pair) => contrast(...pair) < 3)).toEqual([]);
   await close();
 });

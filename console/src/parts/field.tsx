@@ -52,8 +52,7 @@ export function Field({ label, hint, error = null, children }: FieldProps): Reac
   );
 }
 
-const CONTROL =
-  'w-full rounded-control border border-line-strong bg-panel px-2.5 text-body text-text disabled:opacity-60';
+const CONTROL = 'w-full rounded-control border border-field bg-panel px-2.5 text-body text-text disabled:opacity-60';
 
 interface TextInputProps extends Omit<InputHTMLAttributes<HTMLInputElement>, 'onChange' | 'value'> {
   readonly value: string;

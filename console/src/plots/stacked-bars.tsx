@@ -1,4 +1,4 @@
-import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import { type PointerEvent, type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { type Plot, ticksFor } from './series.ts';
 
 interface StackedBarsProps {
@@ -24,6 +24,8 @@ export default function StackedBars(props: StackedBarsProps): ReactNode {
   const { plot, label, shape = 'bars', height = 208, unit = 1n, formatTick, formatStart } = props;
   const [frame, width] = useWidth();
   const [hovered, setHovered] = useState<number | null>(null);
+  const area = useRef<HTMLDivElement>(null);
+  useTapElsewhere(area, hovered === null ? null : () => setHovered(null));
   const count = plot.starts.length;
   const largest = shape === 'bars' ? plot.totals : plot.series.flatMap(({ values }) => values);
   const ticks = ticksFor(Math.max(0, ...largest.map((value) => toUnits(value, unit))));
@@ -33,9 +35,20 @@ export default function StackedBars(props: StackedBarsProps): ReactNode {
   const y = (value: number): number => plotHeight - (value / top) * (plotHeight - 8);
   const geometry: Geometry = { plot, step, y, unit };
   const every = Math.max(1, Math.ceil(LABELS_EVERY_PX / Math.max(1, step)));
+  const point = ({ clientX, currentTarget }: PointerEvent): void => {
+    const { left } = currentTarget.getBoundingClientRect();
+    setHovered(Math.min(count - 1, Math.max(0, Math.floor((clientX - left) / step))));
+  };
   return (
-    <div ref={frame} className="relative" style={{ height }}>
-      <svg role="img" aria-label={label} width={width} height={height} className="block overflow-visible">
+    <div ref={frame} className="relative print:!h-auto" style={{ height }}>
+      <svg
+        role="img"
+        aria-label={label}
+        width={width}
+        height={height}
+        viewBox={`0 0 ${width} ${height}`}
+        className="block overflow-visible print:h-auto print:w-full"
+      >
         {ticks.map((tick) => (
           <g key={tick}>
             <line x1={0} x2={width - AXIS_WIDTH} y1={y(tick)} y2={y(tick)} stroke="var(--line)" />
@@ -57,18 +70,30 @@ export default function StackedBars(props: StackedBarsProps): ReactNode {
         )}
       </svg>
       <div
+        ref={area}
         aria-hidden
         className="absolute top-0 left-0"
         style={{ width: Math.max(0, width - AXIS_WIDTH), height: plotHeight }}
-        onPointerMove={(event) => {
-          const { left } = event.currentTarget.getBoundingClientRect();
-          setHovered(Math.min(count - 1, Math.max(0, Math.floor((event.clientX - left) / step))));
-        }}
-        onPointerLeave={() => setHovered(null)}
+        onPointerDown={point}
+        onPointerMove={point}
+        // A finger has left as soon as it has tapped.
+        onPointerLeave={({ pointerType }) => pointerType === 'mouse' && setHovered(null)}
       />
       {hovered === null ? null : <Values {...props} at={hovered} left={(hovered + 0.5) * step} width={width} />}
     </div>
   );
+}
+
+/** Calls this when somebody taps beside the area; null waits for nothing. */
+function useTapElsewhere(area: RefObject<HTMLElement | null>, onTap: (() => void) | null): void {
+  useEffect(() => {
+    if (onTap === null) return;
+    const listen = ({ target }: Event): void => {
+      if (!area.current?.contains(target as Node)) onTap();
+    };
+    document.addEventListener('pointerdown', listen);
+    return () => document.removeEventListener('pointerdown', listen);
+  });
 }
 
 interface Geometry {
@@ -130,6 +155,7 @@ function Values({ plot, at, left, width, formatValue, formatStart }: ValuesProps
   const side = left > width / 2 ? { right: width - left + 12 } : { left: left + 12 };
   return (
     <div
+      data-values
       className="pointer-events-none absolute top-0 z-10 min-w-44 rounded-control border border-line-strong bg-panel px-3 py-2 text-small"
       style={side}
     >
