@@ -24,6 +24,53 @@ async function openReceipt(options: Parameters<typeof suite.open>[1]) {
   return { id, ...opened };
 }
 
+function pagesOf(pdf: Buffer): number {
+  return pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)?.length ?? 0;
+}
+
+test('a receipt is printed alone and once, without its buttons, however long the list behind it is', async () => {
+  const { page, close } = await openReceipt(LAPTOP);
+  expect(pagesOf(await page.pdf({ format: 'A4' }))).toBe(1);
+  await page.emulateMedia({ media: 'print' });
+  expect(await page.getByRole('table', { name: 'What the call cost' }).isVisible()).toBe(true);
+  expect(await page.getByRole('button').count()).toBe(0);
+  expect(await page.getByRole('table', { name: /^Requests/ }).count()).toBe(0);
+  await close();
+});
+
+test('a page is printed dark on white with the name of its account, without the navigation', async () => {
+  const { page, close } = await suite.open(ofAccount('/usage'), { ...LAPTOP, colorScheme: 'dark' });
+  await page.getByRole('img', { name: /^Cost by day/ }).waitFor();
+  await page.evaluate(`document.documentElement.dataset.theme = 'dark'`);
+  await page.setViewportSize({ width: 700, height: 1000 });
+  await page.emulateMedia({ media: 'print' });
+  expect(await page.evaluate('getComputedStyle(document.body).color')).toBe('rgb(27, 28, 30)');
+  expect(await page.evaluate('getComputedStyle(document.documentElement).backgroundColor')).toBe('rgb(255, 255, 255)');
+  expect(await page.getByRole('navigation').count()).toBe(0);
+  expect(await page.getByRole('main').getByText('acme', { exact: true }).isVisible()).toBe(true);
+  expect(pagesOf(await page.pdf({ format: 'A4' }))).toBe(1);
+  await close();
+});
+
+test('times are printed in full', async () => {
+  const { page, close } = await suite.open(ofAccount('/balance'), LAPTOP);
+  await page.getByRole('row', { name: /invoice-1001/ }).waitFor();
+  await page.emulateMedia({ media: 'print' });
+  const printed = `[...document.querySelectorAll('main time')].map((each) => getComputedStyle(each, '::after').content)`;
+  const times = (await page.evaluate(printed)) as string[];
+  expect(times.length).toBeGreaterThan(1);
+  expect(times.filter((time) => !/ \d{4}, \d\d:\d\d:\d\d UTC"$/.test(time))).toEqual([]);
+  await close();
+});
+
+test('the window is named after the page and what is open on it', async () => {
+  const { id, page, close } = await openReceipt(LAPTOP);
+  expect(await page.title()).toBe(`Receipt ${id} · Requests · Tollgate`);
+  await page.keyboard.press('Escape');
+  await expect.poll(() => page.title()).toBe('Requests · Tollgate');
+  await close();
+});
+
 test('an open receipt does not hide what the calls in the list cost, on a small laptop either', async () => {
   const { page, close } = await openReceipt(LAPTOP);
   const drawer = (await page.getByRole('dialog').boundingBox())!;

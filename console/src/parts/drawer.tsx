@@ -1,9 +1,12 @@
 import * as Dialog from '@radix-ui/react-dialog';
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 import { IconButton } from './icon-button.tsx';
+import { useWindowTitle } from './window-title.ts';
 
 interface DrawerProps {
   readonly title: string;
+  /** For the window, if the title does not say enough: it is also the name of a printed file. */
+  readonly windowTitle?: string;
   /** For screen readers, if the title does not say enough. */
   readonly description?: string;
   readonly hint?: ReactNode;
@@ -14,14 +17,17 @@ interface DrawerProps {
 }
 
 /** A panel at the right side. What is beside it stays usable, so that another row can be opened. */
-export function Drawer({ title, description, hint, footer, children, onClose, onKeyDown }: DrawerProps): ReactNode {
+export function Drawer(props: DrawerProps): ReactNode {
+  const { title, windowTitle = title, description, hint, footer, children, onClose, onKeyDown } = props;
   const openRow = useOpenRow();
+  useWindowTitle('drawer', windowTitle);
   return (
     <Dialog.Root open modal={false} onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Dialog.Portal>
         <Dialog.Content
           {...(description === undefined ? { 'aria-describedby': undefined } : {})}
           tabIndex={-1}
+          data-drawer
           onOpenAutoFocus={(event) => {
             event.preventDefault();
             (event.currentTarget as HTMLElement).focus();
@@ -33,7 +39,7 @@ export function Drawer({ title, description, hint, footer, children, onClose, on
           }}
           onInteractOutside={(event) => event.preventDefault()}
           onKeyDown={onKeyDown}
-          className="fixed inset-y-0 right-0 z-40 flex w-full animate-[drawer-in_0.16s_ease-out] flex-col border-l border-line bg-panel shadow-drawer outline-none wide:w-[452px]"
+          className="fixed inset-y-0 right-0 z-40 flex w-full animate-[drawer-in_0.16s_ease-out] flex-col border-l border-line bg-panel shadow-drawer outline-none wide:w-[452px] print:static print:w-full print:border-0 print:shadow-none"
         >
           <header className="flex min-h-14 items-center justify-between gap-3 py-3 pr-4 pl-6">
             <Dialog.Title className="min-w-0 text-title font-semibold break-words">{title}</Dialog.Title>
@@ -47,9 +53,9 @@ export function Drawer({ title, description, hint, footer, children, onClose, on
               </Dialog.Close>
             </div>
           </header>
-          <div className="min-h-0 flex-1 overflow-y-auto px-6 pb-6">{children}</div>
+          <div className="min-h-0 flex-1 overflow-y-auto px-6 pb-6 print:overflow-visible">{children}</div>
           {footer === undefined ? null : (
-            <footer className="flex flex-wrap gap-2 border-t border-line px-6 py-3">{footer}</footer>
+            <footer className="flex flex-wrap gap-2 border-t border-line px-6 py-3 print:hidden">{footer}</footer>
           )}
         </Dialog.Content>
       </Dialog.Portal>

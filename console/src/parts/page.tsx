@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect } from 'react';
+import { useWindowTitle } from './window-title.ts';
 
 interface PageProps {
   readonly title: string;
@@ -21,14 +22,14 @@ export function PageName(): ReactNode {
 
 /** The frame of every page: its title, its actions, its filters. */
 export function Page({ title, actions, filters, bleed = false, children }: PageProps): ReactNode {
+  useWindowTitle('page', title);
   useEffect(() => {
-    document.title = `${title} · Tollgate`;
     const spoken = document.getElementById(PAGE_NAME_ID);
     if (spoken !== null) spoken.textContent = title;
   }, [title]);
   return (
     <div className="flex min-h-full min-w-0 flex-col">
-      <header className="spacing-page sticky top-0 z-20 flex min-h-14 flex-wrap items-center justify-between gap-x-4 gap-y-2 border-b border-line bg-bg py-2">
+      <header className="spacing-page sticky top-0 z-20 print:static flex min-h-14 flex-wrap items-center justify-between gap-x-4 gap-y-2 border-b border-line bg-bg py-2">
         <h1 className="text-title font-semibold">{title}</h1>
         <div className="flex flex-wrap items-center gap-2">{actions}</div>
       </header>

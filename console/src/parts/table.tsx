@@ -58,7 +58,7 @@ export function Table<Each>(props: TableProps<Each>): ReactNode {
             <th
               key={column.id}
               scope="col"
-              className={`h-9 border-b border-line text-head font-medium whitespace-nowrap text-muted ${bleed ? 'sticky top-12 z-10 bg-bg wide:top-14' : ''} ${cellClass(columns, at, bleed)}`}
+              className={`h-9 border-b border-line text-head font-medium whitespace-nowrap text-muted ${bleed ? 'sticky top-12 z-10 bg-bg wide:top-14 print:static' : ''} ${cellClass(columns, at, bleed)}`}
             >
               {column.head}
             </th>

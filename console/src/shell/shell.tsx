@@ -31,7 +31,7 @@ export function Shell(): ReactNode {
       >
         Skip to the page
       </a>
-      <aside className="fixed inset-y-0 left-0 z-30 hidden w-54 flex-col gap-3 border-r border-line bg-bg px-3 pt-4 pb-3 wide:flex">
+      <aside className="fixed inset-y-0 left-0 z-30 hidden w-54 flex-col gap-3 border-r border-line bg-bg px-3 pt-4 pb-3 wide:flex print:hidden">
         <div className="flex items-center justify-between pl-2">
           <Logo />
           <SearchButton onClick={() => setSearching(true)} />
@@ -41,7 +41,8 @@ export function Shell(): ReactNode {
       </aside>
       <PageName />
       <NarrowBar onSearch={() => setSearching(true)} />
-      <main id="page" tabIndex={-1} className="min-h-dvh min-w-0 outline-none wide:pl-54">
+      <main id="page" tabIndex={-1} className="min-h-dvh min-w-0 outline-none wide:pl-54 print:min-h-0 print:pl-0">
+        <PrintedAccount />
         <AwayBanner />
         <SsoBanner />
         <AccountBanner />
@@ -56,6 +57,12 @@ export function Shell(): ReactNode {
       ) : null}
     </>
   );
+}
+
+/** On paper there is no navigation, which says on the screen whose figures these are. */
+function PrintedAccount(): ReactNode {
+  const { account } = useViewer();
+  return <p className="spacing-page hidden pt-2 text-muted print:block">{account?.name ?? 'All accounts'}</p>;
 }
 
 /** Somebody who is signed in wanted to link single sign-on, and it did not work. */
@@ -105,7 +112,7 @@ function SearchButton({ onClick }: { onClick(): void }): ReactNode {
 function NarrowBar({ onSearch }: { onSearch(): void }): ReactNode {
   const [isOpen, setOpen] = useState(false);
   return (
-    <header className="sticky top-0 z-30 flex h-12 items-center justify-between border-b border-line bg-bg px-4 wide:hidden">
+    <header className="sticky top-0 z-30 flex h-12 items-center justify-between border-b border-line bg-bg px-4 wide:hidden print:hidden">
       <Logo />
       <div className="flex gap-1">
         <IconButton icon="search" label="Search" onClick={onSearch} />

@@ -54,9 +54,11 @@ export function ReceiptDrawer({ requestId, kind, previous, next, onOpen, onClose
     event.preventDefault();
     onOpen(target);
   };
+  const title = refusal === undefined ? 'Receipt' : 'Refused call';
   return (
     <Drawer
-      title={refusal === undefined ? 'Receipt' : 'Refused call'}
+      title={title}
+      windowTitle={`${title} ${requestId}`}
       onClose={onClose}
       onKeyDown={move}
       hint={

@@ -1,11 +1,10 @@
-import { type ReactNode, useEffect } from 'react';
+import type { ReactNode } from 'react';
+import { useWindowTitle } from '../../parts/window-title.ts';
 import { Logo } from '../../shell/sidebar.tsx';
 
 /** The frame of the pages that people see before they are signed in. */
 export function SignInFrame({ title, children }: { readonly title: string; readonly children: ReactNode }): ReactNode {
-  useEffect(() => {
-    document.title = `${title} · Tollgate`;
-  }, [title]);
+  useWindowTitle('page', title);
   return (
     <main className="mx-auto flex min-h-dvh w-full max-w-[392px] flex-col justify-center gap-6 px-4 py-10">
       <Logo />
