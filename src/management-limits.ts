@@ -29,6 +29,8 @@ export const MANAGEMENT_LIMITS = {
   /** Feeds of receipts that are open: of one caller, and of all. */
   receiptFeedsPerCallerMax: 4,
   receiptFeedsMax: 100,
+  /** Of these, places for accounts that have no feed, so that the people of one account cannot take them all. */
+  receiptFeedsReserved: 50,
   /** How often the ledger is read for feeds, and how often a feed checks that its reader may still see it. */
   receiptFeedPollMs: 1_000,
   receiptFeedCheckMs: 1_000,

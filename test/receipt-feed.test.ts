@@ -149,6 +149,28 @@ describe('a feed of receipts', () => {
     for (const reader of [...open, other]) reader.leave();
   });
 
+  test('is refused if the people of one account have most of them, so that others still get theirs', async () => {
+    const { books } = harness.running;
+    const stranger = await enrol(books, 'stranger@example.com', { roles: [[elsewhere.accountId, 'owner']] });
+    cookies.set('stranger', await openSession(books, stranger));
+    const people = Math.ceil(LIMITS.receiptFeedsMax / LIMITS.receiptFeedsPerCallerMax);
+    const open: EventReader[] = [];
+    let refused = 0;
+    for (let at = 0; at < people; at++) {
+      await addPerson(`crowd-${at}`, 'viewer');
+      for (let feed = 0; feed < LIMITS.receiptFeedsPerCallerMax; feed++) {
+        const reader = await follow(`crowd-${at}`);
+        if (reader.status === 200) open.push(reader);
+        else refused++;
+      }
+    }
+    const others = [await follow('stranger', `?account=${formatId(ACCOUNT_PREFIX, elsewhere.accountId)}`)];
+    others.push(await follow('operator', ''));
+    expect(others.map(({ status }) => status)).toEqual([200, 200]);
+    expect(refused).toBeGreaterThan(0);
+    for (const reader of [...open, ...others]) reader.leave();
+  });
+
   test('needs an account that the reader has a role in, and a cursor of a known form', async () => {
     expect((await follow('viewer', '')).status).toBe(403);
     expect((await follow('viewer', `?account=${formatId(ACCOUNT_PREFIX, elsewhere.accountId)}`)).status).toBe(404);

@@ -58,10 +58,15 @@ export interface ManageTerms extends ManagerTerms {
 export class ManageHandler {
   readonly #terms: ManageTerms;
   readonly #pages: PublicPages;
-  readonly #requests = new CallerSlots('requests', LIMITS.managementRequestsMax);
-  readonly #exports = new CallerSlots('exports', LIMITS.managementExportsMax);
+  readonly #requests = new CallerSlots({ what: 'requests', perCallerMax: LIMITS.managementRequestsMax });
+  readonly #exports = new CallerSlots({ what: 'exports', perCallerMax: LIMITS.managementExportsMax });
   readonly #rows: ListRows;
-  readonly #feedSlots = new CallerSlots('feeds', LIMITS.receiptFeedsPerCallerMax, LIMITS.receiptFeedsMax);
+  readonly #feedSlots = new CallerSlots({
+    what: 'feeds',
+    perCallerMax: LIMITS.receiptFeedsPerCallerMax,
+    max: LIMITS.receiptFeedsMax,
+    reserved: LIMITS.receiptFeedsReserved,
+  });
   readonly #feeds = new Set<FeedStream>();
   #hasWarned = false;
 
@@ -244,7 +249,7 @@ export class ManageHandler {
     check: () => Promise<void>,
   ): Promise<FeedStream> {
     const filter = await feedFilterOf(allowed, services);
-    const end = this.#feedSlots.take(payerOf(principal));
+    const end = this.#feedSlots.take(payerOf(principal), principal.isOperator ? null : filter.accountId);
     try {
       const stream = await FeedStream.open({
         feed: this.#terms.receiptFeed,

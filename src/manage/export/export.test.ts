@@ -151,7 +151,7 @@ describe('sending a list', () => {
 });
 
 test('a caller has a bounded number of exports under way, and others are not affected', () => {
-  const slots = new CallerSlots('exports', LIMITS.managementExportsMax);
+  const slots = new CallerSlots({ what: 'exports', perCallerMax: LIMITS.managementExportsMax });
   const actor = { kind: 'management_key' as const, id: 1n, name: 'ci', address: null };
   const ends = Array.from({ length: LIMITS.managementExportsMax }, () => slots.take(actor));
   expect(() => slots.take(actor)).toThrow('exports run at once');
