@@ -1,8 +1,9 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Receipt } from '../src/canonical/receipt.ts';
+import { CLIENT_GONE_STATUS } from '../src/gateway/relay/attempt.ts';
 import { ManualClock } from '../src/kit/clock.ts';
 import { parseId } from '../src/kit/ids.ts';
 import { type PublicPricing, priceCounts, type TokenCounts } from './catalog-price.ts';
@@ -308,6 +309,10 @@ describe('the page', () => {
     );
     expect(wanted.filter((each) => !cases.has(each) && IMPOSSIBLE[each] === undefined)).toEqual([]);
     expect([...cases].filter((each) => !wanted.includes(each))).toEqual([]);
+  });
+
+  test('names the status of a receipt whose caller left', () => {
+    expect(readFileSync(new URL('../docs/endings.md', import.meta.url), 'utf8')).toContain(` ${CLIENT_GONE_STATUS} `);
   });
 
   test('has a rule for everything a host can say about its counts', () => {
