@@ -225,6 +225,22 @@ const NAMED: readonly [Caller, string, Fields, readonly string[]][] = [
     }),
     ['messages.1.content.0.source.crop'],
   ],
+  [
+    'responses',
+    'sim-gpt',
+    {
+      tools: [
+        { type: 'custom', name: 'patch', format: { type: 'grammar', syntax: 'lark', definition: 'start: "a"' } },
+        { type: 'custom', name: 'note', format: { type: 'text' } },
+        {
+          type: 'namespace',
+          name: 'files',
+          tools: [{ type: 'custom', name: 'find', format: { type: 'pattern', pattern: 'a+' } }],
+        },
+      ],
+    },
+    ['tools.0.format', 'tools.2.tools.0.format'],
+  ],
   ['messages', 'sim-gpt', { thinking: { type: 'disabled', style: 'x' } }, ['thinking.style']],
   [
     'messages',

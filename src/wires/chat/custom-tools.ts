@@ -1,11 +1,10 @@
 import type { CanonicalTool } from '../../canonical/request.ts';
 import type { Adjustments } from '../adjustments.ts';
 import { readCacheMark } from '../fields/cache-mark.ts';
-import { functionForm } from '../fields/custom-input.ts';
+import { functionForm, isFreeText } from '../fields/custom-input.ts';
 import { isObject, isText, type Members, objectsIn } from '../fields/members.ts';
 import { noteOthers, optionalText } from '../fields/other-members.ts';
 import { mustBe } from '../fields/request-errors.ts';
-import { isEmpty } from '../fields/without-effect.ts';
 
 const TOOL_MEMBERS: ReadonlySet<string> = new Set(['type', 'custom', 'cache_control']);
 const CUSTOM_MEMBERS: ReadonlySet<string> = new Set(['name', 'description', 'format']);
@@ -27,11 +26,6 @@ export function readCustomTool(tool: Members, path: string, adjustments: Adjustm
     strict: null,
     ...readCacheMark(tool.cache_control),
   };
-}
-
-/** Any text is the default, so a format that says so asks for nothing. */
-function isFreeText(format: unknown): boolean {
-  return isEmpty(format) || (isObject(format) && format.type === 'text');
 }
 
 function readGrammar(format: unknown, path: string): Members | null {

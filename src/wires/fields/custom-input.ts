@@ -1,5 +1,6 @@
 import { tryParseJson } from '../../json/json.ts';
 import { isObject, type Members } from './members.ts';
+import { isEmpty } from './without-effect.ts';
 
 /** The one argument of a function that stands for a custom tool. */
 const ARGUMENT = 'input';
@@ -19,6 +20,11 @@ export function functionForm(tool: Members): Members {
     },
     strict: false,
   };
+}
+
+/** Any text is the default, so a format that says so asks for nothing. Hosts read other formats at most, and do not enforce them. */
+export function isFreeText(format: unknown): boolean {
+  return isEmpty(format) || (isObject(format) && format.type === 'text');
 }
 
 /** A function's schema cannot hold a grammar, so the description does. */

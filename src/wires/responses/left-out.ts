@@ -1,4 +1,5 @@
 import type { Adjustments } from '../adjustments.ts';
+import { isFreeText } from '../fields/custom-input.ts';
 import { noteUnknownDetail } from '../fields/image-url.ts';
 import { FILE_PART_MEMBERS } from '../fields/inline-file.ts';
 import { type Members, objectsIn } from '../fields/members.ts';
@@ -68,6 +69,7 @@ export function noteTools(tools: unknown, path: string, adjustments: Adjustments
     noteOthers(tool, at, TOOL_MEMBERS.get(tool.type) ?? FUNCTION_MEMBERS, adjustments);
     optionalText(tool.description, `${at}.description`);
     optionalFlag(tool.strict, `${at}.strict`);
+    if (tool.type === 'custom' && !isFreeText(tool.format)) adjustments.note(`${at}.format`);
     noteTools(tool.tools, `${at}.tools`, adjustments);
   });
 }
