@@ -111,6 +111,22 @@ test('the link that skips the navigation is seen when it has the focus', async (
   await page.context().close();
 });
 
+test('the navigation of a phone can be reached while the gateway cannot, wherever the page is scrolled to', async () => {
+  const page = await openAs('owner', '/models');
+  await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor();
+  await page.setViewportSize({ width: 390, height: 400 });
+  await page.waitForLoadState('networkidle');
+  await page.route(/\/manage\/v1\//, (route) => route.abort());
+  await page.evaluate(`document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`);
+  await page.getByText('The gateway cannot be reached.').waitFor();
+  await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
+  await expect.poll(() => page.evaluate('scrollY')).toBeGreaterThan(100);
+  const place = await middleOf(page.getByRole('button', { name: 'Pages' }));
+  const found = `document.elementFromPoint(${place})?.closest('button')?.getAttribute('aria-label')`;
+  expect(await page.evaluate(found)).toBe('Pages');
+  await page.context().close();
+});
+
 test('a page that waits for a slow gateway is not empty', async () => {
   const page = await openAs('owner', '/models');
   await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor();

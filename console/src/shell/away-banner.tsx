@@ -22,7 +22,10 @@ export function AwayBanner(): ReactNode {
   }, [isAway, client]);
   if (!isAway) return null;
   return (
-    <p role="alert" className="sticky top-0 z-30 bg-warning-soft px-4 py-2 text-center text-warning">
+    <p
+      role="alert"
+      className="sticky top-12 z-20 bg-warning-soft px-4 py-2 text-center text-warning wide:top-0 wide:z-30"
+    >
       The gateway cannot be reached. This page goes on by itself when it is back.
     </p>
   );
