@@ -218,8 +218,9 @@ export function releaseJob(
   const { job, group } = parts;
   const isLate = end === 'expired' && job.attempts > 0;
   const state = isLate ? 'failed' : end;
-  // A job that expires keeps its last error, or the reason why it waited.
-  const error = end === 'expired' ? errorOf(job) : { httpStatus: job.httpStatus, errorCode, errorMessage };
+  // A job that expires keeps its last error, or the reason why it waited, if it has one.
+  const isKept = end === 'expired' && job.errorCode !== null;
+  const error = isKept ? errorOf(job) : { httpStatus: job.httpStatus, errorCode, errorMessage };
   count(parts, -1, 0);
   if (group !== null) group.reservedNanousd -= job.reservedNanousd;
   return { state, events: endJob(parts, state, { ...error, costNanousd: 0n }, nowMs) };
