@@ -154,6 +154,7 @@ export function jobsContract(subject: StoreSubject): void {
         'not_claimed',
         'held',
       ]);
+      expect(await job(10n)).toMatchObject({ state: 'running', errorCode: null, errorMessage: null });
       subject.clock.advance(LEASE_MS + 1);
       expect((await claimAll()).map(({ id }) => id)).toEqual([11n]);
     });

@@ -117,6 +117,8 @@ export function whyNotStarted(
 export function startJob({ job, group, totals }: JobParts, callId: bigint, nowMs: number): void {
   job.state = 'running';
   job.callId = callId;
+  // Before the first attempt the error says why the job waited.
+  if (job.attempts === 0) Object.assign(job, { errorCode: null, errorMessage: null });
   job.attempts += 1;
   job.startedMs ??= nowMs;
   count({ group, totals }, -1, 1);
