@@ -3,6 +3,7 @@ import { EgressFailure, ForbiddenUrl } from '../egress/forbidden-url.ts';
 import type { GuardedEgress } from '../egress/guarded-egress.ts';
 import type { RequestControl, ResponseReceiver } from '../egress/sender.ts';
 import type { Clock } from '../kit/clock.ts';
+import { hideSecret } from '../kit/hide-secret.ts';
 import type { IdSource } from '../kit/ids.ts';
 import { Places } from '../kit/places.ts';
 import { Secret } from '../kit/secret.ts';
@@ -181,7 +182,7 @@ export class Custody {
             },
             observe(receiver),
           ),
-        hideKey: (text) => text.replaceAll(key, '[key]').replaceAll(JSON.stringify(key).slice(1, -1), '[key]'),
+        hideKey: (text) => hideSecret(text, key),
         explain: (failure) => explain(provider, failure),
       };
     } catch (error) {

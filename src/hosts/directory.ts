@@ -1,6 +1,7 @@
 import type { HostWire } from '../canonical/wire-names.ts';
 import type { CatalogModel } from '../catalog/model.ts';
 import type { RequestControl, ResponseReceiver, Sender } from '../egress/sender.ts';
+import { hideSecret } from '../kit/hide-secret.ts';
 import type { Price } from '../money/price.ts';
 import { type ConfiguredHost, type HostRow, keyHeader } from './host.ts';
 import type { HostHealth } from './host-health.ts';
@@ -98,13 +99,8 @@ function readyHost({ row, key }: ConfiguredHost, sender: Sender): ReadyHost {
         { origin, path: prefix + path, headers: together(wireHeaders), body, onBehalfOf: accountId },
         receiver,
       ),
-    hideKey: (text) => (key === null ? text : withoutKey(text, key.reveal())),
+    hideKey: (text) => (key === null ? text : hideSecret(text, key.reveal())),
   };
-}
-
-/** A host may quote the key as it is, or URL-encoded. */
-function withoutKey(text: string, key: string): string {
-  return text.replaceAll(key, '[key]').replaceAll(encodeURIComponent(key), '[key]');
 }
 
 /** Adds a wire's headers to the host's. Most calls have the same ones as the last call and get the same object. */

@@ -125,6 +125,13 @@ describe('a failure', () => {
     expect(JSON.stringify(error)).not.toContain(HOST_KEY);
     expect(error?.message).toContain('[key]');
   });
+
+  test('our key in a host’s words is hidden from the caller where they are cut, too', async () => {
+    const { request, result } = await start();
+    const before = 'x'.repeat(LIMITS.hostErrorCharactersMax - HOST_KEY.length + 1);
+    request.answer(400, { error: { message: `${before}${HOST_KEY} is bad`, type: 'invalid_request_error' } });
+    expect((await result).error?.message).toBe(`${before}[key]`);
+  });
 });
 
 describe('time', () => {
