@@ -16,7 +16,7 @@ const MODULES = resolve(import.meta.dirname, '..', 'node_modules');
 /** The largest size of the client together with the check of signed receipts. */
 const GZIPPED_BYTES_MAX = 12 * 1024;
 /** The largest size of the client together with the calls for webhooks, which few programs make. */
-const WEBHOOKS_GZIPPED_BYTES_MAX = 10.5 * 1024;
+const WEBHOOKS_GZIPPED_BYTES_MAX = 10.75 * 1024;
 /** The largest size of the check of signed receipts, which has an entry of its own so that others do not load it. */
 const VERIFY_GZIPPED_BYTES_MAX = 2.5 * 1024;
 

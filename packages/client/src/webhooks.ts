@@ -4,11 +4,11 @@ import type { Delivery, NewWebhook, Page, Webhook, WebhookRequest } from './type
 
 /** The webhooks of the account. The key needs the permission `webhooks`. */
 export interface Webhooks {
-  /** Creates a webhook, whose `secret` is shown only now, or changes the one of this name. */
+  /** Creates a webhook, whose `secret` is shown only now, or changes the one of this name. Not sent again unless `retries` says so. */
   put(name: string, webhook: WebhookRequest, options?: CallOptions): Promise<NewWebhook>;
   get(name: string, options?: CallOptions): Promise<Webhook>;
   list(options?: CallOptions): Promise<readonly Webhook[]>;
-  /** Makes a new secret. The old one also signs for `grace_seconds`; 24 hours by default. */
+  /** Makes a new secret. The old one also signs for `grace_seconds`; 24 hours by default. Not sent again unless `retries` says so. */
   rotate(
     name: string,
     terms?: { readonly grace_seconds?: number | undefined },
@@ -24,11 +24,13 @@ export interface Webhooks {
 export function createWebhooks(options: ClientOptions): Webhooks {
   const transport = new Transport(options);
   const at = (name: string, rest?: string) => pathOf('webhooks', name, rest);
+  // A response with a secret is not sent a second time, and a second rotation ends the secret that receivers know.
+  const once = (options?: CallOptions) => ({ ...options, retries: options?.retries ?? 0 });
   return {
-    put: (name, webhook, options) => transport.post(at(name), webhook, options, 'PUT'),
+    put: (name, webhook, options) => transport.post(at(name), webhook, once(options), 'PUT'),
     get: (name, options) => transport.own(at(name), options),
     list: async (options) => (await transport.own<{ readonly data: Webhook[] }>('/v1/webhooks', options)).data,
-    rotate: (name, terms = {}, options) => transport.post(at(name, '/rotate'), terms, options),
+    rotate: (name, terms = {}, options) => transport.post(at(name, '/rotate'), terms, once(options)),
     test: (name, options) => transport.post(at(name, '/test'), {}, options),
     deliveries: (name, query, options) => transport.own(pathWith(at(name, '/deliveries'), query), options),
     remove: (name, options) => transport.own(at(name), { ...options, method: 'DELETE' }),

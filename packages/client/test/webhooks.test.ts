@@ -33,3 +33,23 @@ test('every call for webhooks has its route and its body', async () => {
     ['DELETE', '/v1/webhooks/jobs', null],
   ]);
 });
+
+test('a change that answers with a secret is sent once, because the second answer would not have the same one', async () => {
+  const sent: string[] = [];
+  const webhooks = createWebhooks({
+    baseURL: 'http://gateway.example',
+    retries: 2,
+    wait: async () => {},
+    fetch: async (_, init) => {
+      sent.push(init?.method ?? 'GET');
+      throw new TypeError('fetch failed');
+    },
+  });
+  const lost = { code: 'connection_error' };
+  await expect(webhooks.put('jobs', { url: 'https://hooks.example.com/jobs' })).rejects.toMatchObject(lost);
+  await expect(webhooks.rotate('jobs')).rejects.toMatchObject(lost);
+  expect(sent).toEqual(['PUT', 'POST']);
+  await expect(webhooks.rotate('jobs', {}, { retries: 1 })).rejects.toMatchObject(lost);
+  await expect(webhooks.get('jobs')).rejects.toMatchObject(lost);
+  expect(sent).toEqual(['PUT', 'POST', 'POST', 'POST', 'GET', 'GET', 'GET']);
+});
