@@ -95,15 +95,17 @@ export class Transport {
     const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
     try {
       for (let rest = ''; ; ) {
-        const { done, value } = await reader.read().catch((error: unknown) => {
-          throwIfAbort(error, request.signal);
-          throw connectionError(error, null, true);
-        });
-        if (done) return;
+        const { done, value } = await reader.read();
+        if (done && rest === '') return;
+        // Every line has an end, so results would be missing.
+        if (done) throw new Error('The last line is cut off.');
         const lines = (rest + value).split('\n');
         rest = lines.pop()!;
         yield* lines.map((line) => JSON.parse(line) as Line);
       }
+    } catch (error) {
+      throwIfAbort(error, request.signal);
+      throw connectionError(error, null, true);
     } finally {
       // Whoever leaves the loop does not read the rest.
       await reader.cancel().catch(() => {});

@@ -20,7 +20,7 @@ function clientOf(answer: object, headers: Record<string, string> = {}, options:
       const body = typeof init?.body === 'string' ? JSON.parse(init.body) : null;
       const path = String(input).replace('http://gateway.example', '');
       sent.push({ method: init?.method ?? 'GET', path, headers: new Headers(init?.headers), body });
-      return new Response(JSON.stringify(answer), { headers });
+      return new Response(`${JSON.stringify(answer)}\n`, { headers });
     },
   });
   return { client, sent };
@@ -129,6 +129,19 @@ test('results that break off are an error of the connection, after those that ca
   })();
   await expect(reading).rejects.toMatchObject({ name: 'TollgateError', code: 'connection_error', retryable: true });
   expect(read).toEqual(RESULTS.map(({ id }) => id));
+});
+
+test('results that end in the middle of one, or are not JSON, are an error', async () => {
+  const answers = ['{"id":"job_0"}\n{"id":"jo', '<html>\n'];
+  const fetch = async () => new Response(answers.shift()!);
+  const { jobs } = createClient({ baseURL: 'http://gateway.example', fetch, retries: 0 });
+  const read: string[] = [];
+  const readAll = async () => {
+    for await (const { id } of jobs.groupResults('grp_1')) read.push(id);
+  };
+  await expect(readAll()).rejects.toMatchObject({ name: 'TollgateError', code: 'connection_error', retryable: true });
+  expect(read).toEqual(['job_0']);
+  await expect(readAll()).rejects.toMatchObject({ name: 'TollgateError' });
 });
 
 test('whoever leaves the results of a group does not receive the rest', async () => {
