@@ -48,6 +48,8 @@ test('a page is printed dark on white with the name of its account, without the 
   expect(await page.evaluate('getComputedStyle(document.documentElement).backgroundColor')).toBe('rgb(255, 255, 255)');
   expect(await page.getByRole('navigation').count()).toBe(0);
   expect(await page.getByRole('main').getByText('acme', { exact: true }).isVisible()).toBe(true);
+  const chosen = page.getByRole('group', { name: 'Time' }).getByRole('button');
+  expect(await chosen.allTextContents(), 'the period of the report').toEqual(['30 d']);
   expect(pagesOf(await page.pdf({ format: 'A4' }))).toBe(1);
   await close();
 });
