@@ -218,7 +218,7 @@ test('somebody who is signed in gets a role in another account with a link, and 
   ]);
   const { link } = (await made.json()) as { link: string };
   await page.goto(link);
-  await page.getByText('more@example.com is invited to be a member of an account.').waitFor();
+  await page.getByText(`more@example.com is invited to be a member of “${name}”.`).waitFor();
   await page.getByRole('button', { name: 'Accept' }).click();
   await page.getByRole('button', { name: /available/ }).click();
   await page.getByRole('menuitem', { name }).waitFor();
