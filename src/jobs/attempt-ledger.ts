@@ -171,7 +171,7 @@ export class AttemptLedger implements CallLedger {
   #dropTooLarge(settlement: Settlement): Ending {
     const dropped = this.#drop(settlement, tooLarge('nothing was charged'));
     if (settlement.costNanousd === 0n) return dropped;
-    const why = 'it was charged, because the loss allowance of the account is used up (GET /v1/balance)';
+    const why = 'it was charged, because the loss allowance of the account (GET /v1/balance) does not cover it';
     return { ...dropped, orCharged: this.#endAs('failed', tooLarge(why)) };
   }
 

@@ -82,3 +82,10 @@ test('a response that is too large to be stored is free only while the loss allo
   expect(charged.receipt).toMatchObject({ costNanousd: COST_NANOUSD, lossNanousd: 0n });
   expect(await fixture.account()).toMatchObject({ heldNanousd: 0n, reservedNanousd: 0n });
 });
+
+test('a response that is too large to be stored is charged if it costs more than the whole loss allowance, and that is said', async () => {
+  const fixture = await JobsFixture.open({ hangupAllowanceNanousd: COST_NANOUSD - 1n });
+  const { job } = await afterHugeAnswer(fixture);
+  const errorMessage = expect.stringContaining('the loss allowance of the account (GET /v1/balance) does not cover it');
+  expect(job).toMatchObject({ costNanousd: COST_NANOUSD, errorMessage });
+});
