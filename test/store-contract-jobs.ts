@@ -283,22 +283,23 @@ export function jobsContract(subject: StoreSubject): void {
       await isExact();
     });
 
-    it('expires a job that never ran, and fails one that did with its last error', async () => {
+    it('expires a job that never ran with the reason why it waited, and fails one that did with its last error', async () => {
       await accept(10n, 100n);
       await accept(11n, 100n);
-      const [, second] = await claimAll();
-      expect(second?.id).toBe(11n);
+      await accept(12n, 100n);
+      expect((await claimAll())[1]?.id).toBe(11n);
+      expect(await jobs().postpone(12n, 1, NOON_MS, { code: 'why', message: 'Because.' })).toBe(true);
       const error = { errorCode: 'overloaded', errorMessage: 'No host.' };
       await subject.store.apply([aStart(20n, 11n, 100n), aFinish(20n, 11n, 0n, 'queued', error)]);
       subject.clock.advance(JOB_EXPIRES_MS - NOON_MS);
-      expect((await jobs().expired(subject.clock.nowMs(), 10)).map(({ id }) => id)).toEqual([10n, 11n]);
+      expect((await jobs().expired(subject.clock.nowMs(), 10)).map(({ id }) => id).sort()).toEqual([10n, 11n, 12n]);
       const end = { end: 'expired', errorCode: 'job_expired', errorMessage: 'Too late.' } as const;
-      expect(await subject.store.apply([aRelease(10n, end), aRelease(11n, end)])).toEqual([
-        { kind: 'released', state: 'expired' },
-        { kind: 'released', state: 'failed' },
-      ]);
+      const [ended, failed] = (['expired', 'failed'] as const).map((state) => ({ kind: 'released', state }));
+      const released = await subject.store.apply([aRelease(10n, end), aRelease(11n, end), aRelease(12n, end)]);
+      expect(released).toEqual([ended, failed, ended]);
       expect(await job(10n)).toMatchObject({ state: 'expired', errorCode: 'job_expired' });
       expect(await job(11n)).toMatchObject({ state: 'failed', ...error });
+      expect(await job(12n)).toMatchObject({ state: 'expired', errorCode: 'why', errorMessage: 'Because.' });
       expect(await money()).toEqual([1_000n, 0n, 0n, 0n]);
       await isExact();
     });
