@@ -134,3 +134,23 @@ test.each(['light', 'dark'] as const)('the edges of fields can be seen: 3 to 1, 
   expect(read.filter((pair) => contrast(...pair) < 3)).toEqual([]);
   await close();
 });
+
+test.each(['light', 'dark'] as const)(
+  'the field for a message has an edge, which shows the focus, %s',
+  async (colorScheme) => {
+    const { page, close } = await suite.open(ofAccount('/playground'), { ...LAPTOP, colorScheme });
+    const message = page.getByLabel('Message', { exact: true });
+    await message.waitFor();
+    const read = `(({ borderColor, backgroundColor, outlineStyle }) => ({ borderColor, backgroundColor, outlineStyle }))(
+      getComputedStyle(document.querySelector('form:has(textarea)')))`;
+    const style = () =>
+      page.evaluate(read) as Promise<Record<'borderColor' | 'backgroundColor' | 'outlineStyle', string>>;
+    await page.getByRole('heading', { name: 'Playground' }).click();
+    const { borderColor, backgroundColor, outlineStyle } = await style();
+    expect(contrast(borderColor, backgroundColor)).toBeGreaterThanOrEqual(3);
+    expect(outlineStyle).toBe('none');
+    await message.focus();
+    expect((await style()).outlineStyle).toBe('solid');
+    await close();
+  },
+);

@@ -44,7 +44,10 @@ export function Composer({ isRunning, awaited, canAttach, obstacle, onSend, onSt
   };
   const label = awaited.length === 0 ? 'Message' : `Result of ${awaited.map(({ name }) => name).join(', ')}`;
   return (
-    <form onSubmit={send} className="flex flex-col gap-2 rounded-panel border border-line-strong bg-panel p-2">
+    <form
+      onSubmit={send}
+      className="flex flex-col gap-2 rounded-panel border border-field bg-panel p-2 has-[textarea:focus-visible]:outline-2 has-[textarea:focus-visible]:outline-accent"
+    >
       {images.length === 0 ? null : (
         <AttachedImages images={images} onRemove={(url) => setImages(images.filter((each) => each !== url))} />
       )}
