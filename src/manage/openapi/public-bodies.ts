@@ -13,7 +13,11 @@ const time = z.string().describe('A time in RFC 3339, like 2027-01-31T12:00:00Z.
 /** What applies to a job, and to all jobs of a group. */
 const terms = {
   not_before: time.nullish().describe('The earliest start. Without it, as soon as possible. RFC 3339.'),
-  expires_at: time.nullish().describe('The latest start, at most 30 days ahead. Without it, 24 hours later. RFC 3339.'),
+  expires_at: time
+    .nullish()
+    .describe(
+      'The latest start, at most 30 days ahead. Without it, 24 hours after not_before, or after now. RFC 3339.',
+    ),
   result_ttl_seconds: z
     .int()
     .min(1)
