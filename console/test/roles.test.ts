@@ -299,6 +299,7 @@ test('the page of a link names what is missing in its form, and a link that was 
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   await page.goto(link);
   await page.getByRole('heading', { name: 'This link does not work any more' }).waitFor();
+  await page.getByText('or its sender may no longer invite').waitFor();
   await context.close();
 });
 

@@ -29,7 +29,9 @@ export default function JoinPage(): ReactNode {
   if (link.error?.status === NOT_FOUND)
     return (
       <SignInFrame title="This link does not work any more">
-        <p className="text-muted">It was used, revoked, or is older than a day. Ask whoever sent it for a new one.</p>
+        <p className="text-muted">
+          It was used or revoked, it is older than a day, or its sender may no longer invite. Ask for a new one.
+        </p>
         <a href="/console" className="font-medium text-accent hover:underline">
           Go to the console
         </a>
