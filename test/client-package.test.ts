@@ -76,6 +76,11 @@ meteredFetch({ fetch: undefined, onReceipt: undefined });
 void fallback([{ model: 'a', maxCost }], () => null, { budget: maxCost, signal, chain: undefined, onAttempt: undefined, fetch: undefined });
 void client.jobs.get('job_1', { waitSeconds: undefined, signal, maxCost });
 void createWebhooks({ baseURL: 'http://127.0.0.1:8080' }).put('jobs', { url: 'https://hooks.example.com', events: undefined });
+export async function rotated(): Promise<[string, number | null, string | null]> {
+  const webhooks = createWebhooks({ baseURL: 'http://127.0.0.1:8080' });
+  const { http_status, error } = await webhooks.test('jobs');
+  return [(await webhooks.rotate('jobs')).secret, http_status, error];
+}
 export async function statuses(): Promise<number[]> {
   const found: number[] = [];
   for await (const { response } of client.jobs.groupResults('grp_1', { after: undefined, signal })) found.push(response?.status_code ?? 0);

@@ -280,10 +280,18 @@ export interface NewWebhook extends Webhook {
   readonly secret: string | null;
 }
 
+/** Times are Unix seconds. */
 export interface Delivery extends Open {
   readonly id: string;
   readonly type: string;
-  readonly status: string;
+  readonly status: 'pending' | 'delivered' | 'failed';
+  readonly attempts: number;
+  readonly created: number;
+  readonly last_attempt_at: number | null;
+  readonly next_attempt_at: number | null;
+  /** What the receiver answered last; null if nothing. */
+  readonly http_status: number | null;
+  readonly error: string | null;
 }
 
 /** A signed document, to be kept as it is. */

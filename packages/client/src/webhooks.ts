@@ -13,7 +13,7 @@ export interface Webhooks {
     name: string,
     terms?: { readonly grace_seconds?: number | undefined },
     options?: CallOptions,
-  ): Promise<NewWebhook>;
+  ): Promise<NewWebhook & { readonly secret: string }>;
   /** Sends a test event; `deliveries` shows what became of it. */
   test(name: string, options?: CallOptions): Promise<Delivery>;
   deliveries(name: string, query?: PageQuery, options?: CallOptions): Promise<Page<Delivery>>;
