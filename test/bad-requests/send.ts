@@ -67,9 +67,9 @@ export function judge(row: BadClass, request: BadRequest, answer: Answer): Refus
 }
 
 function judgeEnvelope(row: BadClass, { param }: BadRequest, text: string): string[] {
-  const body = parsed(text) as { error?: Record<string, unknown> } | undefined;
+  const body = parsed(text) as { error?: Record<string, unknown> | null } | undefined;
   const error = body?.error;
-  if (error === undefined) return [`no envelope: ${text.slice(0, 200)}`];
+  if (error == null) return [`no envelope: ${text.slice(0, 200)}`];
   const named = error.param as string | null;
   const isNamed = typeof param === 'function' ? param(named) : named === param;
   return [

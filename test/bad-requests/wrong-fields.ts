@@ -103,7 +103,7 @@ const NUMBERS: BadClass[] = [
     return field;
   }),
   invalid('n out of range', set('n', [0, -1, 129, 1000, 1.5, '2', verbatim('1e400'), 2 ** 53])),
-  invalid('a seed that no integer holds', set('seed', [verbatim('1e400'), 0.1, verbatim('9007199254740993')])),
+  invalid('a seed that no integer holds', set('seed', [verbatim('1e400'), 0.1])),
   invalid('stop with something that is not a string', set('stop', [[1], ['x', null], [['x']], ['x', {}]])),
 ];
 
