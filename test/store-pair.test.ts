@@ -70,11 +70,17 @@ async function reportsOf({ usage, directory, jobs, ...store }: Store, ids: reado
     sums: await directory.bookSums(),
     events: await jobs.events(100),
     months,
-    roots: await inOrder(months, ({ monthMs }) => directory.monthAccounts(monthMs)),
+    roots: await inOrder(months, ({ monthMs }) => rootsOf(directory, monthMs)),
     refunds: await inOrder(ids, (id) => directory.listRefunds(id, null)),
     proofs: await inOrder(ids, (id) => store.proofs.prove(id, 1n)),
     hooks: await inOrder([null, 1n, 2n, 3n], (id) => directory.listWebhooks(id)),
   };
+}
+
+/** As text, because one engine reads bytes as a Buffer and the other as a plain array of bytes. */
+async function rootsOf(directory: Store['directory'], monthMs: number): Promise<unknown> {
+  const accounts = await directory.monthAccounts(monthMs);
+  return accounts.map(({ root, ...account }) => ({ ...account, root: Buffer.from(root).toString('hex') }));
 }
 
 async function inOrder<Item, Result>(items: readonly Item[], of: (item: Item) => Promise<Result>): Promise<Result[]> {
