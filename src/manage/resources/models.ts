@@ -1,59 +1,11 @@
 import { z } from 'zod';
 import type { ModelView } from '../../operator/view.ts';
+import { model as callerModel } from '../openapi/model-schemas.ts';
 import { route } from '../route.ts';
-import { count, EXAMPLE_TIME, listOf, seconds } from '../schema-fields.ts';
+import { EXAMPLE_TIME, listOf } from '../schema-fields.ts';
 
-const rate = z.int().nonnegative().describe('Nanodollars per million tokens.');
-const usdPerToken = z.string().describe('Dollars per token, as a decimal.');
-const rates = {
-  input: rate,
-  output: rate,
-  cache_read: rate.nullable(),
-  cache_write: rate.nullable(),
-  cache_write_1h: rate.nullable(),
-  prompt: usdPerToken,
-  completion: usdPerToken,
-  input_cache_read: usdPerToken,
-  input_cache_write: usdPerToken,
-};
-
-const pricing = z.object({
-  ...rates,
-  unit: z.literal('nanousd_per_million_tokens'),
-  tiers: z.array(z.object({ above_input_tokens: count, ...rates })).exactOptional(),
-});
-
-const model = z
-  .object({
-    id: z.string(),
-    object: z.literal('model'),
-    created: seconds,
-    owned_by: z.string(),
-    name: z.string(),
-    aliases: z.array(z.string()).readonly(),
-    caps: z.array(z.string()),
-    context_window: count,
-    context_length: count,
-    max_output_tokens: count,
-    architecture: z.object({
-      modality: z.string(),
-      input_modalities: z.array(z.string()),
-      output_modalities: z.array(z.string()),
-    }),
-    supported_parameters: z.array(z.string()),
-    reasoning_efforts: z.array(z.string()).readonly().exactOptional(),
-    embedding: z.object({ dimensions: count.nullable(), matryoshka: z.boolean() }).exactOptional(),
-    pricing,
-    canonical_slug: z.string(),
-    links: z.object({ details: z.string() }),
-    top_provider: z.object({
-      context_length: count,
-      max_completion_tokens: count,
-      is_moderated: z.literal(false),
-    }),
-    default_parameters: z.null(),
-    per_request_limits: z.null(),
-    supported_voices: z.null(),
+const model = callerModel
+  .extend({
     hosts: z.array(z.string()).readonly().describe('The hosts that serve the model.'),
   })
   .meta({ id: 'Model' });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { jsonText, refusalBy } from '../../../test/chat-wire.ts';
+import { SAMPLING } from '../../../test/shortest-request.ts';
 import type { CanonicalRequest } from '../../canonical/request.ts';
 import { peek } from './peek.ts';
 import { readRequest } from './read-request.ts';
@@ -16,15 +17,7 @@ describe('a prompt for a chat model', () => {
       tools: [],
       toolChoice: null,
       parallelToolCalls: null,
-      sampling: {
-        temperature: null,
-        topP: null,
-        topK: null,
-        frequencyPenalty: null,
-        presencePenalty: null,
-        seed: null,
-        stop: [],
-      },
+      sampling: SAMPLING,
       responseFormat: null,
       reasoning: null,
       verbosity: null,

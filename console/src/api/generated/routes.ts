@@ -484,7 +484,7 @@ export interface Model {
   supported_parameters: readonly (string)[];
   reasoning_efforts?: readonly (string)[];
   embedding?: { dimensions: number | null; matryoshka: boolean; };
-  pricing: { input: number; output: number; cache_read: number | null; cache_write: number | null; cache_write_1h: number | null; prompt: string; completion: string; input_cache_read: string; input_cache_write: string; unit: 'nanousd_per_million_tokens'; tiers?: readonly ({ above_input_tokens: number; input: number; output: number; cache_read: number | null; cache_write: number | null; cache_write_1h: number | null; prompt: string; completion: string; input_cache_read: string; input_cache_write: string; })[]; };
+  pricing: Pricing;
   canonical_slug: string;
   links: { details: string; };
   top_provider: { context_length: number; max_completion_tokens: number; is_moderated: false; };
@@ -492,6 +492,20 @@ export interface Model {
   per_request_limits: null;
   supported_voices: null;
   hosts?: readonly (string)[];
+}
+
+export interface Pricing {
+  unit: 'nanousd_per_million_tokens';
+  input: number;
+  output: number;
+  cache_read: number | null;
+  cache_write: number | null;
+  cache_write_1h: number | null;
+  prompt: string;
+  completion: string;
+  input_cache_read: string;
+  input_cache_write: string;
+  tiers?: readonly ({ above_input_tokens: number; input: number; output: number; cache_read: number | null; cache_write: number | null; cache_write_1h: number | null; prompt: string; completion: string; input_cache_read: string; input_cache_write: string; })[];
 }
 
 export interface Host {
