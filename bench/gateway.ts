@@ -36,7 +36,7 @@ import {
   ratioText,
   renderTable,
 } from './table.ts';
-import type { BooksReport } from './tollgate.ts';
+import type { BooksReport, TollgateTerms } from './tollgate.ts';
 import { SHAPES, type Shape, STREAM_CHUNKS, UPSTREAM_MODEL } from './traffic.ts';
 import type { UpstreamHello } from './upstream.ts';
 
@@ -83,7 +83,7 @@ async function main(): Promise<void> {
   for (let time = 1; time <= times; time++) {
     if (times > 1) say(`\ntime       ${time} of ${times}, with new processes`);
     await inScratchFolder(async (folder) => {
-      const measured = await measureOnce(folder);
+      const measured = await measureOnce(folder, time);
       all.push(...measured);
       compareCheckouts(measured);
     });
@@ -94,7 +94,7 @@ async function main(): Promise<void> {
 }
 
 /** Measures every contender, and prints and returns their figures. Those of different numbers of workers are compared here too. */
-async function measureOnce(folder: string): Promise<Row[]> {
+async function measureOnce(folder: string, time: number): Promise<Row[]> {
   say(`machine    ${JSON.stringify({ kernel: release(), ...describeMachine(folder) })}`);
   say(`store      ${rows} settled calls, ${values.accounts} accounts with a key each`);
   const first = storeFolder(folder, 'own');
@@ -103,7 +103,7 @@ async function measureOnce(folder: string): Promise<Row[]> {
   for (const copy of copiesOfTheStore()) cpSync(first, storeFolder(folder, copy), { recursive: true });
   const keys = accounts.map(({ secret }) => secret);
   const { around, contenders: started } = await (workerCounts === null
-    ? startAll(folder, keys)
+    ? startAll(folder, keys, time)
     : startWithWorkers(folder, keys, workerCounts));
   const contenders = await answeringRightly(started, keys);
   const gateways: Gateway[] = [];
@@ -111,12 +111,8 @@ async function measureOnce(folder: string): Promise<Row[]> {
     const before = await contender.child.ask<BooksReport>('verify', BOOKS_MS_MAX);
     gateways.push({ contender, before, answered: 0 });
   }
-  for (const contender of contenders) {
-    for (const shape of SHAPES) {
-      const warm = await warmUp(around, contender, shape, warmUpTerms);
-      for (const gateway of gateways) if (gateway.contender === contender) gateway.answered += warm;
-    }
-  }
+  const warm = await warmUp(around, contenders, SHAPES, warmUpTerms);
+  for (const gateway of gateways) gateway.answered += warm.get(gateway.contender)!;
   say(`load       ${load()} after the warm-up`);
   const pureWork = workerCounts === null ? null : new PureWork(Math.max(...workerCounts));
   const measured = await runRounds(around, contenders, pureWork);
@@ -183,7 +179,7 @@ function isTollgate({ name }: { readonly name: string }): boolean {
   return name.startsWith('Tollgate');
 }
 
-async function startAll(folder: string, keys: readonly string[]) {
+async function startAll(folder: string, keys: readonly string[], time: number) {
   const terms = { framesApart: values['frames-apart'] };
   const upstream = await Child.ready<UpstreamHello>(otherCore, 'upstream.ts', terms);
   const upstreamPort = upstream.hello.port;
@@ -198,7 +194,7 @@ async function startAll(folder: string, keys: readonly string[]) {
   const contenders = [
     direct,
     await startPassThrough(upstreamPort, measuredCore),
-    ...(await startTollgates(folder, upstreamPort)),
+    ...(await startTollgates(folder, upstreamPort, time)),
     ...(await startOthers(folder, upstreamPort)),
   ].filter(({ name }) => name.startsWith('Tollgate') || name.includes(values.only));
   const around: Surroundings = { upstream: upstream.child, load, keys, connections };
@@ -240,25 +236,34 @@ function copiesOfTheStore(): string[] {
   return [values.noise ? 'again' : 'node', ...(values.tracing ? ['traced'] : [])];
 }
 
-/** One for each transport, with stores of their own that are filled alike; on all cores, one with the default workers. */
-async function startTollgates(folder: string, upstreamPort: number): Promise<Contender[]> {
+/**
+ * One for each transport, with stores of their own that are filled alike; on all cores, one with the default workers.
+ * Every second time they start in reverse, so that the order of starting favours none.
+ */
+async function startTollgates(folder: string, upstreamPort: number, time: number): Promise<Contender[]> {
   if (onAllCores) {
     const workers = await workersFor('auto', canSharePort);
     return [await startWorkers({ folder: storeFolder(folder, 'own'), upstreamPort, transport: 'own', workers })];
   }
-  const contenders: Contender[] = [];
   const termsOf = (store: string) => ({ folder: storeFolder(folder, store), upstreamPort, transport: 'own' }) as const;
-  contenders.push(await startTollgate(termsOf('own')));
-  for (const checkout of values.against) contenders.push(await startAgainst(resolve(checkout), folder, upstreamPort));
-  // The noise is that of a comparison of two checkouts, which is about the usual transport.
-  contenders.push(
-    await (values.noise
-      ? startTollgateAgain(termsOf('again'))
-      : startTollgate({ ...termsOf('node'), transport: 'node' })),
-  );
-  if (!values.tracing) return contenders;
+  const starts = [
+    () => startTollgate(termsOf('own')),
+    ...values.against.map((checkout) => () => startAgainst(resolve(checkout), folder, upstreamPort)),
+    // The noise is that of a comparison of two checkouts, which is about the usual transport.
+    values.noise
+      ? () => startTollgateAgain(termsOf('again'))
+      : () => startTollgate({ ...termsOf('node'), transport: 'node' }),
+    ...(values.tracing ? [() => startTraced(termsOf('traced'))] : []),
+  ];
+  const isReverse = time % 2 === 0;
+  const contenders: Contender[] = [];
+  for (const start of isReverse ? starts.reverse() : starts) contenders.push(await start());
+  return isReverse ? contenders.reverse() : contenders;
+}
+
+async function startTraced(terms: TollgateTerms): Promise<Contender> {
   const { hello } = await Child.ready<CollectorHello>(OTHER_CORE, 'collector.ts', {});
-  return [...contenders, await startTollgate({ ...termsOf('traced'), tracesTo: `http://127.0.0.1:${hello.port}` })];
+  return startTollgate({ ...terms, tracesTo: `http://127.0.0.1:${hello.port}` });
 }
 
 /** A checkout of another commit, with its dependencies installed. */
@@ -275,7 +280,7 @@ function storeFolder(folder: string, name: string): string {
   return join(folder, name);
 }
 
-/** Interleaved, and each round begins with another contender, so that whatever else the machine does falls on all alike. */
+/** Interleaved in changing order, so that whatever else the machine does falls on all alike. */
 async function runRounds(
   around: Surroundings,
   contenders: readonly Contender[],
@@ -288,7 +293,7 @@ async function runRounds(
   for (let round = 0; round < rounds; round++) {
     await pureWork?.runRound();
     let beforeMs = await compute();
-    for (const row of [...all.slice(round % all.length), ...all.slice(0, round % all.length)]) {
+    for (const row of inOrderOf(round, all)) {
       const figures = await measure(around, row.contender, row.shape, seconds);
       const afterMs = await compute();
       row.rounds.push({ ...figures, coreMs: Math.max(beforeMs, afterMs) });
@@ -299,6 +304,13 @@ async function runRounds(
   await core.stop();
   say(`core       ${speedsOf(computedMs)}`);
   return all.map(({ contender, shape, rounds }) => ({ name: contender.name, child: contender.child, shape, rounds }));
+}
+
+/** Each round begins with another one, and every second one goes backwards, so that none always follows the same. */
+function inOrderOf<T>(round: number, all: readonly T[]): T[] {
+  const first = round % all.length;
+  const order = [...all.slice(first), ...all.slice(0, first)];
+  return round % 2 === 0 ? order : order.reverse();
 }
 
 /** How fast the measured core was after each round, by the time of the same computation. */

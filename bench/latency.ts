@@ -48,7 +48,7 @@ async function main(folder: string): Promise<void> {
   const { keys, upstream, contenders } = await startAll(folder);
   const around = (connections: number): Surroundings => ({ ...upstream, keys, connections });
   for (const one of Object.values(contenders))
-    await warmUp(around(WARM_UP_CONNECTIONS), one, SHAPE, {
+    await warmUp(around(WARM_UP_CONNECTIONS), [one], [SHAPE], {
       calls: one === contenders.host ? 0 : WARM_UP_CALLS,
       seconds: WARM_UP_SECONDS,
     });

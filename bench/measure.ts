@@ -63,21 +63,31 @@ interface WarmUp {
   readonly seconds: number;
 }
 
-/** Runs for as long for every thread, until V8 has optimised the code; returns the number of calls answered. */
+/**
+ * Runs for as long for every thread, until V8 has optimised the code; returns the number of calls answered by each contender.
+ * They take turns: one that were warmed up alone would then be idle while the others are, and V8 drops code of idle processes.
+ */
 export async function warmUp(
   around: Surroundings,
-  contender: Contender,
-  shape: Shape,
-  { calls, seconds }: WarmUp,
-): Promise<number> {
-  const { workers = 1 } = contender;
-  const slicesMin = workers * seconds;
-  const slicesMax = slicesMin + workers * WARM_UP_SLICES_MORE;
-  let answered = 0;
-  for (let slice = 0; slice < slicesMax && (answered < workers * calls || slice < slicesMin); slice++) {
-    answered += (await measure(around, contender, shape, WARM_UP_SLICE_SECONDS)).answered;
+  contenders: readonly Contender[],
+  shapes: readonly Shape[],
+  terms: WarmUp,
+): Promise<Map<Contender, number>> {
+  const warming = shapes.flatMap((shape) => contenders.map((contender) => ({ contender, shape, answered: 0 })));
+  const slicesMax = Math.max(...contenders.map(({ workers = 1 }) => workers)) * (terms.seconds + WARM_UP_SLICES_MORE);
+  for (let slice = 0; slice < slicesMax; slice++) {
+    for (const row of warming.filter(({ contender, answered }) => isCold(contender, answered, slice, terms))) {
+      row.answered += (await measure(around, row.contender, row.shape, WARM_UP_SLICE_SECONDS)).answered;
+    }
   }
-  return answered;
+  const answeredBy = (contender: Contender): number =>
+    warming.filter((row) => row.contender === contender).reduce((sum, { answered }) => sum + answered, 0);
+  return new Map(contenders.map((contender) => [contender, answeredBy(contender)]));
+}
+
+function isCold({ workers = 1 }: Contender, answered: number, slices: number, { calls, seconds }: WarmUp): boolean {
+  if (slices < workers * seconds) return true;
+  return answered < workers * calls && slices < workers * (seconds + WARM_UP_SLICES_MORE);
 }
 
 const WARM_UP_SLICE_SECONDS = 1;
