@@ -2,15 +2,16 @@ import type { Settlement } from '../canonical/receipt.ts';
 import type { JobEnd, ReserveOperation } from '../store/jobs.ts';
 import type { Member } from '../store/people.ts';
 import type { Account, HoldOperation, KeyWindow, LedgerOutcome } from '../store/store.ts';
+import type { ResultOf } from './ledger-results.ts';
 
 export type HoldRequest = Omit<HoldOperation, 'kind' | 'epoch' | 'createdMs'>;
-export type HoldResult = Extract<LedgerOutcome, { kind: 'held' | 'hold_refused' | 'idempotent' }>;
+export type HoldResult = ResultOf<'hold'>;
 export type ReserveRequest = Omit<ReserveOperation, 'kind'>;
-export type ReserveResult = Extract<LedgerOutcome, { kind: 'reserved' | 'reserve_refused' | 'idempotent' }>;
-export type StartResult = Extract<LedgerOutcome, { kind: 'held' | 'start_refused' }>;
-export type ReleaseResult = Extract<LedgerOutcome, { kind: 'released' | 'release_refused' }>;
+export type ReserveResult = ResultOf<'reserve'>;
+export type StartResult = ResultOf<'start'>;
+export type ReleaseResult = ResultOf<'release'>;
 export type Repeat = Extract<LedgerOutcome, { kind: 'idempotent' }>;
-export type CreditResult = Extract<LedgerOutcome, { kind: 'credited' | 'credit_repeated' | 'credit_refused' }>;
+export type CreditResult = ResultOf<'credit'>;
 
 /** `settlement` is the one that was stored: the one asked for, or one without a charge if the hold had been voided. */
 export interface SettleResult {

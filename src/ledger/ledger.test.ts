@@ -4,7 +4,8 @@ import { ManualClock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 import { MemoryStore } from '../store/memory/memory-store.ts';
 import type { LedgerOperation, Store } from '../store/store.ts';
-import { type HoldRequest, Ledger, LedgerDefect, StoreUnavailable } from './ledger.ts';
+import { type HoldRequest, Ledger, StoreUnavailable } from './ledger.ts';
+import { LedgerDefect } from './ledger-results.ts';
 
 describe('the ledger', () => {
   let clock: ManualClock;

@@ -26,6 +26,7 @@ import { endUnused } from '../store/unused-hold.ts';
 import { AbandonedHolds } from './abandoned-holds.ts';
 import { Admission, reasonOf } from './admission.ts';
 import type { LedgerInstance } from './heartbeat.ts';
+import { defect, LedgerDefect, type ResultOf, resultOf } from './ledger-results.ts';
 import type {
   Balance,
   CreditResult,
@@ -46,11 +47,6 @@ import { type OnTrouble, TroubleReport } from './trouble-report.ts';
 export type { Account, VerifyProgress, VerifyReport } from '../store/store.ts';
 export { StoreRefused, StoreUnavailable } from '../store/store.ts';
 export type * from './ledger-terms.ts';
-
-/** A ledger rule was about to be broken; never the caller's fault. */
-export class LedgerDefect extends Error {
-  override readonly name = 'LedgerDefect';
-}
 
 interface LedgerOptions {
   readonly store: Store;
@@ -112,21 +108,16 @@ export class Ledger {
   }
 
   /** The hold is on disk when this resolves. A refused hold leaves nothing behind. */
-  async hold(request: Omit<HoldRequest, 'job'>): Promise<HoldResult> {
-    if (!isAmount(request.amountNanousd)) return OUT_OF_RANGE;
-    const outcome = await this.#hold(request);
-    if (outcome.kind === 'held' || outcome.kind === 'hold_refused' || outcome.kind === 'idempotent') return outcome;
-    throw defect(request.id, outcome);
+  hold(request: Omit<HoldRequest, 'job'>): Promise<HoldResult> {
+    return isAmount(request.amountNanousd) ? this.#hold('hold', request) : Promise.resolve(OUT_OF_RANGE);
   }
 
   /** Turns a job's reservation into the hold of an attempt. It is on disk when this resolves. */
-  async start(request: HoldRequest & { readonly job: JobStart }): Promise<StartResult> {
-    const outcome = await this.#hold(request);
-    if (outcome.kind === 'held' || outcome.kind === 'start_refused') return outcome;
-    throw defect(request.id, outcome);
+  start(request: HoldRequest & { readonly job: JobStart }): Promise<StartResult> {
+    return this.#hold('start', request);
   }
 
-  async #hold(request: HoldRequest): Promise<LedgerOutcome> {
+  async #hold<Asked extends 'hold' | 'start'>(asked: Asked, request: HoldRequest): Promise<ResultOf<Asked>> {
     const { epoch } = this.#instance;
     this.#refuseUnlessAdmitting();
     const createdMs = this.#clock.nowMs();
@@ -138,10 +129,12 @@ export class Ledger {
       throw error;
     }
     this.#noteDecision(outcome);
-    if (outcome.kind !== 'held') return outcome;
-    await this.#refuseIfDeclaredDead(request, epoch);
-    this.#openHolds.set(request.id, request.amountNanousd);
-    return outcome;
+    if (outcome.kind === 'held') {
+      const why = this.#whyDeclaredDead(epoch);
+      if (why !== null) throw await this.#giveBack(request, why);
+      this.#openHolds.set(request.id, request.amountNanousd);
+    }
+    return resultOf(asked, request.id, outcome);
   }
 
   #refuseUnlessAdmitting(): void {
@@ -152,17 +145,12 @@ export class Ledger {
   /** Accepts a staged job or group. The reservation is on disk when this resolves. */
   async reserve(request: ReserveRequest): Promise<ReserveResult> {
     this.#refuseUnlessAdmitting();
-    const outcome = await this.#batcher.submit({ ...request, kind: 'reserve' });
-    const { kind } = outcome;
-    if (kind === 'reserved' || kind === 'reserve_refused' || kind === 'idempotent') return outcome;
-    throw defect(request.id, outcome);
+    return resultOf('reserve', request.id, await this.#batcher.submit({ ...request, kind: 'reserve' }));
   }
 
   /** Ends a job that waits, and frees its reservation. */
   async releaseJob(release: Omit<ReleaseOperation, 'kind'>): Promise<ReleaseResult> {
-    const outcome = await this.#batcher.submit({ ...release, kind: 'release' });
-    if (outcome.kind === 'released' || outcome.kind === 'release_refused') return outcome;
-    throw defect(release.id, outcome);
+    return resultOf('release', release.id, await this.#batcher.submit({ ...release, kind: 'release' }));
   }
 
   /** Whether the store could decide the hold; a refusal for lack of money is a decision. */
@@ -192,14 +180,17 @@ export class Ledger {
   }
 
   /** If the hold took long, other processes may have voided it meanwhile; then no host may be called. */
-  async #refuseIfDeclaredDead(request: HoldRequest, epoch: bigint): Promise<void> {
-    const why =
-      this.#instance.whyNotAdmitting ??
-      (epoch === this.#instance.epoch ? null : 'Other processes declared this one dead.');
-    if (why === null) return;
+  #whyDeclaredDead(epoch: bigint): string | null {
+    const { whyNotAdmitting } = this.#instance;
+    if (whyNotAdmitting !== null || epoch === this.#instance.epoch) return whyNotAdmitting;
+    return 'Other processes declared this one dead.';
+  }
+
+  /** Ends a hold that may not be used, and returns the error for its caller. */
+  async #giveBack(request: HoldRequest, why: string): Promise<StoreUnavailable> {
     const ended = await this.#batcher.submit(endUnused(request, this.#clock.nowMs())).catch(() => null);
     if (ended?.kind !== 'settled' && ended?.kind !== 'settle_found_void') this.#abandoned.add(request.id);
-    throw new StoreUnavailable(why);
+    return new StoreUnavailable(why);
   }
 
   /** The call that uses the idempotency key; null if the key is free. It asks with a hold that is always refused. */
@@ -269,11 +260,7 @@ export class Ledger {
   }
 
   async credit(credit: Omit<CreditOperation, 'kind'>): Promise<CreditResult> {
-    const outcome = await this.#batcher.submit({ ...credit, kind: 'credit' });
-    if (outcome.kind === 'credited' || outcome.kind === 'credit_repeated' || outcome.kind === 'credit_refused') {
-      return outcome;
-    }
-    throw defect(credit.id, outcome);
+    return resultOf('credit', credit.id, await this.#batcher.submit({ ...credit, kind: 'credit' }));
   }
 
   /** With the spending of the key and of its person, if there are any, or of another person. */
@@ -391,9 +378,4 @@ function uncharged(settlement: Settlement, heldNanousd: bigint): Settlement {
 
 function isOverAllowance(outcome: LedgerOutcome): boolean {
   return outcome.kind === 'settle_refused' && outcome.reason === 'loss_allowance';
-}
-
-function defect(id: bigint, outcome: LedgerOutcome): LedgerDefect {
-  const why = 'message' in outcome ? outcome.message : 'reason' in outcome ? outcome.reason : '';
-  return new LedgerDefect(`Operation ${id}: ${outcome.kind} ${why}`.trimEnd());
 }
