@@ -11,10 +11,12 @@ export const LIMITS = {
   ...WORKER_LIMITS,
   /** Largest request body a caller may send. */
   requestBodyBytesMax: 32 * 1024 * 1024,
-  /** Bytes of all request bodies in memory, from the first byte to the end of the call; what one account may take of the memory that others leave; and bytes of one key. Results of jobs: the same. */
+  /** Bytes of all request bodies in memory, from the first byte to the end of the call; what one account may take of the memory that others leave; bytes of one key; and the part that only accounts with few bytes may use. Results of jobs: the same. */
   bodiesBytesMax: 512 * 1024 * 1024,
   bodiesAccountPercent: 75,
   bodiesBytesPerKeyMax: 128 * 1024 * 1024,
+  bodiesReserveBytes: 32 * 1024 * 1024,
+  bodiesSmallBytes: 64 * 1024,
   /** Bytes of all responses in memory that are arriving or that clients have not read; what one account may take of the memory that others leave; what is not counted of each. */
   answersBytesMax: 1024 * 1024 * 1024,
   answersAccountPercent: 50,

@@ -8,14 +8,18 @@ const OF_REQUESTS: BodyMemoryLimits = {
   bytesMax: LIMITS.bodiesBytesMax,
   bytesPerKeyMax: LIMITS.bodiesBytesPerKeyMax,
   accountPercent: LIMITS.bodiesAccountPercent,
+  reserveBytes: LIMITS.bodiesReserveBytes,
 };
+const SMALL_BYTES = LIMITS.bodiesSmallBytes;
 
 interface BodyMemoryLimits {
   readonly bytesMax: number;
   /** Absent: only accounts are limited. */
   readonly bytesPerKeyMax?: number;
-  /** What one account may take of the memory that the others leave. So there is always some left for the next one. */
+  /** What one account may take of the memory that the others leave. So the first few leave enough for the next one. */
   readonly accountPercent: number;
+  /** The part of the memory that only accounts with few bytes may use, because a dozen others can fill the rest. Absent: none. */
+  readonly reserveBytes?: number;
 }
 
 /**
@@ -82,19 +86,20 @@ export class BodyMemory {
   }
 
   #fits(keyId: bigint | null, bytes: number, accountId: bigint | null): boolean {
-    const { bytesMax, bytesPerKeyMax = bytesMax } = this.#limits;
+    const { bytesMax, bytesPerKeyMax = bytesMax, reserveBytes = 0 } = this.#limits;
     if (this.#of(ALL) + bytes > bytesMax) return false;
     if (keyId !== null && this.#of(keyId) + bytes > bytesPerKeyMax) return false;
     if (accountId === null) return true;
     const accountBytes = this.#of(accountEntry(accountId));
+    if (reserveBytes > 0 && accountBytes + bytes <= SMALL_BYTES) return true;
     return accountBytes + bytes <= this.#mostOf(accountBytes);
   }
 
   /** The most that an account with this much now may have. */
   #mostOf(accountBytes: number): number {
-    const { bytesMax, accountPercent } = this.#limits;
+    const { bytesMax, accountPercent, reserveBytes = 0 } = this.#limits;
     const othersBytes = this.#of(ALL) - accountBytes;
-    return ((bytesMax - othersBytes) * accountPercent) / 100;
+    return ((bytesMax - reserveBytes - othersBytes) * accountPercent) / 100;
   }
 
   /** False, and nothing is added, if there is no room for the number of another key. */
