@@ -68,18 +68,24 @@ describe('the callers’ API', () => {
     expect(content).toMatchObject({ id, cost_nanousd: String(plain.cost_nanousd), price_version: plain.price_version });
   });
 
-  test.each(['yes', 'True', '1', '', 'false', 'true&signed=true'])(
-    'refuses signed=%s, naming the field',
-    async (value) => {
-      const answer = await harness.get(`/v1/receipts/${id}?signed=${value}`, withKey());
-      expect([answer.status, await answer.json()]).toMatchObject([
-        400,
-        {
-          error: { code: 'invalid_value', param: 'signed', message: '`signed` must be `true`, once, or be left out.' },
-        },
-      ]);
-    },
-  );
+  test.each(['yes', 'True', '1', '', 'false'])('refuses signed=%s, naming the field', async (value) => {
+    const answer = await harness.get(`/v1/receipts/${id}?signed=${value}`, withKey());
+    expect([answer.status, await answer.json()]).toMatchObject([
+      400,
+      { error: { code: 'invalid_value', param: 'signed', message: '`signed` must be `true` or be left out.' } },
+    ]);
+  });
+
+  test.each([
+    ['?signed=true&signed=true', 'signed', '`signed` must be sent once.'],
+    ['?sigend=true', 'sigend', 'Use signed, proof.'],
+    ['/refunds?limit=1', 'limit', 'This route takes no parameters.'],
+  ])('refuses the parameters of %s, naming the wrong one', async (query, param, words) => {
+    const answer = await harness.get(`/v1/receipts/${id}${query}`, withKey());
+    const { error } = (await answer.json()) as { error: { param: string; message: string } };
+    expect([answer.status, error.param]).toEqual([400, param]);
+    expect(error.message).toContain(words);
+  });
 
   test('signs no receipt of another account', async () => {
     const stranger = await harness.mint();

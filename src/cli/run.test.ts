@@ -25,6 +25,7 @@ describe('exit codes', () => {
     ['a bad amount', ['accounts', 'credit', 'ada', 'five'], EXIT.usage, 'must be an amount in dollars'],
     ['no amount', ['accounts', 'credit', 'ada'], EXIT.usage, 'The amount is missing'],
     ['two amounts', ['accounts', 'credit', 'ada', '5', '--nanousd', '5'], EXIT.usage, 'not both'],
+    ['two formats', ['usage', '--csv', '--json'], EXIT.usage, 'Give --csv or --json, not both.'],
     [
       'a window without a cap',
       ['keys', 'mint', '--account', 'ada', '--window', 'day'],

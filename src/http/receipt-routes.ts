@@ -13,6 +13,7 @@ import type { ReceiptSigner } from '../signing/receipt-signer.ts';
 import type { CallerLists } from './caller-lists.ts';
 import { invalid } from './field-errors.ts';
 import { ok } from './plain-response.ts';
+import { readQuery } from './query-parameters.ts';
 import { listReceipts } from './receipt-list.ts';
 import type { PlainRequest, PlainResponse, Route } from './routes.ts';
 
@@ -41,6 +42,7 @@ export function receiptRoutes(services: ReceiptRouteServices): Route[] {
       path: '/receipts/*/refunds',
       access: 'key',
       answer: async (request) => {
+        readQuery(request.query, []);
         const data = await services.signer.signRefunds(await findVisible(services.ledger, request));
         return ok({ object: 'list', data });
       },
@@ -59,7 +61,7 @@ const CACHEABLE = headerLine('cache-control', `public, max-age=${LIMITS.receiptK
 
 async function receipt(services: ReceiptRouteServices, request: PlainRequest): Promise<PlainResponse> {
   const { ledger, signer } = services;
-  const query = new URLSearchParams(request.query);
+  const query = readQuery(request.query, ['signed', 'proof']);
   const isSigned = isTrue(query, 'signed');
   const withProof = isTrue(query, 'proof');
   if (withProof && !isSigned) throw invalid('proof', 'needs `signed=true` beside it');
@@ -80,12 +82,11 @@ async function findVisible(ledger: ReceiptRouteServices['ledger'], { caller, par
   });
 }
 
-/** Other parameters are ignored, because some SDKs add their own to every request. */
-function isTrue(query: URLSearchParams, param: string): boolean {
-  const values = query.getAll(param);
-  if (values.length === 0) return false;
-  if (values.length === 1 && values[0] === 'true') return true;
-  throw invalid(param, 'must be `true`, once, or be left out');
+function isTrue(query: ReadonlyMap<string, string>, param: string): boolean {
+  const value = query.get(param);
+  if (value === undefined) return false;
+  if (value === 'true') return true;
+  throw invalid(param, 'must be `true` or be left out');
 }
 
 /** Anyone may ask for the keys, so that the ledger is not read for each request. */

@@ -2,6 +2,7 @@ import { csvLine, csvText, csvUsd, csvUtc } from '../../operator/csv.ts';
 import type { UsageFigures, UsageRowView, UsageView } from '../../operator/usage-view.ts';
 import type { CommandSpec, Options } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
+import { usageFailure } from '../failure.ts';
 import { type Column, formatTable } from '../table.ts';
 import { readChoice, readMoment, time, usd } from '../text-values.ts';
 
@@ -23,6 +24,7 @@ export const usageCommand: CommandSpec = {
   ],
   examples: ['tollgate usage --since 30d --by key,model', 'tollgate usage --bucket day --by account --csv'],
   async run(session, _args, options) {
+    if (options.csv === true && session.json) throw usageFailure('Give --csv or --json, not both.');
     const { clock } = session.composition;
     const moment = (name: 'since' | 'until'): number | null =>
       typeof options[name] === 'string' ? readMoment(options[name], `--${name}`, clock, 'ago') : null;
@@ -37,7 +39,7 @@ export const usageCommand: CommandSpec = {
       model: textOf(options, 'model'),
     };
     const answer = await session.ask('usage.report', input);
-    if (options.csv === true && !session.json) session.print(csvOf(answer.result));
+    if (options.csv === true) session.print(csvOf(answer.result));
     else session.show(answer, describeUsage);
     return EXIT.ok;
   },
