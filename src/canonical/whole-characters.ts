@@ -1,3 +1,4 @@
+import { isFirstHalf } from '../kit/cut-text.ts';
 import type { EventSink } from './events.ts';
 
 /** Stands for a half whose other half never came. */
@@ -5,12 +6,12 @@ const REPLACEMENT = '\ufffd';
 
 /**
  * Passes events on. If a text ends within a character, its first half waits for the second: some hosts cut between the two
- * halves of a surrogate pair, and clients in many languages cannot encode or print a half.
+ * halves of a surrogate pair, and clients in many languages cannot encode or print a half. A half without the other is replaced.
  */
 export function wholeCharacters(sink: EventSink): EventSink {
   let half = '';
   return (event) => {
-    if (event.kind === 'block-delta' && (half !== '' || endsWithHalf(event.text))) {
+    if (event.kind === 'block-delta' && (half !== '' || !event.text.isWellFormed())) {
       const text = half + event.text;
       const end = endsWithHalf(text) ? text.length - 1 : text.length;
       half = text.slice(end);
@@ -26,6 +27,5 @@ export function wholeCharacters(sink: EventSink): EventSink {
 }
 
 function endsWithHalf(text: string): boolean {
-  const last = text.charCodeAt(text.length - 1);
-  return last >= 0xd800 && last <= 0xdbff;
+  return isFirstHalf(text.charCodeAt(text.length - 1));
 }

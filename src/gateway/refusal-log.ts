@@ -2,6 +2,7 @@ import type { Caller } from '../accounts/authenticate.ts';
 import type { GatewayError } from '../canonical/errors.ts';
 import type { CacheSize } from '../kit/caches.ts';
 import type { Clock, Timer } from '../kit/clock.ts';
+import { cutText } from '../kit/cut-text.ts';
 import { LIMITS } from '../limits.ts';
 import type { Refusal, RefusalCount } from '../store/refusals.ts';
 import type { UsageStore } from '../store/usage-store.ts';
@@ -67,10 +68,10 @@ export class RefusalLog {
       keyId: caller.keyId,
       atMs: this.#terms.clock.nowMs(),
       route,
-      model: model === null ? null : model.slice(0, LIMITS.modelIdCharsMax),
+      model: model === null ? null : cutText(model, LIMITS.modelIdCharsMax),
       status: status ?? error.status,
       code: error.code,
-      message: error.message.slice(0, LIMITS.refusalMessageCharsMax),
+      message: cutText(error.message, LIMITS.refusalMessageCharsMax),
       worstNanousd: error.amounts?.worstNanousd ?? null,
       availableNanousd: error.amounts?.availableNanousd ?? null,
     };

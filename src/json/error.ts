@@ -1,3 +1,5 @@
+import { cutText } from '../kit/cut-text.ts';
+
 export type JsonErrorCode =
   | 'invalid_utf8'
   | 'byte_order_mark'
@@ -33,7 +35,7 @@ const PATH_CHARACTERS_MAX = 200;
 /** Writes `['messages', 2, 'content']` as `messages[2].content`. */
 export function formatPath(steps: readonly (string | number)[]): string {
   const path = steps.map((step, index) => formatStep(step, index === 0)).join('');
-  return path.length <= PATH_CHARACTERS_MAX ? path : `${path.slice(0, PATH_CHARACTERS_MAX)}…`;
+  return path.length <= PATH_CHARACTERS_MAX ? path : `${cutText(path, PATH_CHARACTERS_MAX)}…`;
 }
 
 function formatStep(step: string | number, isFirst: boolean): string {

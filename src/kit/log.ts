@@ -1,4 +1,5 @@
 import { systemClock } from './clock.ts';
+import { cutText } from './cut-text.ts';
 import { LineWriter } from './line-writer.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -155,5 +156,5 @@ function describeOther(thrown: unknown): string {
 }
 
 function shorten(text: string): string {
-  return text.length <= MESSAGE_CHARACTERS_MAX ? text : `${text.slice(0, MESSAGE_CHARACTERS_MAX)}…`;
+  return text.length <= MESSAGE_CHARACTERS_MAX ? text : `${cutText(text, MESSAGE_CHARACTERS_MAX)}…`;
 }

@@ -31,6 +31,12 @@ describe('the words of a host, in whichever shape it said them', () => {
     expect(read(400, { detail: 'x'.repeat(5000) }).message).toHaveLength(LIMITS.hostErrorCharactersMax);
   });
 
+  test('without half of a character, by a cut or by the host', () => {
+    const before = 'x'.repeat(LIMITS.hostErrorCharactersMax - 1);
+    expect(read(400, { detail: `${before}😀` }).message).toBe(before);
+    expect(read(400, { detail: 'bad \ude00 text' }).message).toBe('bad \ufffd text');
+  });
+
   test('within the time of a test, though each part of a long message may be the beginning of an account', () => {
     const said = 'sk-'.repeat(120_000);
     const error = readErrorMember({ message: said, code: said, param: said, type: said });

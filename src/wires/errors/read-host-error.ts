@@ -1,5 +1,6 @@
 import type { HostError, HostErrorKind } from '../../canonical/host-error.ts';
 import { tryParseJson } from '../../json/json.ts';
+import { cutText } from '../../kit/cut-text.ts';
 import { LIMITS } from '../../limits.ts';
 import { isObject, type Members, objectsIn } from '../fields/members.ts';
 
@@ -77,10 +78,8 @@ const ACCOUNT_ID = /\b(?:sk|org|proj|wrkspc)[-_](?=[\w*-]*[\d*])[\w*-]{6,}/g;
 
 /** Cut first as well: the search takes time quadratic in the length of a text, which may have megabytes. */
 function shownText(text: string, charsMax: number): string {
-  return text
-    .slice(0, 2 * charsMax)
-    .replace(ACCOUNT_ID, '***')
-    .slice(0, charsMax);
+  const shown = cutText(text, 2 * charsMax).replace(ACCOUNT_ID, '***');
+  return cutText(shown, charsMax).toWellFormed();
 }
 
 function shortText(value: unknown): string | null {

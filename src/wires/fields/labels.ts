@@ -1,3 +1,4 @@
+import { cutText } from '../../kit/cut-text.ts';
 import { LIMITS } from '../../limits.ts';
 import { isAbsent, isObject, type Members } from './members.ts';
 
@@ -22,12 +23,12 @@ export function readLabels(body: Members): Record<string, string> | null {
   let kept = 0;
   const keep = (name: string, value: unknown): void => {
     if (typeof value !== 'string' || kept === LIMITS.labelsMax) return;
-    labels[name] = value.slice(0, LIMITS.labelCharactersMax);
+    labels[name] = cutText(value, LIMITS.labelCharactersMax);
     kept++;
   };
   for (const field of LABEL_FIELDS) {
     const value = body[field];
-    if (isObject(value)) for (const key of Object.keys(value)) keep(`${field}.${key.slice(0, 64)}`, value[key]);
+    if (isObject(value)) for (const key of Object.keys(value)) keep(`${field}.${cutText(key, 64)}`, value[key]);
     else keep(field, value);
   }
   return kept === 0 ? null : labels;
