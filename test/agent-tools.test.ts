@@ -171,6 +171,39 @@ describe.each(['sim-responses', 'sim-gpt', 'sim-claude'])('on the host of %s', (
     expect(sent).toContain('lark grammar');
     expect(sent).not.toContain('defer_loading');
   });
+
+  test('the caller reads that the host does not enforce a grammar, wherever the tool is offered', async () => {
+    const [, , patch] = TOOLS;
+    const group = { type: 'namespace', name: 'edits', description: '', tools: [patch], hint: 'x' };
+    const added = { type: 'additional_tools', role: 'developer', tools: [{ ...patch, name: 'other' }] };
+    const earlier = { type: 'custom_tool_call', call_id: 'c1', name: 'apply_patch', input: 'x', hint: 'y' };
+    const result = { type: 'custom_tool_call_output', call_id: 'c1', output: 'It is done.' };
+    const answer = await harness.post(
+      { model, tools: [patch, group], input: [added, USER, earlier, result], tool_choice: 'none' },
+      {},
+      '/v1/responses',
+    );
+    await answer.text();
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('x-gateway-adjusted')?.split(',').sort()).toEqual([
+      'input.0.tools.0.format=dropped',
+      'input.2.hint=dropped',
+      'tools.0.format=dropped',
+      'tools.1.hint=dropped',
+      'tools.1.tools.0.format=dropped',
+    ]);
+  });
+
+  test('tools of which the host gets everything are not named', async () => {
+    const free = { type: 'custom', name: 'exec', format: { type: 'text' }, defer_loading: true };
+    const answer = await harness.post(
+      { model, tools: [TOOLS[0], TOOLS[1], free, SEARCH], input: [ADDED, USER], tool_choice: 'none' },
+      {},
+      '/v1/responses',
+    );
+    await answer.text();
+    expect([answer.status, answer.headers.get('x-gateway-adjusted')]).toEqual([200, null]);
+  });
 });
 
 describe('a host that knows the tools that clients run', () => {

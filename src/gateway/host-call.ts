@@ -1,4 +1,5 @@
 import { GatewayError } from '../canonical/errors.ts';
+import type { HostQuirks } from '../canonical/host-quirks.ts';
 import { nearestEffort } from '../canonical/reasoning.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { CatalogModel } from '../catalog/model.ts';
@@ -163,13 +164,22 @@ function sameWire(context: CallContext, candidate: Candidate): HostCall {
     candidate,
     path: relay.path,
     headers: headersOf(relay.headers, peek.hostHeaders),
-    adjusted: admission.clamped === null ? null : new Adjustments(false).describe(admission.clamped),
+    adjusted: adjustedOnSameWire(context, quirks),
     body: () => written ?? write(),
     openStream: () => relay.stream!.mend(withMemories()),
     spliceResponse: (body) => relay.spliceResponse(body, withMemories()),
     responseAsStream: (body) => relay.stream?.responseAsStream(body) ?? null,
     readError: (status, body) => relay.readError(status, body),
   };
+}
+
+/** What a host of the caller's own wire does not get, and a limit that was lowered. */
+function adjustedOnSameWire({ call, text, admission }: CallContext, quirks: HostQuirks): string | null {
+  const { relay } = call.wire;
+  if (admission.clamped === null && relay.noteLeftOut === undefined) return null;
+  const adjustments = new Adjustments(false);
+  relay.noteLeftOut?.(text, quirks, adjustments);
+  return adjustments.describe(admission.clamped);
 }
 
 const NO_HEADERS = {};

@@ -8,6 +8,7 @@ import type { UsageReading } from '../canonical/usage.ts';
 import type { HostWire, WireName } from '../canonical/wire-names.ts';
 import type { JsonText } from '../json/json.ts';
 import type { SseFrame } from '../kit/sse.ts';
+import type { Adjustments } from './adjustments.ts';
 import type { Bill } from './bill.ts';
 import type { FrameMemory } from './frames/frame-memory.ts';
 import type { PassedFrames } from './frames/passed-frames.ts';
@@ -113,6 +114,8 @@ interface RelayHalf {
   spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer;
   /** Whether `spliceRequest` may refuse this request, so that it has to run before the hold; absent: it never does. */
   mayRefuse?(text: JsonText): boolean;
+  /** Names what `spliceRequest` leaves out for this host and the caller should know; absent: nothing. */
+  noteLeftOut?(text: JsonText, quirks: HostQuirks, adjustments: Adjustments): void;
   /** Throws HostResponseBroken if the body is not a response of this wire. */
   spliceResponse(body: Buffer, terms: RelayTerms): BufferedResponse;
   readError(status: number, body: Buffer): HostError;

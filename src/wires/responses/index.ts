@@ -2,6 +2,7 @@ import { COMMENT, writeError } from '../errors/envelope.ts';
 import type { Wire } from '../wire.ts';
 import { readError, writeStreamError } from './errors.ts';
 import { inputTokens } from './input-tokens.ts';
+import { noteFlattened } from './left-out.ts';
 import { mendStream } from './mend.ts';
 import { peek } from './peek.ts';
 import { FIELD_NAMES, readRequest } from './read-request.ts';
@@ -20,6 +21,7 @@ export const responses: Wire = {
   relay: {
     path: '/responses',
     spliceRequest,
+    noteLeftOut: noteFlattened,
     spliceResponse,
     readError,
     stream: { mend: mendStream, responseAsStream },

@@ -1,3 +1,5 @@
+import type { HostQuirks } from '../../canonical/host-quirks.ts';
+import type { JsonText } from '../../json/json.ts';
 import type { Adjustments } from '../adjustments.ts';
 import { isFreeText } from '../fields/custom-input.ts';
 import { noteUnknownDetail } from '../fields/image-url.ts';
@@ -5,6 +7,7 @@ import { FILE_PART_MEMBERS } from '../fields/inline-file.ts';
 import { type Members, objectsIn } from '../fields/members.ts';
 import { noteOthers, optionalFlag, optionalText } from '../fields/other-members.ts';
 import { itemType } from './measure.ts';
+import { addsTools } from './tool-names.ts';
 
 /** By the caller's `type`, so not an object: `constructor` must not be found in it. */
 type MemberNames = ReadonlyMap<unknown, ReadonlySet<string>>;
@@ -69,7 +72,38 @@ export function noteTools(tools: unknown, path: string, adjustments: Adjustments
     noteOthers(tool, at, TOOL_MEMBERS.get(tool.type) ?? FUNCTION_MEMBERS, adjustments);
     optionalText(tool.description, `${at}.description`);
     optionalFlag(tool.strict, `${at}.strict`);
-    if (tool.type === 'custom' && !isFreeText(tool.format)) adjustments.note(`${at}.format`);
+    noteFormat(tool, at, adjustments);
     noteTools(tool.tools, `${at}.tools`, adjustments);
+  });
+}
+
+/** A host that gets a custom tool as a function reads its grammar, but does not enforce it. */
+function noteFormat({ type, format }: Members, path: string, adjustments: Adjustments): void {
+  if (type === 'custom' && !isFreeText(format)) adjustments.note(`${path}.format`);
+}
+
+/** Items that a host which knows only functions gets in another form; others reach it as the caller wrote them. */
+const FLATTENED_ITEMS: ReadonlySet<unknown> = new Set(['custom_tool_call', 'tool_search_call', 'tool_search_output']);
+
+/** Names what a host of this wire that knows only functions does not get of tools and items. */
+export function noteFlattened(text: JsonText, { clientTools }: HostQuirks, adjustments: Adjustments): void {
+  if (clientTools === true) return;
+  const { tools, input } = text.value as Members;
+  noteFlattenedTools(tools, 'tools', adjustments);
+  objectsIn(input).forEach((item, index) => {
+    const path = `input[${index}]`;
+    if (FLATTENED_ITEMS.has(item.type)) noteOthers(item, path, ITEM_MEMBERS.get(item.type)!, adjustments);
+    if (addsTools(item)) noteFlattenedTools(item.tools, `${path}.tools`, adjustments);
+  });
+}
+
+function noteFlattenedTools(tools: unknown, path: string, adjustments: Adjustments): void {
+  objectsIn(tools).forEach((tool, index) => {
+    const at = `${path}[${index}]`;
+    const known = TOOL_MEMBERS.get(tool.type);
+    if (known === undefined) return;
+    noteOthers(tool, at, known, adjustments);
+    noteFormat(tool, at, adjustments);
+    if (tool.type === 'namespace') noteFlattenedTools(tool.tools, `${at}.tools`, adjustments);
   });
 }
