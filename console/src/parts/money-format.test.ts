@@ -67,7 +67,10 @@ test.each([
   [0, '0 B'],
   [999, '999 B'],
   [1_000, '1.0 kB'],
+  [999_940, '999.9 kB'],
+  [999_960, '1.0 MB'],
   [48_318_382_080, '48.3 GB'],
+  [5_000_000_000_000_000, '5000.0 TB'],
 ])('writes %d bytes as %s', (bytes, text) => {
   expect(formatBytes(bytes)).toBe(text);
 });

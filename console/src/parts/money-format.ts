@@ -80,8 +80,11 @@ export function formatCounted(count: number | null | undefined, noun: string): s
 /** `48.3 GB`. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];
-  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), units.length - 1);
-  return `${(bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`;
+  const amounts = units.map((_, power) => (bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1));
+  // Rounded before the unit is chosen: 999,960 bytes are 1.0 MB, not 1000.0 kB.
+  const found = amounts.findIndex((amount) => Number(amount) < 1000);
+  const power = found === -1 ? units.length - 1 : found;
+  return `${amounts[power]} ${units[power]}`;
 }
 
 function grouped(value: bigint): string {

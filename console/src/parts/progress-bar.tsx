@@ -10,7 +10,8 @@ interface ProgressBarProps {
 
 /** The progress of a long operation. */
 export function ProgressBar({ label, part, detail }: ProgressBarProps): ReactNode {
-  const percent = Math.round(Math.max(0, Math.min(1, part)) * 100);
+  // Not rounded up: 100 % is shown only at the end.
+  const percent = Math.floor(Math.max(0, Math.min(1, part)) * 100);
   return (
     <div className="flex flex-col gap-1.5">
       <div className="flex justify-between text-muted">

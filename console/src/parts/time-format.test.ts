@@ -9,8 +9,32 @@ test.each([
   [59_960, '1 min 0 s'],
   [119_700, '2 min 0 s'],
   [200_000, '3 min 20 s'],
+  [3_599_400, '59 min 59 s'],
+  [3_599_600, '1 h 0 min'],
+  [7_500_000, '2 h 5 min'],
+  [86_369_000, '23 h 59 min'],
+  [86_371_000, '1 d 0 h'],
+  [273_600_000, '3 d 4 h'],
 ])('writes %d milliseconds as %s', (ms, text) => {
   expect(formatDuration(ms)).toBe(text);
+});
+
+test.each([
+  [44, 'just now'],
+  [45, '1 min ago'],
+  [89, '1 min ago'],
+  [90, '2 min ago'],
+  [59.4 * 60, '59 min ago'],
+  [59.6 * 60, '1 h ago'],
+  [23.4 * 3_600, '23 h ago'],
+  [23.6 * 3_600, '1 day ago'],
+  [1.6 * 86_400, '2 days ago'],
+  [6.9 * 86_400, '7 days ago'],
+  [7 * 86_400, 'Dec 25, 1969'],
+  [-59.6 * 60, 'in 1 h'],
+  [-23.6 * 3_600, 'in 1 day'],
+])('takes the next unit once a time is rounded to one of it: %d seconds ago is %s', (away, text) => {
+  expect(formatAgo(-away, 0, 'UTC')).toBe(text);
 });
 
 test.each(['Pacific/Kiritimati', 'America/Los_Angeles'])(

@@ -19,14 +19,18 @@ export function formatAgo(seconds: number, nowSeconds: number, timeZone?: 'UTC')
   const away = Math.abs(nowSeconds - seconds);
   if (away < 45) return seconds > nowSeconds ? 'in a moment' : 'just now';
   if (away >= 7 * DAY) return formatDay(seconds, nowSeconds, timeZone);
-  const text =
-    away < HOUR ? `${Math.round(away / MINUTE)} min` : away < DAY ? `${Math.round(away / HOUR)} h` : days(away);
+  const text = nearest(away);
   return seconds > nowSeconds ? `in ${text}` : `${text} ago`;
 }
 
-function days(away: number): string {
-  const count = Math.round(away / DAY);
-  return count === 1 ? '1 day' : `${count} days`;
+type Rounded = [number, number, number];
+
+/** Rounded before the unit is chosen: 59.6 minutes are an hour, not 60 minutes. */
+function nearest(away: number): string {
+  const [minutes, hours, days] = [MINUTE, HOUR, DAY].map((unit) => Math.round(away / unit)) as Rounded;
+  if (minutes < 60) return `${minutes} min`;
+  if (hours < 24) return `${hours} h`;
+  return days === 1 ? '1 day' : `${days} days`;
 }
 
 /** `Nov 15`, with the year unless it is this one. */
@@ -49,13 +53,15 @@ export function formatFull(seconds: number, timeZone?: 'UTC'): string {
   return format('full', seconds, timeZone);
 }
 
-/** `412 ms`, `1.2 s`, `3 min 20 s`. */
+/** `412 ms`, `1.2 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`. */
 export function formatDuration(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return '–';
   if (Math.round(ms) < 1_000) return `${Math.round(ms)} ms`;
   if (Math.round(ms / 100) < 600) return `${(ms / 1_000).toFixed(1)} s`;
-  const seconds = Math.round(ms / 1_000);
-  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  const [seconds, minutes, hours] = [1, MINUTE, HOUR].map((unit) => Math.round(ms / 1_000 / unit)) as Rounded;
+  if (seconds < HOUR) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  if (minutes < 24 * 60) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
 /** `UTC+1`, or `UTC+1/+2` where clocks change during the year: a list may have times of both. */
