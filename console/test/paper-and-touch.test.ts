@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { contrast } from './contrast.ts';
 import { startDemo } from './demo-data.ts';
 import { demoSuite } from './demo-suite.ts';
 
@@ -107,20 +108,6 @@ test('what is typed on a phone is large enough for it not to enlarge the page', 
   expect(Math.min(...read)).toBeGreaterThanOrEqual(16);
   await close();
 });
-
-/** As the Web Content Accessibility Guidelines define it, of colours like `rgb(1, 2, 3)`. */
-function contrast(...colours: readonly [string, string]): number {
-  const [dark, light] = colours
-    .map((colour) => {
-      const [red = 0, green = 0, blue = 0] = (colour.match(/\d+/g) ?? []).map((part) => {
-        const value = Number(part) / 255;
-        return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
-      });
-      return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-    })
-    .toSorted((a, b) => a - b);
-  return (light! + 0.05) / (dark! + 0.05);
-}
 
 test.each(['light', 'dark'] as const)('the edges of fields can be seen: 3 to 1, %s', async (colorScheme) => {
   const { page, close } = await suite.open(ofAccount('/keys?dialog=mint'), { ...LAPTOP, colorScheme });
