@@ -55,6 +55,23 @@ test('a page is printed dark on white with the name of its account, without the 
   await close();
 });
 
+test('a secret that is shown once is not printed, and its dialog is printed alone', async () => {
+  const { page, close } = await suite.open(ofAccount(`/keys?open=${suite.demo.keys[0]!.id}`), LAPTOP);
+  await page.getByRole('button', { name: 'Rotate' }).click();
+  await page.getByRole('dialog').last().getByRole('button', { name: 'Rotate' }).click();
+  const secret = await page.locator('[data-secret]').textContent();
+  await page.emulateMedia({ media: 'print' });
+  const printed = await page.evaluate('document.body.innerText');
+  expect(printed).toContain('It is not printed.');
+  expect(printed).not.toContain(secret);
+  expect(printed).not.toContain('anna-laptop');
+  expect(printed).not.toContain('Most for one call');
+  expect(pagesOf(await page.pdf({ format: 'A4' }))).toBe(1);
+  await page.emulateMedia({ media: 'screen' });
+  expect(await page.locator('[data-secret]').isVisible()).toBe(true);
+  await close();
+});
+
 test('times are printed in full', async () => {
   const { page, close } = await suite.open(ofAccount('/balance'), LAPTOP);
   await page.getByRole('row', { name: /invoice-1001/ }).waitFor();

@@ -32,7 +32,7 @@ export function Dialog({ title, children, onClose, onAttempt, width = 'normal' }
   return (
     <Radix.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Radix.Portal>
-        <Radix.Overlay className="fixed inset-0 z-40 bg-scrim" />
+        <Radix.Overlay className="fixed inset-0 z-40 bg-scrim print:hidden" />
         <Radix.Content
           aria-describedby={undefined}
           data-modal
@@ -40,7 +40,7 @@ export function Dialog({ title, children, onClose, onAttempt, width = 'normal' }
           onKeyDown={tabThroughNotices}
           onInteractOutside={(event) => (isInNotice(event) ? event.preventDefault() : guard(event))}
           onEscapeKeyDown={guard}
-          className={`fixed top-1/2 left-1/2 z-50 flex max-h-[calc(100dvh-32px)] w-[calc(100vw-32px)] -translate-x-1/2 -translate-y-1/2 flex-col rounded-panel border border-line bg-panel outline-none ${width === 'large' ? 'max-w-[640px]' : 'max-w-[460px]'}`}
+          className={`fixed top-1/2 left-1/2 z-50 flex max-h-[calc(100dvh-32px)] w-[calc(100vw-32px)] -translate-x-1/2 -translate-y-1/2 flex-col rounded-panel border border-line bg-panel outline-none print:static print:max-h-none print:w-full print:max-w-none print:translate-none print:border-0 ${width === 'large' ? 'max-w-[640px]' : 'max-w-[460px]'}`}
         >
           <NoticesInReach />
           <header className="flex min-h-13 items-center justify-between gap-3 py-3 pr-3 pl-5">
@@ -51,7 +51,7 @@ export function Dialog({ title, children, onClose, onAttempt, width = 'normal' }
               </Radix.Close>
             ) : null}
           </header>
-          <div data-body className="min-h-0 overflow-y-auto px-5 pb-5">
+          <div data-body className="min-h-0 overflow-y-auto px-5 pb-5 print:overflow-visible">
             {children}
           </div>
         </Radix.Content>

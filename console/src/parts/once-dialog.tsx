@@ -17,7 +17,10 @@ interface OnceDialogProps {
   onClose(): void;
 }
 
-/** Shows what cannot be shown again. Only its button closes it: not Esc, not a click beside it, not the browser's Back. */
+/**
+ * Shows what cannot be shown again. Only its button closes it: not Esc, not a click beside it, not the browser's Back. It is not
+ * printed, because printers and their queues keep what they print.
+ */
 export function OnceDialog(props: OnceDialogProps): ReactNode {
   const { title, secret, children, more = null, copyLabel = 'Copy secret', width = 'normal', onClose } = props;
   const [isWarned, setWarned] = useState(false);
@@ -38,13 +41,14 @@ export function OnceDialog(props: OnceDialogProps): ReactNode {
     <Dialog title={title} width={width} onAttempt={warn} onClose={onClose}>
       <div className="flex flex-col gap-4">
         <div className="text-muted">{children}</div>
-        <div className="flex items-center gap-2 rounded-control border border-accent bg-accent-soft py-2 pr-2 pl-3">
+        <p className="hidden print:block">It is not printed. Copy it from the screen.</p>
+        <div className="flex items-center gap-2 rounded-control border border-accent bg-accent-soft py-2 pr-2 pl-3 print:hidden">
           <code data-secret className="min-w-0 flex-1 font-mono text-small break-all">
             {secret}
           </code>
           <CopyButton text={secret} label={copyLabel} />
         </div>
-        {more}
+        <div className="contents print:hidden">{more}</div>
         {isWarned ? (
           <p role="alert" className="rounded-control bg-warning-soft px-3 py-2 text-warning">
             This cannot be shown again. Copy it first, then choose “I have copied it”.
