@@ -7,13 +7,40 @@ const { openAs } = suite;
 /** After this time the pages with figures read them again. */
 const REFRESHED_MS = 30_000;
 
-test('a link that opens what is not there says so', async () => {
-  const page = await openAs('operator', '/hosts?open=nothing');
-  await page.getByRole('dialog').getByText('No host “nothing” is configured.').waitFor();
-  await page.goto(`${CONSOLE_URL}/models?open=nothing`);
-  await page.getByRole('dialog').getByText('No model “nothing” is served here.').waitFor();
-  await page.goto(`${CONSOLE_URL}/webhooks?open=nothing`);
-  await page.getByRole('dialog').getByText('There is no webhook “nothing” here.').waitFor();
+test.each([
+  ['/hosts', 'host', 'nothing'],
+  ['/models', 'model', 'nothing'],
+  ['/webhooks', 'webhook', 'nothing'],
+  ['/keys', 'key', 'key_0000000000000'],
+  ['/keys', 'key', 'nothing'],
+  ['/people', 'person', 'person_0000000000000'],
+  ['/jobs', 'job', 'job_0000000000000'],
+  ['/jobs', 'job', 'nothing'],
+])('a link that opens what is not there names it and leads to the list: %s, %s “%s”', async (path, kind, id) => {
+  const page = await openAs('operator', `${path}?open=${id}`);
+  await page.getByRole('dialog').getByText(`There is no ${kind} “${id}”`).waitFor();
+  expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
+  await page.getByRole('button', { name: `Go to ${path.slice(1)}` }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  expect(new URL(page.url()).searchParams.get('open')).toBeNull();
+  await page.context().close();
+});
+
+test.each(['/requests?key=key_0000000000000', '/jobs?group=nothing', '/usage?key=nothing'])(
+  'a filter of a link that nothing can match is named, and removed together with the others: %s',
+  async (path) => {
+    const page = await openAs('owner', path);
+    const refusal = page.getByRole('alert').first();
+    await refusal.getByText(/There is no such|must be an id/).waitFor();
+    await refusal.getByRole('link', { name: 'Remove the filters' }).click();
+    await page.getByRole('alert').first().waitFor({ state: 'detached' });
+    expect(new URL(page.url()).search).not.toMatch(/key=|group=/);
+    await page.context().close();
+  },
+);
+
+test('a link to a request or a change that is not there says so', async () => {
+  const page = await openAs('operator', '');
   for (const id of ['req_0000000000000', 'nothing']) {
     await page.goto(`${CONSOLE_URL}/requests?open=${id}`);
     await page.getByRole('dialog').getByText('No request has this id').waitFor();

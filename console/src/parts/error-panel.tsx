@@ -1,9 +1,13 @@
+import { Link, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { ApiError } from '../api/client.ts';
 import { Button } from './button.tsx';
 
-/** What failed, in the server's words, and a way to try again. */
+/** What failed, in the server's words, and a way to try again, or a way out if the address asks for what is not there. */
 export function ErrorPanel({ error, again }: { readonly error: Error; again?(): void }): ReactNode {
+  const search: object = useSearch({ strict: false });
+  const isFiltered = Object.keys(search).some((name) => name !== 'account');
+  if (isRefused(error) && isFiltered) return <WrongAddress message={error.message} />;
   const requestId = error instanceof ApiError ? error.requestId : null;
   return (
     <div role="alert" className="mx-auto flex max-w-md flex-col items-center gap-2 px-6 py-14 text-center">
@@ -15,6 +19,27 @@ export function ErrorPanel({ error, again }: { readonly error: Error; again?(): 
           Try again
         </Button>
       )}
+    </div>
+  );
+}
+
+/** Whether the same read is refused as long as the address says the same. */
+function isRefused(error: Error): boolean {
+  return error instanceof ApiError && ['not_found', 'invalid_input'].includes(error.code);
+}
+
+function WrongAddress({ message }: { readonly message: string }): ReactNode {
+  return (
+    <div role="alert" className="mx-auto flex max-w-md flex-col items-center gap-2 px-6 py-14 text-center">
+      <p className="text-title font-semibold">These filters cannot be used</p>
+      <p className="max-w-full text-muted wrap-anywhere">{message}</p>
+      <Link
+        to="."
+        search={(({ account }: { account?: string }) => ({ account })) as never}
+        className="mt-2 font-medium text-accent underline"
+      >
+        Remove the filters
+      </Link>
     </div>
   );
 }

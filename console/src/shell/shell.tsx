@@ -89,6 +89,7 @@ function AccountBanner(): ReactNode {
         There is no account “{missingAccount}”, or you have no role in it.
         {account !== null ? ` This page is about “${account.name}”.` : null}
         {account === null && accounts.length > 0 ? ' This page is about all accounts.' : null}
+        {accounts.length > 1 ? ' Choose one in the navigation.' : null}
       </span>
       <IconButton icon="close" label="Close" onClick={() => change({ account: undefined }, { replace: true })} />
     </p>

@@ -87,7 +87,12 @@ export default function AuditPage(): ReactNode {
         }
       />
       {!entries.isPending && !entries.isStale && search.open !== undefined && open === undefined ? (
-        <MissingDrawer title="Change" onClose={() => change({ open: undefined })}>
+        <MissingDrawer
+          title="Change"
+          missing={`There is no change “${search.open}” in the list`}
+          list="the list"
+          onClose={() => change({ open: undefined })}
+        >
           It is not among the changes that were read. Load more of them, or remove a filter.
         </MissingDrawer>
       ) : null}

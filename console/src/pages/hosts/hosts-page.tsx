@@ -80,8 +80,13 @@ export default function HostsPage(): ReactNode {
         </ReplicaNote>
       </div>
       {hosts.data !== undefined && search.open !== undefined && open === undefined ? (
-        <MissingDrawer title="Host" onClose={() => change({ open: undefined })}>
-          No host “{search.open}” is configured.
+        <MissingDrawer
+          title="Host"
+          missing={`There is no host “${search.open}”`}
+          list="hosts"
+          onClose={() => change({ open: undefined })}
+        >
+          The link may be mistyped, or the host is no longer configured.
         </MissingDrawer>
       ) : null}
       {open === undefined ? null : (

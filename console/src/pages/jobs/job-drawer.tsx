@@ -9,6 +9,7 @@ import { ConfirmDialog } from '../../parts/dialog.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { ErrorPanel, FormError } from '../../parts/error-panel.tsx';
 import { type Fact, Facts } from '../../parts/facts.tsx';
+import { isMissing, MissingDrawer } from '../../parts/missing-drawer.tsx';
 import { Money } from '../../parts/money.tsx';
 import { useNotices } from '../../parts/notices.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
@@ -29,6 +30,13 @@ export function JobDrawer({ jobId, onClose }: { readonly jobId: string; onClose(
   );
   const { canHaveKeys } = useViewer();
   const [isAsking, setAsking] = useState(false);
+  if (isMissing(job.error))
+    return (
+      <MissingDrawer title="Job" missing={`There is no job “${jobId}”`} list="jobs" onClose={onClose}>
+        The link may be mistyped, or the job belongs to a key that you may not see. A job that ended long ago is no
+        longer listed; the receipt of its call is among the requests.
+      </MissingDrawer>
+    );
   const cancel = (
     <Button tone="danger" onClick={() => setAsking(true)}>
       Cancel job

@@ -6,6 +6,7 @@ import { ConfirmDialog } from '../../parts/dialog.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { type Fact, Facts } from '../../parts/facts.tsx';
+import { isMissing, MissingDrawer } from '../../parts/missing-drawer.tsx';
 import { Money } from '../../parts/money.tsx';
 import { useNotices } from '../../parts/notices.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
@@ -24,6 +25,12 @@ export function KeyDrawer({ keyId, onClose }: { readonly keyId: string; onClose(
   const key = useApi('GET /keys/{key}', { key: keyId }, { staleMs: 0 });
   const [action, setAction] = useState<Action | null>(null);
   const close = (): void => setAction(null);
+  if (isMissing(key.error))
+    return (
+      <MissingDrawer title="Key" missing={`There is no key “${keyId}”`} list="keys" onClose={onClose}>
+        The link may be mistyped, or the key belongs to somebody whose keys you may not see.
+      </MissingDrawer>
+    );
   return (
     <>
       <Drawer

@@ -68,8 +68,13 @@ export default function ModelsPage(): ReactNode {
         <ErrorPanel error={models.error} again={() => void models.refetch()} />
       )}
       {models.data !== undefined && search.open !== undefined && open === undefined ? (
-        <MissingDrawer title="Model" onClose={() => change({ open: undefined })}>
-          No model “{search.open}” is served here.
+        <MissingDrawer
+          title="Model"
+          missing={`There is no model “${search.open}”`}
+          list="models"
+          onClose={() => change({ open: undefined })}
+        >
+          The link may be mistyped, or no host here serves the model any more.
         </MissingDrawer>
       ) : null}
       {open === undefined ? null : (

@@ -6,6 +6,7 @@ import { Chip } from '../../parts/chip.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { Facts } from '../../parts/facts.tsx';
+import { isMissing, MissingDrawer } from '../../parts/missing-drawer.tsx';
 import { Money } from '../../parts/money.tsx';
 import { useNotices } from '../../parts/notices.tsx';
 import { Panel } from '../../parts/panel.tsx';
@@ -26,6 +27,12 @@ export function PersonDrawer({ personId, onClose }: { readonly personId: string;
   const [action, setAction] = useState<PersonAction | null>(null);
   const [link, setLink] = useState<Invited | null>(null);
   const found = person.data;
+  if (isMissing(person.error))
+    return (
+      <MissingDrawer title="Person" missing={`There is no person “${personId}”`} list="people" onClose={onClose}>
+        The link may be mistyped, or come from another gateway. Somebody who is only invited is among the invitations.
+      </MissingDrawer>
+    );
   return (
     <>
       <Drawer

@@ -1,6 +1,7 @@
 import type { KeyboardEvent, ReactNode } from 'react';
 import { useApi } from '../../api/queries.ts';
 import { isRequestId } from '../../api/request-id.ts';
+import { Button } from '../../parts/button.tsx';
 import { Drawer } from '../../parts/drawer.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
@@ -78,7 +79,7 @@ export function ReceiptDrawer({ requestId, kind, previous, next, onOpen, onClose
       {refusal === undefined ? null : <RefusalBody refusal={refusal} />}
       {error === null ? null : <ErrorPanel error={error} again={again} />}
       {isMissing ? (
-        <EmptyState title="No request has this id">
+        <EmptyState title="No request has this id" action={<Button onClick={onClose}>Go to requests</Button>}>
           {requestId} is not a request that you can see here. It may belong to another account, be mistyped, or be older
           than what is kept: refused calls for 7 days, receipts as long as the operator says.
         </EmptyState>

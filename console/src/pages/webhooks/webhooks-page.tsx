@@ -51,8 +51,13 @@ export default function WebhooksPage(): ReactNode {
         <ErrorPanel error={webhooks.error} again={() => void webhooks.refetch()} />
       )}
       {webhooks.data !== undefined && search.open !== undefined && open === undefined ? (
-        <MissingDrawer title="Webhook" onClose={() => change({ open: undefined })}>
-          There is no webhook “{search.open}” here.
+        <MissingDrawer
+          title="Webhook"
+          missing={`There is no webhook “${search.open}” here`}
+          list="webhooks"
+          onClose={() => change({ open: undefined })}
+        >
+          It may belong to another account, or have been removed.
         </MissingDrawer>
       ) : null}
       {open === undefined ? null : (
