@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { contrast } from './contrast.ts';
+import { contrast } from '../src/plots/contrast.ts';
 import { startDemo } from './demo-data.ts';
 import { demoSuite } from './demo-suite.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { contrast, linearOf } from '../../test/contrast.ts';
+import { contrast, linearOf } from './contrast.ts';
 
 const STYLES = readFileSync(new URL('../styles.css', import.meta.url), 'utf8');
 const THEMES = ['light', 'dark'] as const;

@@ -87,17 +87,18 @@ export default function AuditPage(): ReactNode {
         }
       />
       {!entries.isPending && !entries.isStale && search.open !== undefined && open === undefined ? (
-        <MissingDrawer
-          title="Change"
-          missing={`There is no change “${search.open}” in the list`}
-          list="the list"
-          onClose={() => change({ open: undefined })}
-        >
-          It is not among the changes that were read. Load more of them, or remove a filter.
-        </MissingDrawer>
+        <MissingChange id={search.open} onClose={() => change({ open: undefined })} />
       ) : null}
       {open === undefined ? null : <AuditDrawer entry={open} onClose={() => change({ open: undefined })} />}
     </Page>
+  );
+}
+
+function MissingChange({ id, onClose }: { readonly id: string; onClose(): void }): ReactNode {
+  return (
+    <MissingDrawer title="Change" missing={`There is no change “${id}” in the list`} list="the list" onClose={onClose}>
+      It is not among the changes that were read. Load more of them, or remove a filter.
+    </MissingDrawer>
   );
 }
 

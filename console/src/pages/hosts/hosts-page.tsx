@@ -80,14 +80,7 @@ export default function HostsPage(): ReactNode {
         </ReplicaNote>
       </div>
       {hosts.data !== undefined && search.open !== undefined && open === undefined ? (
-        <MissingDrawer
-          title="Host"
-          missing={`There is no host “${search.open}”`}
-          list="hosts"
-          onClose={() => change({ open: undefined })}
-        >
-          The link may be mistyped, or the host is no longer configured.
-        </MissingDrawer>
+        <MissingHost id={search.open} onClose={() => change({ open: undefined })} />
       ) : null}
       {open === undefined ? null : (
         <HostDrawer
@@ -99,6 +92,14 @@ export default function HostsPage(): ReactNode {
         />
       )}
     </Page>
+  );
+}
+
+function MissingHost({ id, onClose }: { readonly id: string; onClose(): void }): ReactNode {
+  return (
+    <MissingDrawer title="Host" missing={`There is no host “${id}”`} list="hosts" onClose={onClose}>
+      The link may be mistyped, or the host is no longer configured.
+    </MissingDrawer>
   );
 }
 
