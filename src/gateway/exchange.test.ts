@@ -263,12 +263,27 @@ describe('a settlement that fails', () => {
   test('after content ends the stream with an error instead of its terminator', async () => {
     fixture.failWrites('settle', 1_000_000);
     const { sink, done, asked } = fixture.begin(ask({ stream: true }));
-    (await asked()).stream(chatFrame('Hello'), FINISH_FRAME, USAGE_FRAME, '[DONE]');
+    const request = await asked();
+    request.stream(chatFrame('Hello'));
+    request.frames(FINISH_FRAME, USAGE_FRAME, '[DONE]');
     await untilTimer(LIMITS.settleRetryMs);
     fixture.ledger.stopRetrying();
     await done;
+    expect(sink.text).toContain('Hello');
     expect(sink.text).not.toContain('[DONE]');
     expect(JSON.parse(sink.frames.at(-1)!)).toMatchObject({ error: { code: 'store_unavailable' } });
+  });
+
+  test('withholds a stream that came in one read, and is an HTTP error', async () => {
+    fixture.failWrites('settle', 1_000_000);
+    const { sink, done, asked } = fixture.begin(ask({ stream: true }));
+    (await asked()).stream(chatFrame('Hello'), FINISH_FRAME, USAGE_FRAME, '[DONE]');
+    await untilTimer(LIMITS.settleRetryMs);
+    expect(sink.headSent).toBe(false);
+    fixture.ledger.stopRetrying();
+    await done;
+    expect(sink.sent?.status).toBe(503);
+    expect(sink.text).not.toContain('Hello');
   });
 });
 

@@ -4,6 +4,8 @@ import type { AttemptTerms } from './attempt.ts';
 const STREAM_LINES =
   'content-type: text/event-stream; charset=utf-8\r\ncache-control: no-cache\r\nx-accel-buffering: no\r\n';
 
+type Pieces = readonly (Buffer | string)[];
+
 interface OutletListener {
   pause(): void;
   resume(): void;
@@ -39,17 +41,16 @@ export class StreamOutlet {
     if (!this.waiting) this.write([this.#terms.client.keepAlive]);
   }
 
-  write(pieces: readonly (Buffer | string)[]): void {
-    const bytes = pieces.length === 1 ? pieces[0]! : joined(pieces);
+  write(pieces: Pieces): void {
     this.#head();
-    if (this.#terms.sink.write(bytes)) return;
+    if (this.#terms.sink.write(joined(pieces))) return;
     this.#listener.pause();
     this.#stall ??= this.#terms.clock.after(this.#terms.limits.stallMs, () => this.#stalled());
   }
 
-  end(bytes: string): void {
+  end(pieces: Pieces): void {
     this.#head();
-    this.#terms.sink.end(bytes);
+    this.#terms.sink.end(joined(pieces));
   }
 
   /** Stops waiting for the client. The rest is sent by `end`. */
@@ -82,7 +83,8 @@ export class StreamOutlet {
   }
 }
 
-function joined(pieces: readonly (Buffer | string)[]): Buffer | string {
+function joined(pieces: Pieces): Buffer | string {
+  if (pieces.length === 1) return pieces[0]!;
   if (pieces.every((piece) => typeof piece === 'string')) return pieces.join('');
   return together(pieces) ?? copied(pieces);
 }
@@ -91,7 +93,7 @@ function joined(pieces: readonly (Buffer | string)[]): Buffer | string {
  * The pieces as one buffer without a copy, if they are adjacent: so they are unless a frame of the read was changed or
  * left out.
  */
-function together(pieces: readonly (Buffer | string)[]): Buffer | null {
+function together(pieces: Pieces): Buffer | null {
   const first = pieces[0]!;
   if (typeof first === 'string') return null;
   const { buffer, byteOffset } = first;
@@ -103,7 +105,7 @@ function together(pieces: readonly (Buffer | string)[]): Buffer | null {
   return Buffer.from(buffer, byteOffset, end - byteOffset);
 }
 
-function copied(pieces: readonly (Buffer | string)[]): Buffer {
+function copied(pieces: Pieces): Buffer {
   let length = 0;
   for (const piece of pieces) length += typeof piece === 'string' ? Buffer.byteLength(piece) : piece.length;
   const bytes = Buffer.allocUnsafe(length);

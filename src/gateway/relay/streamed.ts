@@ -157,7 +157,7 @@ class StreamedRelay implements ResponseReceiver {
       return brokenResponseFault(error as Error);
     }
     if (this.#firstContentMs === null && this.#stream.relayedBytes > 0) this.#noteFirstContent();
-    this.#flush();
+    if (!this.#cameWhole()) this.#flush();
     if (this.#stream.terminal) {
       this.#hostFinished();
       return null;
@@ -167,6 +167,12 @@ class StreamedRelay implements ResponseReceiver {
     if (this.#stream.relayedBytes > 0) this.#times.contentBegan();
     const keptBytes = this.#framer.begunBytes + (this.#stream.keptBytes ?? 0);
     return this.#terms.sink.room.keep(keptBytes) ? null : noRoomFault();
+  }
+
+  /** A short stream that came in one read leaves in one write, after its settlement, as a buffered response does. */
+  #cameWhole(): boolean {
+    if (!this.#stream.terminal || this.#stream.error !== null || this.#terms.sink.headSent) return false;
+    return this.#outgoingBytes <= LIMITS.responseJoinedBytesMax;
   }
 
   #noteFirstContent(): void {
@@ -371,13 +377,8 @@ class StreamedRelay implements ResponseReceiver {
   #deliver(bill: Bill, error: GatewayError | null): void {
     if (this.#clientEnded !== null) return;
     const { client, requestId } = this.#terms;
-    if (error === null) this.#outlet.end(this.#takeOutgoing() + this.#stream.closing(bill));
-    else this.#outlet.end(this.#stream.failure?.(error) ?? client.writeStreamError(error, requestId));
-  }
-
-  /** The frames of a response without any content. */
-  #takeOutgoing(): string {
-    return this.#outgoing.length === 0 ? '' : this.#outgoing.splice(0).map(String).join('');
+    if (error === null) this.#outlet.end([...this.#outgoing, this.#stream.closing(bill)]);
+    else this.#outlet.end([this.#stream.failure?.(error) ?? client.writeStreamError(error, requestId)]);
   }
 
   get #hasResult(): boolean {
