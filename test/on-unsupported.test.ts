@@ -134,7 +134,7 @@ describe('refused in any case', () => {
   test.each<[string, Fields, string]>([
     ['sim-responses', { stop: ['END'] }, 'stop'],
     ['sim-claude', { n: 2 }, 'n'],
-    ['sim-claude', { thinking: { type: 'enabled', budget_tokens: 2000 } }, 'thinking'],
+    ['sim-claude', { thinking: { type: 'between_tools', budget_tokens: 2000 } }, 'thinking'],
     ['sim-claude', { thinking_budget: 2000 }, 'thinking_budget'],
     ['sim-claude', { system: 'Be brief.' }, 'system'],
     ['sim-claude', { functions: [{ name: 'f' }] }, 'functions'],

@@ -2,6 +2,7 @@ import type { CacheWrites } from '../canonical/cache-writes.ts';
 import { ROUTE_OF_CAPABILITY } from '../canonical/capability.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { effortOfBudget, nearestEffort } from '../canonical/reasoning.ts';
+import type { CanonicalReasoning } from '../canonical/request.ts';
 import type { CatalogModel } from '../catalog/model.ts';
 import { boundCountedTokens, boundInputTokens, boundOutputTokens } from '../money/bound-tokens.ts';
 import { estimateInputTokens } from '../money/estimate-tokens.ts';
@@ -196,10 +197,9 @@ function clampedLimit({ maxOutputTokens }: CatalogModel, { outputLimit, reasonin
 /** The reasoning effort to send; null if the model has no effort setting or the caller set none. */
 export function effortFor(
   model: Pick<CatalogModel, 'reasoningEfforts'>,
-  peek: Pick<Peek, 'reasoning'>,
+  { reasoning: ask }: { readonly reasoning: CanonicalReasoning | null },
   outputLimit: number,
 ): string | null {
-  const ask = peek.reasoning;
   if (ask === null) return null;
   if (ask.effort !== null) return nearestEffort(ask.effort, model.reasoningEfforts);
   if (ask.budgetTokens === null) return null;

@@ -1,19 +1,18 @@
 import { GatewayError } from '../canonical/errors.ts';
 import type { HostQuirks } from '../canonical/host-quirks.ts';
-import { nearestEffort } from '../canonical/reasoning.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
-import type { CatalogModel } from '../catalog/model.ts';
 import type { Candidate } from '../hosts/directory.ts';
 import type { JsonText } from '../json/json.ts';
 import { LIMITS } from '../limits.ts';
 import { Adjustments } from '../wires/adjustments.ts';
 import { forwardedLabels } from '../wires/fields/labels.ts';
 import type { Members } from '../wires/fields/members.ts';
+import { asksToReason } from '../wires/fields/read-reasoning.ts';
 import type { HubClient, HubUpstream, WriteTerms } from '../wires/hub.ts';
-import { limitFieldOf, type Peek } from '../wires/peek.ts';
+import { type CapabilityNeed, limitFieldOf, type Peek } from '../wires/peek.ts';
 import { WIRES } from '../wires/registry.ts';
 import type { BufferedResponse, HostError, RelayTerms, StreamRelay, Wire } from '../wires/wire.ts';
-import type { Admission } from './admit.ts';
+import { type Admission, checkNeeds, effortFor } from './admit.ts';
 import type { Call } from './call.ts';
 import { memoriesOf } from './frame-memories.ts';
 import { TranslatedStream, translateResponse } from './translate.ts';
@@ -205,7 +204,7 @@ function translated(context: CallContext, candidate: Candidate, read: ReadReques
     outputLimit,
     outputLimitField,
     callersLimitField: limitFieldOf(peek),
-    reasoningEffort: admission.reasoningEffort ?? effortOf(canonical, model),
+    reasoningEffort: admission.reasoningEffort ?? effortOf(canonical, admission),
     thinking: model.thinking ?? null,
     fixedSampling: model.fixedSampling,
     alwaysReasons: model.reasoningEfforts.length > 0 && !model.reasoningEfforts.includes('none'),
@@ -228,10 +227,12 @@ function translated(context: CallContext, candidate: Candidate, read: ReadReques
 }
 
 /** The effort of a request that asks in a field of another wire, which admission does not read. */
-function effortOf({ reasoning }: CanonicalRequest, { reasoningEfforts }: CatalogModel): string | null {
-  const effort = reasoning?.effort ?? null;
-  return effort === null ? null : nearestEffort(effort, reasoningEfforts);
+function effortOf({ reasoning }: CanonicalRequest, { model, outputLimit }: Admission): string | null {
+  if (reasoning !== null && asksToReason(reasoning)) checkNeeds(model, [REASONING_NEED]);
+  return effortFor(model, { reasoning }, outputLimit);
 }
+
+const REASONING_NEED: CapabilityNeed = { capability: 'reasoning', param: 'thinking' };
 
 function relayTerms(
   { call, text, peek, admission, createdS, nowS, frameMemory }: CallContext,

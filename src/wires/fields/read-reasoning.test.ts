@@ -48,7 +48,8 @@ describe('what cannot be meant', () => {
 });
 
 test('to hide a trace, or to switch thinking off, asks nothing of a model', () => {
-  expect(asksToReason({ ...NOTHING, effort: 'none', hideReasoning: true })).toBe(false);
+  expect(asksToReason(NOTHING)).toBe(false);
+  expect(asksToReason({ ...NOTHING, effort: 'none' })).toBe(false);
   expect(asksToReason({ ...NOTHING, effort: 'minimal' })).toBe(true);
   expect(asksToReason({ ...NOTHING, budgetTokens: 1 })).toBe(true);
 });

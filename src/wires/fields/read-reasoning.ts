@@ -1,11 +1,8 @@
 import { GatewayError } from '../../canonical/errors.ts';
 import { EFFORTS, type Effort, isEffort, type ReasoningAsk } from '../../canonical/reasoning.ts';
 import type { CanonicalReasoning } from '../../canonical/request.ts';
-import type { Adjustments } from '../adjustments.ts';
-import type { Peek } from '../peek.ts';
 import { isAbsent, isObject, type Members } from './members.ts';
 import { invalidValue, mustBe } from './request-errors.ts';
-import { hasNoEffect } from './without-effect.ts';
 
 /** The value of each field; null if it is absent. */
 interface Spellings {
@@ -56,46 +53,8 @@ function saysNothing({ word, effort, budgetTokens, enabled, exclude, include }: 
   return enabled === null && exclude === null && include === null;
 }
 
-/** Members of `reasoning` that are translated, or that ask for text which other wires send anyway. */
-const READ_MEMBERS = ['effort', 'summary', 'generate_summary', ...OWN_REASONING_MEMBERS];
-
-/** Some hosts of the chat wire have this field to switch reasoning off. */
-export function disablesThinking({ enable_thinking: enabled }: Members): boolean {
-  return enabled === false;
-}
-
-/**
- * What a request of a wire without `thinking` asks for. Callers also send that field of the messages wire, to switch
- * reasoning off.
- */
-export function translateReasoning(
-  body: Members,
-  { reasoning }: Peek,
-  adjustments: Adjustments,
-): CanonicalReasoning | null {
-  const { thinking } = body;
-  noteOtherMembers(body.reasoning, adjustments);
-  const isOff = disablesThinking(body) || (isObject(thinking) && thinking.type === 'disabled');
-  if (!isOff && !hasNoEffect('thinking', thinking)) adjustments.dropUnknown('thinking', thinking);
-  if (reasoning === null) return isOff ? { effort: 'none', budgetTokens: null } : null;
-  adjustments.rename('reasoning', reasoning.param);
-  if (isOff && asksToReason(reasoning)) {
-    const field = disablesThinking(body) ? 'enable_thinking' : 'thinking';
-    adjustments.refuse(field, 'it contradicts the other reasoning fields');
-  }
-  return { effort: isOff ? 'none' : reasoning.effort, budgetTokens: reasoning.budgetTokens };
-}
-
-function noteOtherMembers(reasoning: unknown, adjustments: Adjustments): void {
-  if (!isObject(reasoning)) return;
-  for (const name of Object.keys(reasoning)) {
-    if (READ_MEMBERS.includes(name) || hasNoEffect(name, reasoning[name])) continue;
-    adjustments.noteUnknown(name, reasoning[name], `reasoning.${name}`);
-  }
-}
-
 /** Hiding reasoning, or switching it off, needs no capability. */
-export function asksToReason({ effort, budgetTokens }: ReasoningAsk): boolean {
+export function asksToReason({ effort, budgetTokens }: CanonicalReasoning): boolean {
   return budgetTokens !== null || (effort !== null && effort !== 'none');
 }
 

@@ -2,6 +2,8 @@ import { type Effort, isEffort, type ReasoningAsk } from '../../canonical/reason
 import { isAbsent, isCount, isObject, type Members } from '../fields/members.ts';
 import { asksToReason, readWithheldReasoning } from '../fields/read-reasoning.ts';
 import { invalidValue, mustBe } from '../fields/request-errors.ts';
+import { readThinkingBudget } from '../fields/thinking-budget.ts';
+import type { Peek } from '../peek.ts';
 
 const KINDS = ['enabled', 'adaptive', 'between_tools', 'disabled'];
 /** The vendor's default effort for adaptive thinking. */
@@ -67,7 +69,12 @@ function readOwnThinking(body: Members): ReasoningAsk | null {
   const hideReasoning = thinking.display === 'omitted';
   if (type === 'disabled') return { effort: 'none', budgetTokens: null, hideReasoning, param: 'thinking' };
   if (type === 'enabled')
-    return { effort: null, budgetTokens: readBudget(thinking, body.max_tokens), hideReasoning, param: 'thinking' };
+    return {
+      effort: null,
+      budgetTokens: readThinkingBudget(thinking, limitIn(body)),
+      hideReasoning,
+      param: 'thinking',
+    };
   return { effort: effort ?? ADAPTIVE_EFFORT, budgetTokens: null, hideReasoning, param: 'thinking' };
 }
 
@@ -85,10 +92,6 @@ function readEffort(config: unknown): Effort | null {
   throw mustBe('output_config.effort', 'one of low, medium, high, xhigh, max');
 }
 
-/** A budget above the limit would allow more output than the hold covers. */
-function readBudget({ budget_tokens: budget }: Members, limit: unknown): number {
-  if (!isCount(budget) || budget === 0) throw mustBe('thinking.budget_tokens', 'a positive integer');
-  if (isCount(limit) && budget >= limit)
-    throw mustBe('thinking.budget_tokens', `below \`max_tokens\`, which is ${limit}`);
-  return budget;
+function limitIn({ max_tokens: tokens }: Members): Peek['outputLimit'] {
+  return isCount(tokens) ? { tokens, field: 'max_tokens' } : null;
 }

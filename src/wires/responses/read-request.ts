@@ -12,7 +12,6 @@ import { IMAGE_DETAIL } from '../fields/image-url.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
 import { isObject, type Members, objectsIn } from '../fields/members.ts';
 import { isSchema, noteOthers, noteStreamOptions } from '../fields/other-members.ts';
-import { translateReasoning } from '../fields/read-reasoning.ts';
 import { mustBe } from '../fields/request-errors.ts';
 import {
   FORMAT_DESCRIPTION,
@@ -20,6 +19,7 @@ import {
   readResponseFormat,
   readSchemaFormat,
 } from '../fields/response-format.ts';
+import { translateReasoning } from '../fields/translate-reasoning.ts';
 import { readVerbosity } from '../fields/verbosity.ts';
 import { hasNoEffect, isEmpty } from '../fields/without-effect.ts';
 import type { Peek } from '../peek.ts';

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadSimulatedFile } from '../src/catalog/load.ts';
+import { type Harness, startHarness } from './harness.ts';
+
+/** The field `thinking` of the messages wire, as clients of other gateways also send it on other wires. */
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const CHAT = ['/v1/chat/completions', { messages: [{ role: 'user', content: 'Hello' }], max_tokens: 4000 }] as const;
+const RESPONSES = ['/v1/responses', { input: 'Hello', max_output_tokens: 4000 }] as const;
+const COMPLETIONS = ['/v1/completions', { prompt: 'Hello', max_tokens: 4000 }] as const;
+type Caller = typeof CHAT | typeof RESPONSES | typeof COMPLETIONS;
+
+const ENABLED = { type: 'enabled', budget_tokens: 2000 };
+
+let harness: Harness;
+
+/** Further models of the messages wire: one that takes an effort, and one that cannot reason. */
+function moreModels(): ReturnType<typeof loadSimulatedFile>['models'] {
+  const rows = loadSimulatedFile().models;
+  const { thinking: _, reasoning_efforts: __, ...plain } = rows.find(({ id }) => id === 'sim-claude')!;
+  const caps = plain.caps?.filter((cap) => cap !== 'reasoning');
+  return [
+    ...rows,
+    { ...plain, id: 'adaptive', thinking: 'effort', reasoning_efforts: ['none', 'low', 'medium', 'high'] },
+    { ...plain, id: 'plain', ...(caps !== undefined && { caps }) },
+  ];
+}
+
+beforeAll(async () => {
+  harness = await startHarness({ config: { models: moreModels() } });
+});
+afterAll(async () => {
+  await harness.settled();
+  await harness.expectCleanBooks();
+  await harness.stop();
+});
+
+async function send([path, body]: Caller, model: string, fields: Fields): Promise<{ status: number; error: Fields }> {
+  const response = await harness.post({ model, ...body, ...fields }, {}, path);
+  const { error } = (await response.json()) as { error?: Fields | null };
+  return { status: response.status, error: error ?? {} };
+}
+
+/** What the host got. */
+async function sent(caller: Caller, model: string, fields: Fields): Promise<Fields> {
+  const { status, error } = await send(caller, model, fields);
+  expect([status, error]).toEqual([200, {}]);
+  return JSON.parse(harness.sim.calls.at(-1)!.body) as Fields;
+}
+
+describe.each([
+  ['chat', CHAT],
+  ['responses', RESPONSES],
+  ['completions', COMPLETIONS],
+] as const)('on the %s wire', (_, caller) => {
+  test('a budget reaches a messages host as it is', async () => {
+    expect(await sent(caller, 'sim-claude', { thinking: ENABLED })).toMatchObject({ thinking: ENABLED });
+  });
+
+  test('a budget is an effort for a model of that wire that takes efforts', async () => {
+    const body = await sent(caller, 'adaptive', { thinking: ENABLED });
+    expect(body).toMatchObject({ thinking: { type: 'adaptive' }, output_config: { effort: 'medium' } });
+  });
+
+  test.each([
+    [{ type: 'enabled' }, 'medium'],
+    [{ type: 'adaptive', display: 'summarized' }, 'high'],
+  ])('%j without a budget is an effort', async (thinking, effort) => {
+    expect(await sent(caller, 'adaptive', { thinking })).toMatchObject({ output_config: { effort } });
+  });
+
+  test.each([0, -1, 1.5, '2000', 4000, 5000])('a budget of %j is refused by its name', async (budget_tokens) => {
+    const answer = await send(caller, 'sim-claude', { thinking: { type: 'enabled', budget_tokens } });
+    expect(answer).toMatchObject({ status: 400, error: { code: 'invalid_value', param: 'thinking.budget_tokens' } });
+  });
+
+  test('a model that cannot reason is named with the field', async () => {
+    const answer = await send(caller, 'plain', { thinking: ENABLED });
+    expect(answer).toMatchObject({ status: 400, error: { param: 'thinking', code: 'missing_capability' } });
+  });
+
+  test('another amount of reasoning beside it is refused, and the same is not', async () => {
+    for (const other of [{ reasoning: { max_tokens: 1500 } }, { reasoning: { effort: 'none' } }]) {
+      const answer = await send(caller, 'sim-claude', { thinking: ENABLED, ...other });
+      expect(answer).toMatchObject({ status: 400, error: { param: 'thinking' } });
+    }
+    const body = await sent(caller, 'sim-claude', { thinking: ENABLED, reasoning: { max_tokens: 2000 } });
+    expect(body.thinking).toEqual(ENABLED);
+    const effort = await sent(caller, 'adaptive', { thinking: { type: 'adaptive' }, reasoning: { effort: 'low' } });
+    expect(effort.output_config).toEqual({ effort: 'low' });
+  });
+});
+
+test('a budget is an effort for hosts of the responses and chat wires', async () => {
+  expect(await sent(CHAT, 'sim-responses', { thinking: ENABLED })).toMatchObject({ reasoning: { effort: 'medium' } });
+  expect(await sent(RESPONSES, 'sim-gpt', { thinking: ENABLED })).toMatchObject({ reasoning_effort: 'medium' });
+});
+
+test('the default output limit counts too, and the refusal names it', async () => {
+  const [path, { messages }] = CHAT;
+  const thinking = { type: 'enabled', budget_tokens: 4096 };
+  const response = await harness.post({ model: 'sim-claude', messages, thinking }, {}, path);
+  const { error } = (await response.json()) as { error: Fields };
+  expect(error.message).toBe('`thinking.budget_tokens` must be below `max_tokens`, which is 4096.');
+});
+
+test('a member that no other wire has is named', async () => {
+  const [path, body] = CHAT;
+  const thinking = { ...ENABLED, display: 'omitted' };
+  const response = await harness.post({ model: 'sim-claude', ...body, thinking }, {}, path);
+  await response.text();
+  expect(response.headers.get('x-gateway-adjusted')).toBe('thinking.display=dropped');
+});
+
+test('a host of the same wire gets the field as the caller wrote it, without another one', async () => {
+  const body = await sent(CHAT, 'sim-gpt', { thinking: ENABLED });
+  expect([body.thinking, body.reasoning_effort]).toEqual([ENABLED, undefined]);
+});
