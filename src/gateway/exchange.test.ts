@@ -95,6 +95,25 @@ describe('a streamed call', () => {
     expect(await fixture.receipt(call)).toMatchObject({ ended: 'complete', costNanousd: COST_NANOUSD });
   });
 
+  test('leaves in one write after its settlement if all of it came in one read', async () => {
+    const { sink, call, done, asked } = fixture.begin(ask({ stream: true }));
+    (await asked()).stream(chatFrame('Hel'), chatFrame('lo — ✓'), FINISH_FRAME, USAGE_FRAME, '[DONE]');
+    await done;
+    expect(fixture.trace).toEqual(['hold', 'send alpha', 'settle', 'head', 'end']);
+    expect(sink.text).toContain('Hel');
+    expect(sink.text).toContain('lo — ✓');
+    expect(sink.frames.at(-1)).toBe('[DONE]');
+    expect(await fixture.receipt(call)).toMatchObject({ ended: 'complete', costNanousd: COST_NANOUSD });
+  });
+
+  test('is not kept back if it is long, although all of it came in one read', async () => {
+    const { done, asked } = fixture.begin(ask({ stream: true }));
+    const long = 'word '.repeat(LIMITS.responseJoinedBytesMax / 5);
+    (await asked()).stream(chatFrame(long), FINISH_FRAME, USAGE_FRAME, '[DONE]');
+    await done;
+    expect(fixture.trace).toEqual(['hold', 'send alpha', 'head', 'write', 'settle', 'end']);
+  });
+
   test('has the time of its first content from the hold, as its duration, however long it took to be admitted', async () => {
     const startedMs = fixture.clock.monotonicMs();
     fixture.clock.advance(40);
@@ -231,62 +250,6 @@ describe('the hold', () => {
   });
 });
 
-describe('a settlement that fails', () => {
-  test('is tried again while the call may still run, and then the client gets its answer', async () => {
-    fixture.failWrites('settle');
-    const { sink, call, done, asked } = fixture.begin();
-    (await asked()).answer(200, chatAnswer());
-    await untilTimer(LIMITS.settleRetryMs);
-    expect(sink.headSent).toBe(false);
-    fixture.clock.advance(LIMITS.settleRetryMs);
-    await done;
-    expect(sink.sent?.status).toBe(200);
-    expect(await fixture.receipt(call)).toMatchObject({ state: 'settled', costNanousd: COST_NANOUSD });
-  });
-
-  test('for good withholds the answer, names no cost, and gives the hold back', async () => {
-    fixture.failWrites('settle', 1_000_000);
-    const { sink, call, done, asked } = fixture.begin();
-    (await asked()).answer(200, chatAnswer());
-    await untilTimer(LIMITS.settleRetryMs);
-    fixture.ledger.stopRetrying();
-    await done;
-    expect(sink.sent?.status).toBe(503);
-    expect(sink.text).not.toContain('Hello');
-    expect(sink.sent?.headers).not.toHaveProperty('x-gateway-cost-nanousd');
-    expect(sink.sent?.headers['x-should-retry']).toBe('false');
-    await turnsUntil(() => fixture.ledger.openHolds === 0);
-    expect(await fixture.receipt(call)).toMatchObject({ state: 'voided', costNanousd: 0n });
-    expect(await fixture.heldNanousd()).toBe(0n);
-  });
-
-  test('after content ends the stream with an error instead of its terminator', async () => {
-    fixture.failWrites('settle', 1_000_000);
-    const { sink, done, asked } = fixture.begin(ask({ stream: true }));
-    const request = await asked();
-    request.stream(chatFrame('Hello'));
-    request.frames(FINISH_FRAME, USAGE_FRAME, '[DONE]');
-    await untilTimer(LIMITS.settleRetryMs);
-    fixture.ledger.stopRetrying();
-    await done;
-    expect(sink.text).toContain('Hello');
-    expect(sink.text).not.toContain('[DONE]');
-    expect(JSON.parse(sink.frames.at(-1)!)).toMatchObject({ error: { code: 'store_unavailable' } });
-  });
-
-  test('withholds a stream that came in one read, and is an HTTP error', async () => {
-    fixture.failWrites('settle', 1_000_000);
-    const { sink, done, asked } = fixture.begin(ask({ stream: true }));
-    (await asked()).stream(chatFrame('Hello'), FINISH_FRAME, USAGE_FRAME, '[DONE]');
-    await untilTimer(LIMITS.settleRetryMs);
-    expect(sink.headSent).toBe(false);
-    fixture.ledger.stopRetrying();
-    await done;
-    expect(sink.sent?.status).toBe(503);
-    expect(sink.text).not.toContain('Hello');
-  });
-});
-
 describe('a client that leaves', () => {
   test('before the host was asked costs nothing, and no host is asked', async () => {
     const { sink, call, done } = fixture.begin();
@@ -399,13 +362,3 @@ describe('the slots of a key', () => {
     expect(fixture.gateway.slots.keys).toBe(0);
   });
 });
-
-/** Lets the ledger run until a timer is set for that time. */
-function untilTimer(ms: number): Promise<void> {
-  return turnsUntil(() => fixture.clock.fallsDueIn(ms));
-}
-
-async function turnsUntil(condition: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 100 && !condition(); turn++) await new Promise(setImmediate);
-  expect(condition()).toBe(true);
-}
