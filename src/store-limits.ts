@@ -94,6 +94,8 @@ export const STORE_LIMITS = {
   closingAgeMs: 3_600_000,
   /** How often receipts are closed. Usage reports read those that are not, one by one. */
   closingPeriodMs: 590_000,
+  /** How long the spending of a key or a person in a day, week or month is kept, from its beginning: longer than a job waits and a month lasts. */
+  windowKeptMs: 90 * 24 * 3_600_000,
   /** Free disk space below which no new call is admitted; running calls still settle. */
   diskFreeBytesMin: 256 * 1024 * 1024,
   /** How long after its start a server first runs its maintenance. */

@@ -10,6 +10,7 @@ import { callFeedContract, receiptsContract } from './store-contract-receipts.ts
 import { refundsContract } from './store-contract-refunds.ts';
 import { rowsContract } from './store-contract-rows.ts';
 import { timeContract } from './store-contract-time.ts';
+import { windowsContract } from './store-contract-windows.ts';
 import type { OpenStore } from './store-fixtures.ts';
 import { StoreSubject } from './store-subject.ts';
 
@@ -27,6 +28,7 @@ export function storeContract(name: string, open: OpenStore): void {
     receiptsContract(subject);
     callFeedContract(subject);
     timeContract(subject);
+    windowsContract(subject);
     idempotencyContract(subject);
     custodyContract(subject);
 

@@ -14,7 +14,7 @@ interface BookkeepingTerms {
   readonly log: Log;
 }
 
-/** Maintenance while the server runs: closes receipts about every ten minutes and signs the roots of their months, deletes old idempotency keys, sessions and invitations every hour. */
+/** Maintenance while the server runs: closes receipts about every ten minutes and signs the roots of their months, deletes old idempotency keys, spending windows, sessions and invitations every hour. */
 export function keepBooks(
   { config, clock, log }: BookkeepingTerms,
   { store, ids }: Pick<Books, 'store' | 'ids'>,
@@ -35,6 +35,7 @@ export function keepBooks(
   };
   const sweep = async (): Promise<void> => {
     log.debug({ swept: await store.sweepIdempotencyKeys() }, 'Expired idempotency keys deleted.');
+    log.debug({ windows: await store.sweepWindows() }, 'Old spending windows deleted.');
     const sessions = await store.directory.sweepSessions(clock.nowMs(), LIMITS.sessionIdleMs);
     log.debug({ sessions }, 'Ended sessions deleted.');
     const endedBeforeMs = clock.nowMs() - LIMITS.invitationKeptMs;
@@ -47,7 +48,10 @@ export function keepBooks(
       failed(error, 'Closing the ledger failed. Tollgate will try again.'),
     ),
     repeat(clock, LIMITS.idempotencySweepMs, sweep, (error) =>
-      failed(error, 'Deleting expired idempotency keys, sessions and invitations failed. Tollgate will try again.'),
+      failed(
+        error,
+        'Deleting expired idempotency keys, spending windows, sessions and invitations failed. Tollgate will try again.',
+      ),
     ),
   ];
   return {

@@ -154,6 +154,8 @@ export interface Store extends KeyRotation, KeyUses, EntryReads {
 
   /** Deletes expired idempotency keys and their stored responses, slice by slice, and returns how many. */
   sweepIdempotencyKeys(): Promise<number>;
+  /** Deletes spending windows that began long ago and in which nothing counts any more, slice by slice, and returns how many. */
+  sweepWindows(): Promise<number>;
 
   /** A cheap check that the store answers and can be written to, disk space included. */
   health(): Promise<StoreHealth>;

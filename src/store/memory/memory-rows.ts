@@ -3,10 +3,11 @@ import { LIMITS } from '../../limits.ts';
 import type { IdempotencyRow } from '../idempotency.ts';
 import type { Job, JobChunk, JobEvent, JobGroup } from '../jobs.ts';
 import type { Membership, Person } from '../people.ts';
+import { keptWindowsMs } from '../programs/old-windows.ts';
 import type { GroupRow, JobRow, JobTotals } from '../rules/job-rules.ts';
 import type { Call, LedgerRows, Mutable, Spend } from '../rules/rows.ts';
 import type { Account, CreditOperation, KeyRow, Page, ProviderKeyRow } from '../store.ts';
-import { startOfMonthMs } from '../windows.ts';
+import { startOfDayMs, startOfMonthMs } from '../windows.ts';
 
 export type MemoryJob = Mutable<Job> & JobRow;
 type MemoryGroup = Mutable<JobGroup> & GroupRow;
@@ -54,6 +55,20 @@ export class MemoryRows implements LedgerRows {
     if (createdMs <= nowMs) this.latestMs = Math.max(this.latestMs, createdMs);
     else if (this.latestMs === Number.NEGATIVE_INFINITY) this.latestMs = nowMs;
     this.months.set(id, startOfMonthMs(this.latestMs));
+  }
+
+  /** Deletes old windows in which nothing counts any more, and returns how many. */
+  forgetWindows(nowMs: number): number {
+    const firstKeptMs = startOfDayMs(keptWindowsMs(nowMs, this.closedUpTo));
+    const isOld = (name: string, { heldNanousd, reservedNanousd }: Spend): boolean => {
+      const [, window, startMs] = name.split(' ');
+      return window !== 'lifetime' && Number(startMs) < firstKeptMs && heldNanousd === 0n && reservedNanousd === 0n;
+    };
+    let forgotten = 0;
+    for (const windows of [this.windows, this.personWindows]) {
+      for (const [name, spend] of windows) if (isOld(name, spend) && windows.delete(name)) forgotten += 1;
+    }
+    return forgotten;
   }
 
   receipts(): Receipt[] {

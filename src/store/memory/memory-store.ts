@@ -387,6 +387,7 @@ export class MemoryStore implements Store {
     return over.length;
   }
 
+  sweepWindows = async () => this.#rows.forgetWindows(this.#clock.nowMs());
   cacheSizes = async () => [];
 
   async health(): Promise<StoreHealth> {

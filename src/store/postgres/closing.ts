@@ -1,11 +1,12 @@
 import { LIMITS } from '../../limits.ts';
 import { inSlices, type SlicePace } from '../in-slices.ts';
 import { MONTH_TREE_COLUMNS, type MonthTreeRow, TREE_CHUNK_COLUMNS } from '../month-tree.ts';
+import { forgetOldWindows, forgetWindows as forgetOnes, nextOldWindows } from '../programs/old-windows.ts';
 import { addUsage, keepUsage } from '../programs/usage-sums.ts';
 import { sameWindow, sumsByWindow, WINDOW_TABLES, type WindowTable } from '../window-tables.ts';
 import { type ClosingSlice, ClosingSlices } from './closing-slices.ts';
 import type { Connections, RunSql } from './connections.ts';
-import { runProgram } from './directory.ts';
+import { readProgram, runProgram } from './directory.ts';
 import { lastInTrees } from './months.ts';
 import type { Slice } from './slices.ts';
 import { bytes, numbers } from './values.ts';
@@ -154,4 +155,13 @@ export async function sweepSlice(connections: Connections, nowMs: number): Promi
     [nowMs - LIMITS.idempotencyKeyMs, LIMITS.idempotencySweepRows],
   );
   return gone.length;
+}
+
+/** The caller has the lock `bookkeeping`. */
+export function forgetWindows(connections: Connections, nowMs: number): Promise<number> {
+  return forgetOldWindows({
+    pace: CLOSING_PACE,
+    find: (name, after, limit) => readProgram(connections, nextOldWindows(name, after, nowMs, limit)),
+    forget: (name, windows) => connections.transaction((sql) => runProgram(sql, forgetOnes(name, windows))),
+  });
 }

@@ -49,7 +49,7 @@ import type { UsageStore } from '../usage-store.ts';
 import { Accounts } from './accounts.ts';
 import { postgresArchive } from './archive.ts';
 import { BatchRunner } from './batch.ts';
-import { closeInSlices, sweepSlice } from './closing.ts';
+import { closeInSlices, forgetWindows, sweepSlice } from './closing.ts';
 import { Connections } from './connections.ts';
 import { Dictionary } from './dictionary.ts';
 import { postgresDirectory, postgresJobs, readProgram } from './directory.ts';
@@ -309,6 +309,10 @@ class PostgresStore implements SharedStore {
 
   sweepIdempotencyKeys(): Promise<number> {
     return untilDone(() => sweepSlice(this.#connections, this.#time.nowMs()));
+  }
+
+  sweepWindows(): Promise<number> {
+    return underLock(this.#connections, takeBookkeeping, () => forgetWindows(this.#connections, this.#time.nowMs()));
   }
 
   async cacheSizes(): Promise<readonly CacheSize[]> {

@@ -6,6 +6,7 @@ import { endedCalls, endedReceipts, openCalls } from '../programs/call-feed.ts';
 import { type DirectoryRead, programOf } from '../programs/directory-programs.ts';
 import { hostLosses } from '../programs/host-losses.ts';
 import { type JobRead, jobProgramOf } from '../programs/job-programs.ts';
+import { nextOldWindows } from '../programs/old-windows.ts';
 import type { Program } from '../programs/program.ts';
 import { ReceiptProver } from '../programs/receipt-proof.ts';
 import { listRefusals } from '../programs/refusals.ts';
@@ -66,6 +67,7 @@ function scannerVerbs(database: DatabaseSync) {
     nextSettled: (nowMs: number, rowsMax: number) => closing.nextSettled(nowMs, rowsMax),
     nextExpired: (beforeMs: number, nowMs: number, rowsMax: number) => closing.nextExpired(beforeMs, nowMs, rowsMax),
     nextArchived: (upTo: bigint, rowsMax: number) => closing.nextArchived(upTo, rowsMax),
+    nextOldWindows: (...terms: Parameters<typeof nextOldWindows>) => reading(nextOldWindows(...terms)),
     archiveMonth: () => reading(archive.oldestMonth()),
     archiveCount: (beforeMs: number) => reading(archive.countBefore(beforeMs)),
     archiveStarts: (monthMs: number) => reading(archive.starts(monthMs)),

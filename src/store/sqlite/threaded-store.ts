@@ -12,6 +12,7 @@ import type { Rotation, RotationOutcome } from '../key-secrets.ts';
 import type { KeySpending } from '../key-uses.ts';
 import type { AuditRow } from '../people.ts';
 import { findCredit, listEntries, refundsOf } from '../programs/entries.ts';
+import { forgetOldWindows } from '../programs/old-windows.ts';
 import type { ReceiptArchive } from '../receipt-archive.ts';
 import {
   type AcceptedLoss,
@@ -323,6 +324,17 @@ export class ThreadedStore implements SqliteStore {
 
   sweepIdempotencyKeys(): Promise<number> {
     return untilDone(() => this.#writer.call('sweepSlice', this.#clock.nowMs()));
+  }
+
+  sweepWindows(): Promise<number> {
+    const nowMs = this.#clock.nowMs();
+    return this.#inTurn(() =>
+      forgetOldWindows({
+        pace: this.#pace,
+        find: (name, after, limit) => this.#scan('nextOldWindows', name, after, nowMs, limit),
+        forget: (name, windows) => this.#writer.call('forgetWindows', nowMs, name, windows),
+      }),
+    );
   }
 
   async health(): Promise<StoreHealth> {

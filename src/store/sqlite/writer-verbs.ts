@@ -7,6 +7,7 @@ import { type DirectoryChange, programOf } from '../programs/directory-programs.
 import { type JobChange, jobProgramOf } from '../programs/job-programs.ts';
 import { rotateKey } from '../programs/key-rotation.ts';
 import { noteKeyUses } from '../programs/key-uses.ts';
+import { forgetWindows } from '../programs/old-windows.ts';
 import { noteRefusals } from '../programs/refusals.ts';
 import type { RefusalBatch } from '../refusals.ts';
 import type { ChangedKey, KeyChange, NewAccount, NewKey, NewProviderKey, ProviderKeyUse } from '../store.ts';
@@ -80,22 +81,7 @@ export function writerVerbs(database: DatabaseSync, guard: CommitGuard = NO_GUAR
     voidSlice: (nowMs: number): number => runner.transaction(nowMs, () => voidSlice(database, cache, operations)),
     registerPrices: (nowMs: number, version: string, pricesJson: string): number =>
       runner.transaction(nowMs, () => registerPrices(database, version, pricesJson)),
-    closeSlice: (nowMs: number, slice: SettledSlice): boolean =>
-      runner.transaction(nowMs, () => {
-        const isClosed = closeSlice(database, slice);
-        cache.forgetRows();
-        return isClosed;
-      }),
-    addToTrees: (nowMs: number, slice: ClosingSlice): boolean =>
-      runner.transaction(nowMs, () => addToTrees(database, slice)),
-    addUsage: (nowMs: number, slice: UsageSlice): boolean =>
-      runner.transaction(nowMs, () => writeUsage(database, slice, slice.usage)),
-    deleteSlice: (nowMs: number, slice: ClosingSlice): boolean =>
-      runner.transaction(nowMs, () => {
-        const isDeleted = deleteSlice(database, slice);
-        cache.callsDeleted(slice.upTo);
-        return isDeleted;
-      }),
+    ...maintenanceVerbs(database, runner, cache),
     noteRefusals: (nowMs: number, batch: RefusalBatch): void =>
       runner.transaction(nowMs, () => runProgram(statements, noteRefusals(batch, nowMs))),
     heldDrift: (nowMs: number): string[] => runner.transaction(nowMs, () => cache.heldDrift()),
@@ -127,6 +113,33 @@ export function writerVerbs(database: DatabaseSync, guard: CommitGuard = NO_GUAR
       cache.forgetKeys(id);
       return change(() => audited(database, audit, updateKey(database, id, changes, version, audit), isChanged));
     },
+  };
+}
+
+/** What is closed and deleted in slices while calls run. */
+function maintenanceVerbs(database: DatabaseSync, runner: BatchRunner, cache: RowCache) {
+  return {
+    closeSlice: (nowMs: number, slice: SettledSlice): boolean =>
+      runner.transaction(nowMs, () => {
+        const isClosed = closeSlice(database, slice);
+        cache.forgetRows();
+        return isClosed;
+      }),
+    addToTrees: (nowMs: number, slice: ClosingSlice): boolean =>
+      runner.transaction(nowMs, () => addToTrees(database, slice)),
+    addUsage: (nowMs: number, slice: UsageSlice): boolean =>
+      runner.transaction(nowMs, () => writeUsage(database, slice, slice.usage)),
+    deleteSlice: (nowMs: number, slice: ClosingSlice): boolean =>
+      runner.transaction(nowMs, () => {
+        const isDeleted = deleteSlice(database, slice);
+        cache.callsDeleted(slice.upTo);
+        return isDeleted;
+      }),
+    forgetWindows: (nowMs: number, ...windows: Parameters<typeof forgetWindows>): void =>
+      runner.transaction(nowMs, () => {
+        runProgram(database, forgetWindows(...windows));
+        cache.forgetRows();
+      }),
   };
 }
 

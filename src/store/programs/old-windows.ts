@@ -1,0 +1,73 @@
+import { idTimeMs } from '../../kit/ids.ts';
+import { LIMITS } from '../../limits.ts';
+import { CAP_WINDOW, windowId } from '../codes.ts';
+import { inSlices, type SlicePace } from '../in-slices.ts';
+import { WINDOW_TABLES, type WindowTable } from '../window-tables.ts';
+import { type Program, query, rowOf, rowsOf } from './program.ts';
+
+/** The cells of a window's owner, and its number. */
+type WindowKey = readonly bigint[];
+type TableName = WindowTable['name'];
+
+/** No call that is still to be closed, and no job that waits, counts in such a window. */
+const IS_OVER = 'spent = closed AND reserved = 0';
+
+/**
+ * When a window has to begin to be kept. A job counts in the window in which it was accepted, so windows are kept longer than
+ * jobs wait, counted from the last call that was closed.
+ */
+export function keptWindowsMs(nowMs: number, closedUpTo: bigint): number {
+  return Math.min(nowMs, idTimeMs(closedUpTo)) - LIMITS.windowKeptMs;
+}
+
+/** The next windows that nothing needs any more, by their key. Those of a lifetime are never among them. */
+export function* nextOldWindows(name: TableName, after: WindowKey, nowMs: number, limit: number): Program<bigint[][]> {
+  const closed = yield* rowOf<{ value: bigint }>("SELECT value FROM meta WHERE name = 'closed_up_to'");
+  const firstKept = windowId('day', keptWindowsMs(nowMs, closed?.value ?? 0n)) - CAP_WINDOW.of.day;
+  const key = keyOf(name);
+  const rows = yield* rowsOf<Readonly<Record<string, bigint>>>(
+    `SELECT ${key} FROM ${name} WHERE (${key}) > (${key.map(() => '?')}) AND window_id < ?
+       AND (window_id & 3) <> ${CAP_WINDOW.of.lifetime} AND ${IS_OVER} ORDER BY ${key} LIMIT ?`,
+    ...[...after, firstKept, limit],
+  );
+  return rows.map((row) => key.map((column) => row[column]!));
+}
+
+export function* forgetWindows(name: TableName, windows: readonly WindowKey[]): Program<void> {
+  const isWindow = keyOf(name)
+    .map((column) => `${column} = ?`)
+    .join(' AND ');
+  const isOne = windows.map(() => `(${isWindow})`).join(' OR ');
+  yield query(`DELETE FROM ${name} WHERE (${isOne}) AND ${IS_OVER}`, ...windows.flat());
+}
+
+function keyOf(name: TableName): string[] {
+  return [...WINDOW_TABLES.find((table) => table.name === name)!.owner, 'window_id'];
+}
+
+interface ForgettingTerms {
+  readonly pace: SlicePace;
+  find(name: TableName, after: WindowKey, limit: number): Promise<bigint[][]>;
+  forget(name: TableName, windows: readonly WindowKey[]): Promise<void>;
+}
+
+/** Deletes old windows slice by slice, and returns how many. */
+export async function forgetOldWindows({ pace, find, forget }: ForgettingTerms): Promise<number> {
+  let forgotten = 0;
+  for (const { name } of WINDOW_TABLES) {
+    let after: WindowKey = keyOf(name).map(() => 0n);
+    forgotten += await inSlices({
+      pace,
+      prepare: async () => {
+        const windows = await find(name, after, pace.rowsMax);
+        after = windows.at(-1) ?? after;
+        return windows.length === 0 ? null : { rows: windows.length, windows };
+      },
+      write: async ({ windows }) => {
+        await forget(name, windows);
+        return true;
+      },
+    });
+  }
+  return forgotten;
+}
