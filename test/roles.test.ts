@@ -59,6 +59,10 @@ test('an owner invites into their own account, with a role there at most', async
   const path = `/invitations/${String(invited.body.id)}`;
   expect((await call('stranger', 'DELETE', path)).status).toBe(404);
   expect((await call('owner', 'DELETE', path)).status).toBe(200);
+  const ofStatus = (status: string) => call('owner', 'GET', `/invitations?account=${account}&status=${status}`);
+  expect((await ofStatus('open')).body.data).toEqual([]);
+  expect((await ofStatus('revoked')).body.data!.map(({ id }) => id)).toEqual([invited.body.id]);
+  expect((await ofStatus('gone')).status).toBe(400);
   const reset = await call('operator', 'POST', '/people/member@example.com/reset', {});
   expect((await call('owner', 'DELETE', `/invitations/${String(reset.body.id)}`)).status).toBe(404);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS } from '../src/limits.ts';
 import type { Directory } from '../src/store/directory.ts';
-import type { PersonCap } from '../src/store/people.ts';
+import type { InvitationStatus, PersonCap } from '../src/store/people.ts';
 import { aManagementKey, anInvitation, aPerson, aSession, audit, DAY_MS } from './people-fixtures.ts';
 import { anAccount, FIRST_PAGE, NOON_MS, type OpenStore } from './store-fixtures.ts';
 import { StoreSubject } from './store-subject.ts';
@@ -168,6 +168,33 @@ export function linkContract(name: string, open: OpenStore): void {
       await directory().removeMembership(1n, 9n, audit('x'));
       const found = await directory().listInvitations(null, FIRST_PAGE);
       expect(found.map(({ revokedMs }) => revokedMs)).toEqual([NOON_MS, null, null]);
+    });
+
+    it('is listed by the status that it has at a time, page by page, also in one account', async () => {
+      await subject.store.createAccount(anAccount(2n));
+      for (let id = 1n; id <= 8n; id++)
+        await directory().createInvitation(
+          anInvitation(id, { email: `new${id}@x`, accountId: id === 8n ? 2n : 1n, expiresMs: NOON_MS + 10 }),
+          audit('x'),
+        );
+      await directory().createInvitation(anInvitation(9n, { expiresMs: NOON_MS + 20 }), audit('x'));
+      await directory().acceptInvitation('hash-1', { newPerson: aPerson(1n) }, NOON_MS, audit('x'));
+      await directory().revokeInvitation(2n, NOON_MS, audit('x'));
+      const list = async (
+        status: InvitationStatus,
+        nowMs: number,
+        accountId: bigint | null = null,
+        page = FIRST_PAGE,
+      ) => (await directory().listInvitations(accountId, page, { status, nowMs })).map(({ id }) => Number(id));
+      expect(await list('accepted', NOON_MS)).toEqual([1]);
+      expect(await list('revoked', NOON_MS)).toEqual([2]);
+      expect(await list('open', NOON_MS)).toEqual([3, 4, 5, 6, 7, 8, 9]);
+      expect(await list('expired', NOON_MS)).toEqual([]);
+      expect(await list('open', NOON_MS + 10)).toEqual([9]);
+      expect(await list('expired', NOON_MS + 10)).toEqual([3, 4, 5, 6, 7, 8]);
+      expect(await list('expired', NOON_MS + 10, 2n)).toEqual([8]);
+      expect(await list('expired', NOON_MS + 10, 1n, { after: 4n, limit: 2 })).toEqual([5, 6]);
+      expect([await list('accepted', NOON_MS + 99), await list('revoked', NOON_MS + 99)]).toEqual([[1], [2]]);
     });
 
     it('is one of a bounded number of open ones of an account', async () => {

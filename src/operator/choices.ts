@@ -1,7 +1,7 @@
 /** What an input may choose from, apart from the verbs: commands name it in their help, which then needs no verb. */
 export { looksLikeKey } from '../accounts/keys.ts';
 export { permissionOption } from '../accounts/permissions.ts';
-export { ACCOUNT_ROLES, type AccountRole } from '../store/people.ts';
+export { ACCOUNT_ROLES, type AccountRole, INVITATION_STATUSES } from '../store/people.ts';
 export {
   CAP_WINDOWS,
   type CapWindow,

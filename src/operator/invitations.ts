@@ -4,7 +4,7 @@ import { hashSecret } from '../accounts/keys.ts';
 import { INVITATION_PREFIX, PERSON_PREFIX } from '../canonical/id-prefixes.ts';
 import { formatId, parseId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
-import { ACCOUNT_ROLES, type NewInvitation, type PersonCap } from '../store/people.ts';
+import { ACCOUNT_ROLES, INVITATION_STATUSES, type NewInvitation, type PersonCap } from '../store/people.ts';
 import { CAP_WINDOWS } from '../store/store.ts';
 import { auditRow } from './actor.ts';
 import { invalidMember, OperatorError } from './error.ts';
@@ -28,7 +28,11 @@ export const invitationInput = z.strictObject({
   spend_cap_nanousd: cap.default(null),
   window: z.enum(CAP_WINDOWS).optional(),
 });
-export const invitationPage = z.strictObject({ account: idOrName.nullable().default(null), ...page });
+export const invitationPage = z.strictObject({
+  account: idOrName.nullable().default(null),
+  status: z.enum(INVITATION_STATUSES).nullable().default(null).describe('Only those that have this status now.'),
+  ...page,
+});
 export const invitationChoice = z.strictObject({ invitation: idOrName });
 
 /** The secret is part of the link and shown once. */
@@ -112,9 +116,11 @@ export async function listInvitations(
 ): Promise<ListView<InvitationView>> {
   const account = input.account === null ? null : await accountNamed(services, input.account);
   const page = { limit: input.limit, after: afterId(INVITATION_PREFIX, input.after) };
-  const rows = await services.store.directory.listInvitations(account?.id ?? null, page);
+  const nowMs = services.clock.nowMs();
+  const at = input.status === null ? undefined : { status: input.status, nowMs };
+  const rows = await services.store.directory.listInvitations(account?.id ?? null, page, at);
   return listView(
-    rows.map((row) => invitationView(row, services.clock.nowMs())),
+    rows.map((row) => invitationView(row, nowMs)),
     input.limit,
   );
 }

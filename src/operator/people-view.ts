@@ -16,6 +16,7 @@ import type {
   ActorKind,
   AuditRow,
   Invitation,
+  InvitationStatus,
   ManagementKey,
   Member,
   Membership,
@@ -120,7 +121,7 @@ export interface InvitationView {
   readonly window: CapWindow;
   /** It sets a new password for a person who already exists. */
   readonly resets_password: boolean;
-  readonly status: 'open' | 'accepted' | 'revoked' | 'expired';
+  readonly status: InvitationStatus;
   readonly created: number;
   readonly expires: number;
 }
@@ -142,7 +143,7 @@ export function invitationView(invitation: Invitation, nowMs: number): Invitatio
   };
 }
 
-function invitationStatus({ acceptedMs, revokedMs, expiresMs }: Invitation, nowMs: number): InvitationView['status'] {
+function invitationStatus({ acceptedMs, revokedMs, expiresMs }: Invitation, nowMs: number): InvitationStatus {
   if (acceptedMs !== null) return 'accepted';
   if (revokedMs !== null) return 'revoked';
   return expiresMs <= nowMs ? 'expired' : 'open';

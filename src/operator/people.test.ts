@@ -67,35 +67,6 @@ async function audited(): Promise<string[]> {
   return (await run('audit.list', {})).data.map(({ action }) => action).reverse();
 }
 
-describe('an invitation', () => {
-  test('is a link under the public address, with a secret that is stored only as a hash', async () => {
-    const invited = await run('people.invite', { email: 'a@example.com', account: 'ada', role: 'owner' });
-    expect(invited.link).toBe(`https://gateway.example/console/join#${invited.secret}`);
-    expect(Buffer.from(invited.secret, 'base64url')).toHaveLength(32);
-    expect(invited).toMatchObject({ status: 'open', role: 'owner', expires: NOW_MS / 1000 + 86_400 });
-    expect(await store.directory.findInvitation(hashSecret(invited.secret))).not.toBeNull();
-    const kept = JSON.stringify((await run('audit.list', {})).data);
-    expect(kept).not.toContain(invited.secret);
-  });
-
-  test('expires, and can be revoked once', async () => {
-    const { id } = await run('people.invite', { email: 'a@example.com' });
-    clock.advance(24 * 3_600_000);
-    expect((await run('invitations.list', {})).data).toMatchObject([{ status: 'expired' }]);
-    expect(await run('invitations.revoke', { invitation: id })).toMatchObject({ status: 'revoked' });
-    await expect(run('invitations.revoke', { invitation: id })).rejects.toMatchObject({ code: 'not_found' });
-  });
-
-  test.each([
-    [{ email: 'nobody' }, 'email must be an email address.'],
-    [{ email: 'a@b', role: 'owner' }, 'account and role belong together: name both, or neither.'],
-    [{ email: 'a@b', account: 'zoe', role: 'owner' }, 'There is no account "zoe".'],
-    [{ email: 'a@b', account: 'ada', role: 'king' }, /^role must be/],
-  ])('of %j is refused', async (input, message) => {
-    await expect(run('people.invite', input as never)).rejects.toThrow(message);
-  });
-});
-
 describe('a person', () => {
   test('is found by id and by address in any case, and changed in the version that was read', async () => {
     const id = await enrol('Ada@example.com');

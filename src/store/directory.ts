@@ -7,6 +7,7 @@ import type {
   AuditFilter,
   AuditRow,
   Invitation,
+  InvitationStatus,
   KnownMembership,
   ManagementKey,
   Member,
@@ -113,8 +114,12 @@ export interface Directory extends WebhookRows, AlertRows, SigningRows {
   /** Open ones for this address, oldest first: single sign-on gives their roles to a verified address. */
   invitationsFor(email: string, nowMs: number): Promise<Invitation[]>;
   findInvitationById(id: bigint): Promise<Invitation | null>;
-  /** Those into one account; null lists those into every account. */
-  listInvitations(accountId: bigint | null, page: IdPage): Promise<Invitation[]>;
+  /** Those into one account; null lists those into every account. With a status, only those that have it at that time. */
+  listInvitations(
+    accountId: bigint | null,
+    page: IdPage,
+    at?: { readonly status: InvitationStatus; readonly nowMs: number },
+  ): Promise<Invitation[]>;
   revokeInvitation(id: bigint, nowMs: number, audit: AuditRow): Promise<boolean>;
   /** Deletes at most that many of those that ended before then. */
   forgetInvitations(endedBeforeMs: number, limit: number): Promise<number>;

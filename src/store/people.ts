@@ -95,6 +95,9 @@ export interface Invitation extends NewInvitation {
   readonly revokedMs: number | null;
 }
 
+export const INVITATION_STATUSES = ['open', 'accepted', 'revoked', 'expired'] as const;
+export type InvitationStatus = (typeof INVITATION_STATUSES)[number];
+
 export function isOpenInvitation({ acceptedMs, revokedMs, expiresMs }: Invitation, nowMs: number): boolean {
   return acceptedMs === null && revokedMs === null && expiresMs > nowMs;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ACCOUNT_PREFIX, INVITATION_PREFIX } from '../../canonical/id-prefixes.ts';
-import { ACCOUNT_ROLES } from '../../operator/choices.ts';
+import { ACCOUNT_ROLES, INVITATION_STATUSES } from '../../operator/choices.ts';
 import type { InvitedView } from '../../operator/invitations.ts';
 import type { InvitationView } from '../../operator/people-view.ts';
 import { OWNER, route } from '../route.ts';
@@ -31,7 +31,7 @@ const invitation = z
       ),
     window: capWindow,
     resets_password: z.boolean().describe('It sets a new password for a person who already exists.'),
-    status: z.enum(['open', 'accepted', 'revoked', 'expired']),
+    status: z.enum(INVITATION_STATUSES),
     created: seconds,
     expires: seconds,
   })
@@ -73,9 +73,9 @@ export const INVITATIONS_ROUTES = [
     verb: 'invitations.list',
     access: OWNER,
     scope: 'account',
-    summary: 'Invitations. `account` filters the list.',
+    summary: 'Invitations. `account` and `status` filter the list; `status` is open, accepted, revoked or expired.',
     response: listOf(invitation),
-    example: { input: { account: 'acme', limit: 100 }, output: exampleList(INVITATION) },
+    example: { input: { account: 'acme', status: 'open', limit: 100 }, output: exampleList(INVITATION) },
   }),
   route({
     method: 'POST',

@@ -6,6 +6,7 @@ import {
   type Accepting,
   type AuditRow,
   type Invitation,
+  type InvitationStatus,
   isOpenInvitation,
   type NewInvitation,
   type Offer,
@@ -106,16 +107,27 @@ function joined({ isOperator, accountId }: Invitation): bigint | null {
 export function* listInvitations(
   accountId: bigint | null,
   page: { readonly after: bigint | null; readonly limit: number },
+  at?: { readonly status: InvitationStatus; readonly nowMs: number },
 ): Program<Invitation[]> {
   const ofAccount = accountId === null ? '' : 'AND account_id = ?';
+  const ofStatus = at === undefined ? '' : `AND ${HAS_STATUS[at.status]}`;
   const rows = yield* rowsOf<InvitationColumns>(
-    `SELECT * FROM invitation WHERE id > ? ${ofAccount} ORDER BY id LIMIT ?`,
+    `SELECT * FROM invitation WHERE id > ? ${ofAccount} ${ofStatus} ORDER BY id LIMIT ?`,
     page.after ?? 0n,
     ...(accountId === null ? [] : [accountId]),
+    ...(ofStatus.includes('?') ? [at!.nowMs] : []),
     page.limit,
   );
   return rows.map(invitationOf);
 }
+
+/** The same as `invitationStatus` decides. */
+const HAS_STATUS: Readonly<Record<InvitationStatus, string>> = {
+  open: 'accepted_ms IS NULL AND revoked_ms IS NULL AND expires_ms > ?',
+  accepted: 'accepted_ms IS NOT NULL',
+  revoked: 'accepted_ms IS NULL AND revoked_ms IS NOT NULL',
+  expired: 'accepted_ms IS NULL AND revoked_ms IS NULL AND expires_ms <= ?',
+};
 
 export function* revokeInvitation(id: bigint, nowMs: number, audit: AuditRow): Program<boolean> {
   const revoked = yield* rowOf(

@@ -760,7 +760,7 @@ export interface Routes {
   'GET /people/{person}/sessions': { input: { person: string; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (Session)[]; next: string | null; } };
   'POST /people/{person}/sign-out': { input: { person: string; }; output: { object: 'person'; id: string; sessions_ended: number; } };
   'DELETE /sessions/{session}': { input: { session: string; }; output: { object: 'session'; id: string; status: 'ended'; } };
-  'GET /invitations': { input: { account?: string | undefined; limit?: number | undefined; after?: string | undefined; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (Invitation)[]; next: string | null; } };
+  'GET /invitations': { input: { account?: string | undefined; status?: 'open' | 'accepted' | 'revoked' | 'expired' | undefined; limit?: number | undefined; after?: string | undefined; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (Invitation)[]; next: string | null; } };
   'POST /invitations': { input: { email: string; operator?: boolean | undefined; account?: string | null | undefined; role?: 'owner' | 'member' | 'viewer' | null | undefined; spend_cap_nanousd?: bigint | null | undefined; window?: 'lifetime' | 'day' | 'week' | 'month' | undefined; }; output: Invited };
   'DELETE /invitations/{invitation}': { input: { invitation: string; }; output: { object: 'invitation'; id: string; status: 'revoked'; } };
   'GET /management-keys': { input: { account?: string | undefined; limit?: number | undefined; after?: string | undefined; format?: 'json' | 'csv' | 'jsonl' | undefined; }; output: { object: 'list'; data: readonly (ManagementKey)[]; next: string | null; } };
