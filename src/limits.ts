@@ -276,7 +276,7 @@ export const LIMITS = {
   forgottenBodyBytesMax: 64 * 1024 * 1024,
   /** How much a client may send before its turn, or before its body is read. */
   unreadRequestBytesMax: 64 * 1024,
-  /** Chunks up to this size are joined with their framing, so that they leave in one write. */
+  /** Chunks up to this size are joined with their framing, and streams that came in one read are kept until their settlement, so that they leave in one write. */
   responseJoinedBytesMax: 16 * 1024,
   /** File descriptors reserved for the store, the log, threads, look-ups and the operations port; how many are assumed if the system does not say; and the fewest connections of callers, however low that limit is. */
   descriptorsReserved: 96,
