@@ -352,11 +352,7 @@ describe('asks for nothing, so nothing is named', () => {
         USER,
       ),
     ],
-    [
-      'chat',
-      'sim-responses',
-      chat({ role: 'user', content: [{ type: 'text', text: 'Hello', cache_control: { type: 'ephemeral' } }] }),
-    ],
+    ['chat', 'sim-responses', { cache_control: null, prompt_cache_options: {}, prompt_cache_retention: null }],
     ['chat', 'sim-gpt', chat(USER, { role: 'assistant', content: '{', prefix: true })],
   ])('%s to %s: %j', async (caller, model, fields) => {
     expect(await send(caller, model, fields)).toEqual({ status: 200, adjusted: [] });

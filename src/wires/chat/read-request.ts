@@ -1,7 +1,7 @@
 import type { CanonicalRequest, CanonicalTool } from '../../canonical/request.ts';
 import type { JsonText } from '../../json/json.ts';
 import { type Adjustments, refusing } from '../adjustments.ts';
-import { readCacheMark, readCacheRetention, readOwnMark } from '../fields/cache-mark.ts';
+import { noteCacheOptions, readCacheMark, readCacheRetention, readOwnMark } from '../fields/cache-mark.ts';
 import { type Members, objectsIn } from '../fields/members.ts';
 import { noteOthers, noteStreamOptions, optionalFlag, optionalSchema, optionalText } from '../fields/other-members.ts';
 import { readResponseFormat } from '../fields/response-format.ts';
@@ -31,6 +31,7 @@ export function readRequest(text: JsonText, peek: Peek, adjustments = refusing()
     if (!CARRIED.has(name) && !hasNoEffect(name, body[name])) adjustments.dropUnknown(name, body[name]);
   }
   noteStreamOptions(body, adjustments);
+  noteCacheOptions(body, adjustments);
   const tools = objectsIn(text.exactMember('tools')).map((tool, index) =>
     readTool(tool, `tools[${index}]`, adjustments),
   );

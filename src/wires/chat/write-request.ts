@@ -10,6 +10,7 @@ import type {
   ToolResultBlock,
 } from '../../canonical/request.ts';
 import { type Adjustments, refusing } from '../adjustments.ts';
+import { noteMarks, noteRetention } from '../fields/cache-mark.ts';
 import { acceptedCallId } from '../fields/call-id.ts';
 import { NO_QUIRKS, withHostFields } from '../fields/host-fields.ts';
 import { writeImageUrl } from '../fields/image-url.ts';
@@ -27,6 +28,8 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
   const { sampling } = request;
   const adjustments = terms.adjustments ?? refusing();
   if (sampling.topK !== null) adjustments.drop('top_k');
+  noteMarks(request, adjustments);
+  noteRetention(request, adjustments);
   const quirks = terms.quirks ?? NO_QUIRKS;
   const messages = withTurnsTogether(request.messages).flatMap((message) => writeMessage(message, adjustments, quirks));
   const body: Members = {

@@ -35,6 +35,7 @@ function readBlock(block: Members, path: JsonPath, text: JsonText, adjustments: 
         id: block.id as string,
         name: block.name as string,
         argumentsJson: textAt(text, [...path, 'input']),
+        ...readCacheMark(block.cache_control),
       };
     case 'tool_result':
       return readToolResult(block, path, adjustments);

@@ -149,15 +149,17 @@ test('the reasoning and format fields of every wire, and an option of streams th
   expect(read({ ...PLAIN, stream: true, stream_options: { include_usage: true } })).toEqual(read(PLAIN));
 });
 
-test('labels, tiers and marks on the whole are for this gateway, or for hosts that know them', () => {
-  const body = {
-    ...PLAIN,
-    metadata: { user_id: 'u' },
-    service_tier: 'auto',
-    cache_control: { type: 'ephemeral' },
-    store: false,
-  };
+test('labels and tiers are for this gateway', () => {
+  const body = { ...PLAIN, metadata: { user_id: 'u' }, service_tier: 'auto', store: false };
   expect(read(body)).toEqual(read(PLAIN));
+});
+
+test('marks on the whole and on calls of tools are read', () => {
+  const mark = { cache_control: { type: 'ephemeral', ttl: '1h' } };
+  const call = { type: 'tool_use', id: 'c1', name: 'f', input: {}, ...mark };
+  const { cache, messages } = read({ ...PLAIN, ...mark, messages: [{ role: 'assistant', content: [call] }] });
+  expect(cache).toEqual({ lifetime: '1h' });
+  expect(messages[0]!.blocks[0]).toMatchObject({ kind: 'tool-call', cache: { lifetime: '1h' } });
 });
 
 describe('what the common language cannot say is refused by name', () => {

@@ -45,14 +45,14 @@ export function readRequest(text: JsonText, peek: Peek, adjustments = refusing(F
     responseFormat: readFormat(text, adjustments),
     reasoning: readReasoning(body, peek, adjustments),
     verbosity: null,
+    ...readCacheMark(body.cache_control),
   };
 }
 
 export const FIELD_NAMES = { stop: 'stop_sequences' };
 
 /**
- * Fields that are read above, or that only this gateway reads. A top-level cache mark is only a hint, and context management
- * that was let through removes nothing.
+ * Fields that are read above, or that only this gateway reads. Context management that was let through removes nothing.
  */
 const CARRIED = new Set([
   ...['model', 'messages', 'system', 'max_tokens', 'stream', 'tools', 'tool_choice', 'stop_sequences'],

@@ -8,7 +8,7 @@ import type {
   Sampling,
 } from '../../canonical/request.ts';
 import { type Adjustments, refusing } from '../adjustments.ts';
-import { writeCacheMark } from '../fields/cache-mark.ts';
+import { noteRetention, writeCacheMark } from '../fields/cache-mark.ts';
 import { NO_QUIRKS, withHostFields } from '../fields/host-fields.ts';
 import { IMAGE_DETAIL } from '../fields/image-url.ts';
 import { isText, type Members } from '../fields/members.ts';
@@ -28,6 +28,7 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
   const { system, messages } = writeMessages(withUniqueCalls(request.messages), adjustments);
   if (request.verbosity !== null) adjustments.drop('verbosity');
   noteLeftOut(request, adjustments);
+  noteRetention(request, adjustments);
   const fields: Members = {
     model: terms.hostModel,
     max_tokens: terms.outputLimit,

@@ -7,7 +7,7 @@ import type {
 } from '../../canonical/request.ts';
 import type { JsonText } from '../../json/json.ts';
 import { type Adjustments, refusing } from '../adjustments.ts';
-import { readCacheRetention } from '../fields/cache-mark.ts';
+import { noteCacheOptions, readCacheRetention } from '../fields/cache-mark.ts';
 import { IMAGE_DETAIL } from '../fields/image-url.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
 import { isObject, type Members, objectsIn } from '../fields/members.ts';
@@ -59,7 +59,12 @@ export function readRequest(text: JsonText, peek: Peek, adjustments = refusing(F
   };
 }
 
-export const FIELD_NAMES = { messages: 'input', verbosity: 'text.verbosity', [IMAGE_DETAIL]: 'input_image.detail' };
+export const FIELD_NAMES = {
+  messages: 'input',
+  verbosity: 'text.verbosity',
+  [IMAGE_DETAIL]: 'input_image.detail',
+  cache_control: 'prompt_cache_breakpoint',
+};
 
 /** Fields that can be translated, or that hosts do not need. */
 const CARRIED: ReadonlySet<string> = new Set([
@@ -98,6 +103,7 @@ function dropUntranslatable(body: Members, adjustments: Adjustments): void {
     adjustments.dropUnknown(name, body[name]);
   }
   noteStreamOptions(body, adjustments);
+  noteCacheOptions(body, adjustments);
   const include = Array.isArray(body.include) ? body.include : [];
   const logprobsAt = include.indexOf(LOGPROBS);
   if (logprobsAt !== -1) adjustments.drop(`include[${logprobsAt}]`);

@@ -7,6 +7,7 @@ import type {
   ToolChoice,
 } from '../../canonical/request.ts';
 import { type Adjustments, refusing } from '../adjustments.ts';
+import { noteMarks } from '../fields/cache-mark.ts';
 import { NO_QUIRKS, withHostFields } from '../fields/host-fields.ts';
 import type { Members } from '../fields/members.ts';
 import { mustBe } from '../fields/request-errors.ts';
@@ -23,6 +24,7 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
   const adjustments = terms.adjustments ?? refusing();
   checkOutputLimit(terms);
   dropUnsupportedSampling(sampling, adjustments);
+  noteMarks(request, adjustments);
   const body: Members = {
     model: terms.hostModel,
     ...writePrompt(messages, reasoningVendor(quirks)),
