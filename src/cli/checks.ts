@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { WorkersRefused, workersFor } from '../config/workers.ts';
 import { inspectMasterKeys, isOwnFileMissing, MasterKeyError, readMasterKeys } from '../custody/master-keys.ts';
+import { counted } from '../kit/counted.ts';
 import { canSharePort } from '../kit/shared-port.ts';
 import { shellWord } from '../kit/shell-words.ts';
 import { LIMITS } from '../limits.ts';
@@ -17,7 +18,7 @@ import { asFailure } from './failure.ts';
 import { type Finding, failure, ok, warning } from './finding.ts';
 import { describeOpenFolder } from './folder-mode.ts';
 import { type Operator, withOperator } from './reach-operator.ts';
-import { counted, describeLoss } from './text-values.ts';
+import { describeLoss } from './text-values.ts';
 
 /** As `engines` in package.json says. */
 const NODE_MIN = [22, 19] as const;
@@ -33,7 +34,7 @@ export function checkNode(version: string): Finding {
 export async function checkWorkers(workers: Config['workers']): Promise<Finding> {
   try {
     const count = await workersFor(workers, canSharePort);
-    const why = workers === 'auto' ? `auto, on ${availableParallelism()} cores` : 'as configured';
+    const why = workers === 'auto' ? `auto, on ${counted(availableParallelism(), 'core')}` : 'as configured';
     return ok('workers', `${count} (${why})`);
   } catch (error) {
     if (!(error instanceof WorkersRefused)) throw error;
@@ -254,7 +255,7 @@ export function judgeLedgerClock(behindMs: number): Finding[] {
 
 function describeSpan(ms: number): string {
   const hours = ms / 3_600_000;
-  if (hours < 2) return `${Math.round(hours * 60)} minutes`;
+  if (hours < 2) return counted(Math.round(hours * 60), 'minute');
   return hours < 48 ? `${Math.round(hours)} hours` : `${Math.round(hours / 24)} days`;
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { isCalendarDay } from '../kit/calendar-day.ts';
 import type { Clock } from '../kit/clock.ts';
+import { counted } from '../kit/counted.ts';
 import { formatId } from '../kit/ids.ts';
 import { formatUsd, INT64_MAX, parseUsd } from '../money/nanousd.ts';
 import { ACCOUNT_ROLES, type AccountRole, CAP_WINDOWS, type CapWindow, looksLikeKey } from '../operator/choices.ts';
@@ -27,11 +28,6 @@ export function time(seconds: number): string {
 
 export function timeOr(seconds: number | null, otherwise: string): string {
   return seconds === null ? otherwise : time(seconds);
-}
-
-/** `1 job`, `2 jobs`. */
-export function counted(count: number | bigint, noun: string): string {
-  return `${count} ${noun}${Number(count) === 1 ? '' : 's'}`;
 }
 
 /** Lost receipts that the ledger continues without. */

@@ -4,6 +4,7 @@ import { GatewayError } from '../canonical/errors.ts';
 import { effortOfBudget, nearestEffort } from '../canonical/reasoning.ts';
 import type { CanonicalReasoning } from '../canonical/request.ts';
 import type { CatalogModel } from '../catalog/model.ts';
+import { counted } from '../kit/counted.ts';
 import { boundCountedTokens, boundInputTokens, boundOutputTokens } from '../money/bound-tokens.ts';
 import { estimateInputTokens } from '../money/estimate-tokens.ts';
 import { worstCase } from '../money/worst-case.ts';
@@ -183,7 +184,7 @@ function outputLimitOf(model: CatalogModel, peek: Peek): number {
   if (tokens <= model.maxOutputTokens) return tokens;
   throw new GatewayError('invalid_value', {
     param: field,
-    message: `\`${field}\` is ${tokens}, but ${model.id} writes at most ${model.maxOutputTokens} tokens.`,
+    message: `\`${field}\` is ${tokens}, but ${model.id} writes at most ${counted(model.maxOutputTokens, 'token')}.`,
   });
 }
 

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { counted } from '../kit/counted.ts';
 import { formatPath } from './error.ts';
 
 export type Issue = z.core.$ZodIssue;
@@ -44,7 +45,7 @@ function describeUnion(issue: Extract<Issue, { code: 'invalid_union' }>): string
 }
 
 function boundOf(origin: string, bound: string, limit: number): string {
-  if (origin === 'string') return `${bound} ${limit} characters long`;
+  if (origin === 'string') return `${bound} ${counted(limit, 'character')} long`;
   if (origin === 'array') return `a list of ${bound} ${limit}`;
   return `${bound} ${limit}`;
 }

@@ -1,3 +1,5 @@
+import { counted } from './counted.ts';
+
 interface BatcherOptions<Op, Out> {
   /** Returns one result per operation, in order; an Error rejects its operation alone, a rejection all of them. */
   readonly run: (ops: Op[]) => Promise<readonly (Out | Error)[]>;
@@ -57,7 +59,9 @@ export class Batcher<Op, Out> {
   submit(op: Op): Promise<Out> {
     if (this.#isClosed) return Promise.reject(this.#failure(new BatcherClosed('The batcher is closed.')));
     if (this.depth >= this.#options.queueMax) {
-      return Promise.reject(this.#failure(new BatcherFull(`The queue is full: ${this.depth} operations are waiting.`)));
+      return Promise.reject(
+        this.#failure(new BatcherFull(`The queue is full, with ${counted(this.depth, 'operation')} waiting.`)),
+      );
     }
     return new Promise((resolve, reject) => {
       const queue = this.#options.urgent?.(op) ? this.#urgent : this.#others;
@@ -117,7 +121,7 @@ export class Batcher<Op, Out> {
     try {
       const outs = await this.#options.run(batch.map(({ op }) => op));
       if (outs.length !== batch.length)
-        throw new Error(`A batch of ${batch.length} operations got ${outs.length} results.`);
+        throw new Error(`A batch of ${counted(batch.length, 'operation')} got ${counted(outs.length, 'result')}.`);
       batch.forEach(({ resolve, reject }, index) => {
         const out = outs[index]!;
         if (out instanceof Error) reject(this.#failure(out));

@@ -1,6 +1,7 @@
 import { type Finding, failure, ok, warning } from '../cli/finding.ts';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../kit/clock.ts';
+import { counted } from '../kit/counted.ts';
 import type { Access } from '../store/postgres/access.ts';
 import { CONNECTIONS_MAX } from '../store/postgres/connections.ts';
 import { inspectPostgres, migratePostgres, type PostgresFacts } from '../store/postgres/inspection.ts';
@@ -66,7 +67,7 @@ function judgeAccess({ role, standby, readOnly, lacking }: Access): Finding {
   if (lacking.length === 0) return ok('access', `role ${role}`);
   return failure(
     'access',
-    `role ${role} may not read and write ${lacking.length} tables: ${lacking.slice(0, TABLES_NAMED_MAX).join(', ')}${lacking.length > TABLES_NAMED_MAX ? ' …' : ''}`,
+    `role ${role} may not read and write ${counted(lacking.length, 'table')}: ${lacking.slice(0, TABLES_NAMED_MAX).join(', ')}${lacking.length > TABLES_NAMED_MAX ? ' …' : ''}`,
     'run as their owner: GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA … TO …',
   );
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Finding } from '../alerts/alerts.ts';
+import { counted } from '../kit/counted.ts';
 import type { VerifyProgress } from '../ledger/ledger.ts';
 import { alertsOf } from './alerts.ts';
 import type { verification } from './input.ts';
@@ -31,7 +32,7 @@ function findingOf(violations: readonly string[]): Finding {
     kind: 'verify',
     accountId: null,
     subject: 'ledger',
-    message: `The verification of the ledger found ${violations.length} violations. The first: ${violations[0]}`,
+    message: `The verification of the ledger found ${counted(violations.length, 'violation')}. The first: ${violations[0]}`,
     figures: { violations: violations.length },
   };
 }

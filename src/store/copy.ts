@@ -1,3 +1,4 @@
+import { counted } from '../kit/counted.ts';
 import { LIMITS } from '../limits.ts';
 import type { VerifyProgress, VerifyReport } from './store.ts';
 import { USAGE_KEY } from './usage-dimensions.ts';
@@ -312,7 +313,7 @@ class Tally {
       return ours === theirs ? [] : [`${name}: ${column} adds up to ${ours} in the source and ${theirs} in the copy.`];
     });
     if (this.#rows !== other.#rows)
-      differ.unshift(`${name}: ${this.#rows} rows in the source and ${other.#rows} in the copy.`);
+      differ.unshift(`${name}: ${counted(this.#rows, 'row')} in the source and ${other.#rows} in the copy.`);
     return differ;
   }
 }

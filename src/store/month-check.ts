@@ -1,3 +1,4 @@
+import { counted } from '../kit/counted.ts';
 import {
   CHUNK_LEAVES,
   type ClosedMonth,
@@ -88,7 +89,7 @@ export class MonthCheck {
 /** The first difference between what was stored and what the receipts give now. */
 function differenceOf(stored: MonthTreeRow, now: MonthTreeRow): string | null {
   if (stored.form !== BigInt(FORM)) return `it was closed with form ${stored.form}, which this version does not know`;
-  if (stored.calls !== now.calls) return `it was closed with ${stored.calls} receipts, but has ${now.calls}`;
+  if (stored.calls !== now.calls) return `it was closed with ${counted(stored.calls, 'receipt')}, but has ${now.calls}`;
   if (Buffer.compare(stored.root, now.root) !== 0) {
     return `its receipts have changed since they were closed (root ${hex(stored.root)}, now ${hex(now.root)})`;
   }

@@ -39,7 +39,7 @@ export function formatPrice(nanousdPerMillion: bigint | number): string {
 }
 
 export function formatNanousd(nanousd: bigint | number): string {
-  return `${grouped(BigInt(nanousd))} nanodollars`;
+  return `${grouped(BigInt(nanousd))} ${BigInt(nanousd) === 1n ? 'nanodollar' : 'nanodollars'}`;
 }
 
 /** Dollars as somebody types them, like `5`, `0.25` or `$1,000`; null if it is not an amount, like `0,25`. */

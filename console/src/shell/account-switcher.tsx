@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Icon } from '../parts/icons.tsx';
 import { Menu } from '../parts/menu.tsx';
 import { Money } from '../parts/money.tsx';
-import { formatCount } from '../parts/money-format.ts';
+import { formatCount, formatCounted } from '../parts/money-format.ts';
 import { useFilters } from './search.ts';
 import { useViewer, type Viewer } from './viewer.tsx';
 
@@ -51,7 +51,11 @@ function AccountFacts({ account, accounts, hasMoreAccounts }: Viewer): ReactNode
       <span className="truncate font-semibold">{account?.name ?? 'All accounts'}</span>
       <span className="truncate text-muted">
         {account === null ? (
-          `${formatCount(accounts.length)}${hasMoreAccounts ? '+' : ''} accounts`
+          hasMoreAccounts ? (
+            `${formatCount(accounts.length)}+ accounts`
+          ) : (
+            formatCounted(accounts.length, 'account')
+          )
         ) : (
           <Available {...account} />
         )}

@@ -1,8 +1,8 @@
+import { counted } from '../../kit/counted.ts';
 import type { RestoredJobsView } from '../../operator/jobs.ts';
 import type { CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { usageFailure } from '../failure.ts';
-import { counted } from '../text-values.ts';
 
 const RESTORED_OPTION = ['--restored', 'the jobs that are paused because the ledger was restored'] as const;
 

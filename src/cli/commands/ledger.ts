@@ -1,10 +1,11 @@
+import { counted } from '../../kit/counted.ts';
 import type { Progress } from '../../operator/operator.ts';
 import type { LedgerView } from '../../operator/view.ts';
 import type { CommandGroup, CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Session } from '../session.ts';
 import { formatRecord } from '../table.ts';
-import { counted, describeLoss, readMonth, usd } from '../text-values.ts';
+import { describeLoss, readMonth, usd } from '../text-values.ts';
 
 const verifyCommand: CommandSpec = {
   name: 'verify',

@@ -1,11 +1,12 @@
 import { stringifyJson } from '../../json/stringify.ts';
+import { counted } from '../../kit/counted.ts';
 import type { HoldFactorView } from '../../operator/hold-factors.ts';
 import { type ModelListView, type ModelView, modelListView } from '../../operator/view.ts';
 import type { CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Session } from '../session.ts';
 import { formatTable } from '../table.ts';
-import { counted, usd } from '../text-values.ts';
+import { usd } from '../text-values.ts';
 
 export const modelsCommand: CommandSpec = {
   name: 'models [part]',

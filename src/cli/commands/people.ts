@@ -1,3 +1,4 @@
+import { counted } from '../../kit/counted.ts';
 import { CAP_WINDOWS, type CapWindow } from '../../operator/choices.ts';
 import type { PersonView, SessionView } from '../../operator/people-view.ts';
 import type { CommandGroup, CommandSpec, Options } from '../command.ts';
@@ -7,7 +8,7 @@ import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
 import type { VerbAnswer } from '../reach-operator.ts';
 import type { Session } from '../session.ts';
 import { formatRecord, formatTable } from '../table.ts';
-import { counted, readCapOption, readRole, readWindow, time, usd } from '../text-values.ts';
+import { readCapOption, readRole, readWindow, time, usd } from '../text-values.ts';
 
 const CAP_OPTIONS = [
   ['--cap <usd>', 'most that all keys of the person may spend in the account, in dollars'],

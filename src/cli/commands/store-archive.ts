@@ -1,3 +1,4 @@
+import { counted } from '../../kit/counted.ts';
 import type { ArchiveCheckView, ArchiveFileView, ArchiveView } from '../../operator/archive.ts';
 import type { CommandSpec, Options } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -5,7 +6,7 @@ import { usageFailure } from '../failure.ts';
 import { ProgressLine } from '../progress.ts';
 import type { Session } from '../session.ts';
 import { formatRecord, formatTable } from '../table.ts';
-import { counted, readMoment } from '../text-values.ts';
+import { readMoment } from '../text-values.ts';
 
 export const archiveCommand: CommandSpec = {
   name: 'archive',

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Clock } from '../../kit/clock.ts';
+import { counted } from '../../kit/counted.ts';
 import type { NumbersById } from '../../kit/numbers-by-id.ts';
 import { LIMITS } from '../../limits.ts';
 import { accountEntry, type Limited } from './account-share.ts';
@@ -123,7 +124,7 @@ class Budgets {
 
   #tooManyBytes(id: bigint): Refusal {
     const waitMs = this.#bytes!.waitMs(id);
-    const error = this.#refusal(`${this.#bytesPerSecond} bytes a second of request bodies`, waitMs);
+    const error = this.#refusal(`${counted(this.#bytesPerSecond!, 'byte')} a second of request bodies`, waitMs);
     return { what: 'body_bytes', error };
   }
 
@@ -134,7 +135,7 @@ class Budgets {
   tooManyMembers(id: bigint, members: number): GatewayError {
     const perSecond = this.#membersPerSecond!;
     const waitMs = this.members!.waitMs(id) + (members * 1000) / perSecond;
-    return this.#refusal(`${perSecond} JSON members a second in its request bodies`, waitMs);
+    return this.#refusal(`${counted(perSecond, 'JSON member')} a second in its request bodies`, waitMs);
   }
 
   #refusal(what: string, waitMs: number): GatewayError {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { ManualClock } from '../../kit/clock.ts';
 import { LocalNumbers } from '../../kit/numbers-by-id.ts';
 import { LIMITS } from '../../limits.ts';
-import { TokenBuckets } from './rate-limiter.ts';
+import { TokenBuckets, tooManyRequests } from './rate-limiter.ts';
 
 const LIMIT = { requestsPerSecond: 50, burst: 100 };
 
@@ -129,4 +129,10 @@ describe('several gateways', () => {
     clock.advance(20);
     expect(buckets.take(1n)).toBe(true);
   });
+});
+
+test('the refusal says how many requests a key may send, also if it is one', () => {
+  const message = (requestsPerSecond: number) => tooManyRequests({ requestsPerSecond, burst: 5 }).message;
+  expect(message(1)).toContain('may send 1 request per second');
+  expect(message(2)).toContain('may send 2 requests per second');
 });

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Clock } from '../../kit/clock.ts';
+import { counted } from '../../kit/counted.ts';
 import { LocalNumbers, type NumbersById } from '../../kit/numbers-by-id.ts';
 import { LIMITS } from '../../limits.ts';
 
@@ -97,14 +98,14 @@ const ROUNDING_MS = 1e-6;
 
 export function tooManyRequests({ requestsPerSecond, burst }: RateLimit): GatewayError {
   return new GatewayError('rate_limit_exceeded', {
-    message: `This key may send ${requestsPerSecond} requests per second, with bursts of up to ${burst}. Try again in a second.`,
+    message: `This key may send ${counted(requestsPerSecond, 'request')} per second, with bursts of up to ${burst}. Try again in a second.`,
     retryAfterS: 1,
   });
 }
 
 export function tooManyOfAccount({ requestsPerSecond, burst }: RateLimit, factor: number): GatewayError {
   return new GatewayError('rate_limit_exceeded', {
-    message: `The keys of this account together may send ${requestsPerSecond * factor} requests per second, with bursts of up to ${burst * factor}. Try again in a second.`,
+    message: `The keys of this account together may send ${counted(requestsPerSecond * factor, 'request')} per second, with bursts of up to ${burst * factor}. Try again in a second.`,
     retryAfterS: 1,
   });
 }

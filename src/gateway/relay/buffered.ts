@@ -4,6 +4,7 @@ import type { Ended } from '../../canonical/receipt.ts';
 import { MISSING_USAGE } from '../../canonical/usage.ts';
 import type { RequestControl, ResponseReceiver } from '../../hosts/directory.ts';
 import type { Timer } from '../../kit/clock.ts';
+import { counted } from '../../kit/counted.ts';
 import type { Bill } from '../../wires/bill.ts';
 import { type BufferedResponse, type HostError, HostResponseBroken } from '../../wires/wire.ts';
 import type { WholeResponse } from '../client-sink.ts';
@@ -153,7 +154,7 @@ class BufferedRelay implements ResponseReceiver {
       this.#finish(this.#nothing('client_gone', null, null));
       return;
     }
-    const waited = `within ${this.#terms.limits.bufferedMs / 1000} seconds`;
+    const waited = `within ${counted(this.#terms.limits.bufferedMs / 1000, 'second')}`;
     const message = `The model did not answer ${waited}; nothing was charged. Stream long answers.`;
     const fault = silenceFault(`no answer ${waited}`, this.#control);
     this.#finish(this.#nothing('timeout', new GatewayError('host_timeout', { message }), fault));

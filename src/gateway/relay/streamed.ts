@@ -4,6 +4,7 @@ import type { Ended } from '../../canonical/receipt.ts';
 import type { RequestControl, ResponseReceiver } from '../../hosts/directory.ts';
 import type { HostSign } from '../../hosts/host-sign.ts';
 import type { Timer } from '../../kit/clock.ts';
+import { counted } from '../../kit/counted.ts';
 import { type SseFrame, SseFramer } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Bill } from '../../wires/bill.ts';
@@ -275,7 +276,7 @@ class StreamedRelay implements ResponseReceiver {
   /** A host that we paused is not idle. The client's own limit applies then. */
   #silent(limitMs: number): void {
     if (this.#outlet.waiting) return;
-    const silence = `nothing for ${limitMs / 1000} seconds`;
+    const silence = `nothing for ${counted(limitMs / 1000, 'second')}`;
     this.#timedOut(`The model sent ${silence}.`, silenceFault(silence, this.#control));
   }
 
@@ -285,7 +286,8 @@ class StreamedRelay implements ResponseReceiver {
       this.#finish({ ...this.#result(this.#clientEnded!, null, null), sign: NOTHING_LEARNED });
       return;
     }
-    this.#timedOut(`The stream ran for ${this.#terms.limits.streamMs / 1000} seconds, the longest allowed.`, null);
+    const longest = counted(this.#terms.limits.streamMs / 1000, 'second');
+    this.#timedOut(`The stream ran for ${longest}, the longest allowed.`, null);
   }
 
   #timedOut(message: string, fault: HostFault | null): void {

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { counted } from '../../kit/counted.ts';
 import type { CompactReport } from '../compact.ts';
 import { LEDGER_TABLES } from '../copy.ts';
 import { StoreRefused, type VerifyProgress } from '../store.ts';
@@ -16,7 +17,7 @@ const REFUSED_TABLES = `
 
 /** PostgreSQL only warns of a table that the role may not vacuum, in the language of the server. */
 function mayNotVacuum(tables: readonly string[]): StoreRefused {
-  const others = tables.length > 1 ? ` and ${tables.length - 1} others` : '';
+  const others = tables.length > 1 ? ` and ${counted(tables.length - 1, 'other')}` : '';
   return new StoreRefused(
     `This role may not vacuum the table ${tables[0]}${others}. Run "tollgate store compact" with the role that owns the tables.`,
   );

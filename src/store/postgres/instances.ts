@@ -1,3 +1,4 @@
+import { counted } from '../../kit/counted.ts';
 import { LIMITS } from '../../limits.ts';
 import { CALL_STATE } from '../codes.ts';
 import { pauseAll } from '../programs/jobs.ts';
@@ -197,7 +198,10 @@ export class Instances {
       `UPDATE instance SET state = ${BURIED} WHERE state = ${FENCED} AND NOT EXISTS (
          SELECT 1 FROM call WHERE call.state = ${CALL_STATE.of.open} AND call.epoch = instance.epoch)`,
     );
-    return { voided, stuck: stuck === 0 ? null : `${stuck} holds of dead processes cannot be voided: ${why}` };
+    return {
+      voided,
+      stuck: stuck === 0 ? null : `${counted(stuck, 'hold')} of dead processes cannot be voided: ${why}`,
+    };
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { Receipt } from '../../api/generated/routes.ts';
-import { formatCount, formatCounted, formatExact, formatPrice } from '../../parts/money-format.ts';
+import { formatCount, formatCounted, formatExact, formatNanousd, formatPrice } from '../../parts/money-format.ts';
 import { type InvoiceLine, invoiceLines } from './invoice-lines.ts';
 
 /** A receipt as an invoice: tokens times price for each component, and the sum. */
@@ -26,9 +26,7 @@ export function InvoiceLines({ receipt }: { readonly receipt: Receipt }): ReactN
           <th scope="row" className="rounded-bl-panel py-2 pl-3 text-left">
             {cost === null ? 'Not settled yet' : 'Charged'}
           </th>
-          <td className="px-2 py-2 font-normal text-muted">
-            {cost === null ? '' : `${formatCount(Number(cost))} nanodollars`}
-          </td>
+          <td className="px-2 py-2 font-normal text-muted">{cost === null ? '' : formatNanousd(cost)}</td>
           <td className="rounded-br-panel py-2 pr-3 text-right">{cost === null ? '–' : formatExact(cost)}</td>
         </tr>
         {refunded === 0n ? null : (

@@ -98,7 +98,7 @@ function TaskState({ task }: { readonly task: VerificationTask }): ReactNode {
       <ProgressBar
         label="Verifying the ledger"
         part={task.rows_total === 0 ? 0 : task.rows_read / task.rows_total}
-        detail={`${formatCount(task.rows_read)} of ${formatCount(task.rows_total)} rows`}
+        detail={`${formatCount(task.rows_read)} of ${formatCounted(task.rows_total, 'row')}`}
       />
     );
   if (task.status === 'failed' || task.report === null)
