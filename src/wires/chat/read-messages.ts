@@ -15,7 +15,7 @@ import { FILE_PART_MEMBERS, readFile } from '../fields/inline-file.ts';
 import { isAbsent, isObject, type Members, objectsIn } from '../fields/members.ts';
 import { noteOthers } from '../fields/other-members.ts';
 import { untranslatable } from '../fields/request-errors.ts';
-import { readReasoningDetails } from './reasoning-details.ts';
+import { hasLostText, readReasoningDetails } from './reasoning-details.ts';
 
 /** Members of each role's messages that are translated. */
 const READ_MEMBERS: ReadonlySet<string> = new Set(['role', 'content', 'cache_control', 'prompt_cache_breakpoint']);
@@ -77,6 +77,7 @@ function readMessage(message: Members, path: string, adjustments: Adjustments): 
 /** An assistant turn in its original order: reasoning, text, tool calls. */
 function readAssistant(message: Members, path: string, adjustments: Adjustments): Block[] {
   if (!isAbsent(message.function_call)) throw untranslatable(`${path}.function_call`, 'send `tool_calls`');
+  if (hasLostText(message)) adjustments.note(`${path}.reasoning_details`);
   const blocks: Block[] = [
     ...readReasoningDetails(message),
     ...readParts(message.content, `${path}.content`, adjustments),

@@ -8,21 +8,43 @@ import { type Members, objectsIn } from '../fields/members.ts';
  */
 export function readReasoningDetails(message: Members): ReasoningBlock[] {
   const details = objectsIn(message.reasoning_details);
-  if (details.length > 0) return blocksOf(details);
+  if (details.length > 0) return blocksOf(details).filter(isWhole).map(asBlock);
   const trace = [message.reasoning, message.reasoning_content].find((text) => typeof text === 'string' && text !== '');
   return trace === undefined ? [] : [{ kind: 'reasoning', text: trace as string, opaque: null }];
 }
 
-function blocksOf(details: readonly Members[]): ReasoningBlock[] {
-  const blocks = new Map<unknown, { text: string; opaque: OpaqueReasoning | null }>();
+/** A block that is being built from its details. */
+interface Gathering {
+  text: string;
+  opaque: OpaqueReasoning | null;
+  hasText: boolean;
+}
+
+function blocksOf(details: readonly Members[]): Gathering[] {
+  const blocks = new Map<unknown, Gathering>();
   details.forEach((detail, position) => {
     const index = detail.index ?? `at ${position}`;
-    const block = blocks.get(index) ?? { text: '', opaque: null };
+    const block = blocks.get(index) ?? { text: '', opaque: null, hasText: false };
     blocks.set(index, block);
     block.text += textIn(detail);
     block.opaque = readOpaque(detail) ?? block.opaque;
+    block.hasText ||= typeof detail.text === 'string';
   });
-  return [...blocks.values()].map((block) => ({ kind: 'reasoning', ...block }));
+  return [...blocks.values()];
+}
+
+/** Hosts refuse a signature without the text that it signs. The text is empty, not absent, if there was none. */
+function isWhole({ opaque, hasText }: Gathering): boolean {
+  return opaque?.form !== 'signature' || hasText;
+}
+
+function asBlock({ text, opaque }: Gathering): ReasoningBlock {
+  return { kind: 'reasoning', text, opaque };
+}
+
+/** Whether a client has lost signed text: some join the deltas of a stream by keeping the last value of each unknown member. */
+export function hasLostText({ reasoning_details: details }: Members): boolean {
+  return !blocksOf(objectsIn(details)).every(isWhole);
 }
 
 /** The text of a detail; empty if it has none. */
@@ -50,10 +72,10 @@ export function textDetail(text: string, index: number): Members {
   return { type: 'reasoning.text', text, index };
 }
 
-/** The detail for a block's opaque part; the client sends it back unchanged. */
-export function opaqueDetail({ vendor, form, data, id }: OpaqueReasoning, index: number): Members {
+/** The detail for a block's opaque part, which has text before it or not; the client sends it back unchanged. */
+export function opaqueDetail({ vendor, form, data, id }: OpaqueReasoning, index: number, hasText: boolean): Members {
   const tag = { format: vendor, index, ...(id === undefined ? {} : { id }) };
-  if (form === 'signature') return { type: 'reasoning.text', signature: data, ...tag };
+  if (form === 'signature') return { type: 'reasoning.text', ...(!hasText && { text: '' }), signature: data, ...tag };
   return { type: 'reasoning.encrypted', data, ...(form === 'redacted' ? { redacted: true } : {}), ...tag };
 }
 
@@ -81,6 +103,6 @@ export function isResellersTag(tag: string): boolean {
 
 function detailForReseller({ text, opaque }: ReasoningBlock, index: number): Members[] {
   if (opaque === null || !RESELLERS_TAG.test(opaque.vendor)) return [];
-  const detail = opaqueDetail(opaque, index);
+  const detail = opaqueDetail(opaque, index, text !== '');
   return [opaque.form === 'signature' ? { ...detail, text } : detail];
 }

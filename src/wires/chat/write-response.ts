@@ -59,7 +59,7 @@ function reasoningMembers(blocks: readonly ResponseBlock[]): Members {
 function detailsOf({ text, opaque }: ResponseBlock, index: number): Members[] {
   const words = text === '' ? [] : [textDetail(text, index)];
   if (opaque === null) return words;
-  const seal = opaqueDetail(opaque, index);
+  const seal = opaqueDetail(opaque, index, text !== '');
   return opaque.form === 'signature' ? [{ ...words[0], ...seal }] : [...words, seal];
 }
 

@@ -18,6 +18,8 @@ class ChatStreamWriter implements StreamWriter {
   /** The last call has no arguments so far. */
   #isCallEmpty = false;
   #traces = 0;
+  /** The reasoning of the current block has text. */
+  #hasTraceText = false;
   readonly #customs: ReadonlySet<unknown>;
   /** For the open call of a custom tool, which hosts of other wires call as a function. */
   #unwrapper: InputUnwrapper | null = null;
@@ -86,6 +88,7 @@ class ChatStreamWriter implements StreamWriter {
   #begin(block: BlockHead): string {
     this.#block = block.kind;
     if (block.kind === 'reasoning') this.#traces++;
+    this.#hasTraceText = false;
     if (block.kind !== 'tool-call') return '';
     const { id, name } = block;
     const isCustom = this.#customs.has(name);
@@ -106,7 +109,8 @@ class ChatStreamWriter implements StreamWriter {
     const rest = this.#unwrapper === null ? '' : this.#input(this.#unwrapper.end());
     this.#unwrapper = null;
     if (opaque === null) return rest;
-    return this.#chunk(JSON.stringify({ reasoning_details: [opaqueDetail(opaque, this.#traces - 1)] }));
+    const detail = opaqueDetail(opaque, this.#traces - 1, this.#hasTraceText);
+    return rest + this.#chunk(JSON.stringify({ reasoning_details: [detail] }));
   }
 
   #deltaText(text: string): string {
@@ -117,6 +121,7 @@ class ChatStreamWriter implements StreamWriter {
       case 'refusal':
         return `{"refusal":${quoted}}`;
       case 'reasoning':
+        this.#hasTraceText = true;
         return `{"reasoning":${quoted},"reasoning_content":${quoted},"reasoning_details":[${JSON.stringify(textDetail(text, this.#traces - 1))}]}`;
       case 'tool-call':
         this.#isCallEmpty = false;
