@@ -1,6 +1,7 @@
 import type { Locator } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { formatId } from '../../src/kit/ids.ts';
+import { CONSOLE_URL } from './hosted.ts';
 import { hostedSuite } from './hosted-suite.ts';
 
 const suite = hostedSuite();
@@ -140,5 +141,52 @@ test('a page that waits for a slow gateway is not empty', async () => {
   await page.locator('[data-skeleton]').first().waitFor();
   release();
   await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor();
+  await page.context().close();
+});
+
+test.each(['/keys', '/people', '/accounts', '/models', '/audit'])(
+  'what can be searched for is whole in the search field on a phone: %s',
+  async (path) => {
+    const page = await openAs('operator', '');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(CONSOLE_URL + path);
+    const field = page.locator('main input[type=search]').first();
+    await field.waitFor();
+    // As large as on a phone, where smaller letters would enlarge the page.
+    const isCut = await page.evaluate(`((input) => {
+      input.style.fontSize = '16px';
+      input.value = input.placeholder;
+      return input.scrollWidth > input.clientWidth;
+    })(document.querySelector('main input[type=search]'))`);
+    expect(isCut).toBe(false);
+    await page.context().close();
+  },
+);
+
+test.each([390, 900, 1280, 1440])('ids of models are whole at %i px', async (width) => {
+  const page = await openAs('operator', '/models');
+  await page.setViewportSize({ width, height: 800 });
+  await page.getByText('sim-responses').waitFor();
+  const ids = `[...document.querySelectorAll('tr .font-mono')]`;
+  expect(await page.evaluate(`${ids}.length`)).toBeGreaterThan(4);
+  expect(await page.evaluate(`${ids}.filter((each) => each.scrollWidth > each.clientWidth).length`)).toBe(0);
+  await page.context().close();
+});
+
+test('the operator of a gateway without accounts is led to make one before a key, and told what its kind means', async () => {
+  const page = await openAs('operator', '/models');
+  const none = JSON.stringify({ object: 'list', data: [], next: null });
+  await page.route(/\/manage\/v1\/(accounts|keys|receipts|refusals)\?/, (route) =>
+    route.fulfill({ status: 200, contentType: 'application/json', body: none }),
+  );
+  await page.goto(`${CONSOLE_URL}/members`);
+  await page.getByRole('link', { name: 'Create an account' }).waitFor();
+  await page.goto(CONSOLE_URL);
+  await page.getByText('Make the first call').waitFor();
+  await page.getByRole('link', { name: 'Create an account' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New account' });
+  await dialog.getByText('Calls stop when the balance is used up.').waitFor();
+  await dialog.getByLabel('Kind').selectOption('unlimited');
+  await dialog.getByText('Only the caps of its keys and members').waitFor();
   await page.context().close();
 });

@@ -42,7 +42,7 @@ test('the operator of a gateway without accounts is told to create one', async (
   await signInAs(context, { ...suite.world, harness, people: new Map([['operator', operator]]) }, 'operator');
   const page = await context.newPage();
   await page.goto(`${CONSOLE_URL}/balance`);
-  await page.getByText('Create one on the page Accounts.').waitFor();
+  await page.getByRole('link', { name: 'Create an account' }).waitFor();
   await page.goto(`${CONSOLE_URL}/keys?dialog=mint`);
   await page.getByRole('alert').getByText('Create one on the page Accounts first.').waitFor();
   expect(await page.getByRole('button', { name: 'Mint key' }).isDisabled()).toBe(true);

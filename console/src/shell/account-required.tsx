@@ -3,6 +3,7 @@ import type { Account } from '../api/generated/routes.ts';
 import { Button } from '../parts/button.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { Page } from '../parts/page.tsx';
+import { PageLink } from './page-link.tsx';
 import { useFilters } from './search.ts';
 import { useViewer } from './viewer.tsx';
 
@@ -22,8 +23,15 @@ export function AccountRequired({
   if (accounts.length === 0)
     return (
       <Page title={title}>
-        <EmptyState title="No account yet">
-          Create one on the page Accounts. Then this page shows what is in it.
+        <EmptyState
+          title="No account yet"
+          action={
+            <PageLink to="/accounts" search={{ dialog: 'account' }} className="font-medium text-accent underline">
+              Create an account
+            </PageLink>
+          }
+        >
+          This page shows what is in an account.
         </EmptyState>
       </Page>
     );

@@ -16,7 +16,13 @@ interface FilterInputProps {
  * A filter that is typed. What is typed replaces the address, so that "back" does not go through every letter. The address
  * follows a moment later, so the field shows its own text while somebody types: else the cursor would jump to the end.
  */
-export function FilterInput({ name, label, width = '!w-72', type = 'search', ...rest }: FilterInputProps): ReactNode {
+export function FilterInput({
+  name,
+  label,
+  width = 'wide:!w-72',
+  type = 'search',
+  ...rest
+}: FilterInputProps): ReactNode {
   const { search, change } = useFilters();
   const address = search[name] ?? '';
   const [text, setText] = useState(address);

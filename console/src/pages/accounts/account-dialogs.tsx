@@ -17,9 +17,14 @@ interface AccountDialogProps {
 const REFRESHES = { refreshes: ['GET /accounts', 'GET /accounts/{account}/balance'] } as const;
 
 const KINDS: readonly { readonly value: Account['kind']; readonly label: string }[] = [
-  { value: 'prepaid', label: 'Prepaid: calls stop when the balance is used up' },
-  { value: 'unlimited', label: 'Unlimited: only caps of keys limit it' },
+  { value: 'prepaid', label: 'Prepaid' },
+  { value: 'unlimited', label: 'Unlimited' },
 ];
+/** Below the choice and not in it, because a phone would cut it off. */
+const KIND_HINTS: Readonly<Record<Account['kind'], string>> = {
+  prepaid: 'Calls stop when the balance is used up. Add credit after it is created.',
+  unlimited: 'Only the caps of its keys and members limit what it spends.',
+};
 
 export function NewAccountDialog({ onClose }: { onClose(): void }): ReactNode {
   const { tell } = useNotices();
@@ -49,7 +54,7 @@ export function NewAccountDialog({ onClose }: { onClose(): void }): ReactNode {
       <Field label="Name">
         {(id) => <TextInput id={id} value={name} onChange={setName} maxLength={100} autoComplete="off" />}
       </Field>
-      <Field label="Kind">
+      <Field label="Kind" hint={KIND_HINTS[kind]}>
         {(id) => <Select id={id} value={kind} choices={KINDS} onChange={(value) => setKind(value)} />}
       </Field>
     </FormDialog>

@@ -109,6 +109,7 @@ function PersonFilter({ value, onChange }: { readonly value: string; onChange(va
   useEffect(() => setText(value), [value]);
   return (
     <form
+      className="w-full wide:w-auto"
       onSubmit={(event) => {
         event.preventDefault();
         onChange(text.trim());
@@ -123,7 +124,7 @@ function PersonFilter({ value, onChange }: { readonly value: string; onChange(va
           setText(next);
           if (next === '') onChange('');
         }}
-        className="!h-7 !w-60"
+        className="!h-7 wide:!w-60"
       />
     </form>
   );

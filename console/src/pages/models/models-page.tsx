@@ -101,7 +101,7 @@ function ModelFilters({
   const { search, change } = useFilters();
   return (
     <>
-      <FilterInput name="q" label="Search models" placeholder="Search by name or vendor" width="!w-64" />
+      <FilterInput name="q" label="Search models" placeholder="Search by name or vendor" width="wide:!w-64" />
       <Filter label="Order" value={search.order ?? 'name'} choices={ORDERS} onChange={(order) => change({ order })} />
       <ToggleChips
         label="Can do"
@@ -162,9 +162,9 @@ function useColumns(hostStates: HostStates): readonly Column<Model>[] {
       head: 'Model',
       fluid: true,
       cell: ({ id, name }) => (
-        <span className="flex min-w-0 flex-col wide:flex-row wide:items-baseline wide:gap-2">
+        <span className="flex min-w-0 flex-col large:flex-row large:items-baseline large:gap-2">
           <span className="truncate font-medium">{name}</span>
-          <span className="truncate font-mono text-small text-muted">{id}</span>
+          <span className="max-w-full truncate font-mono text-small text-muted large:shrink-0">{id}</span>
         </span>
       ),
     },

@@ -24,7 +24,7 @@ export function FirstCall(): ReactNode {
   const model = ofKey ?? ofAll;
   const url = useGatewayUrl();
   const { change } = useFilters();
-  const { canHaveKeys } = useViewer();
+  const { accounts, canHaveKeys } = useViewer();
   if (model === undefined) return <ModelsPending />;
   if (model === null)
     return (
@@ -60,7 +60,7 @@ export function FirstCall(): ReactNode {
             ? 'On this machine calls work without a key. With one, you see who spent what, and each stops at its cap.'
             : 'Every call needs a key. Its secret is shown once.'}
         </p>
-        {canHaveKeys ? (
+        {canHaveKeys && (isLocalMode() || accounts.length > 0) ? (
           <Button className="self-start" onClick={() => change({ dialog: 'mint' })}>
             Mint a key
           </Button>
@@ -130,7 +130,7 @@ function NoMoney(): ReactNode {
 function TryCall({ model, payer }: { readonly model: Model; readonly payer: Payer }): ReactNode {
   const client = useQueryClient();
   const { change } = useFilters();
-  const { canHaveKeys } = useViewer();
+  const { accounts, canHaveKeys } = useViewer();
   const attempt = useMutation<CallResult, Error>({
     mutationFn: () => callModel({ model: model.id, text: 'Say hello in one sentence.', keyId: payer.keyId }),
     onSuccess: () => client.invalidateQueries({ queryKey: ['GET /receipts'] }),
@@ -141,9 +141,10 @@ function TryCall({ model, payer }: { readonly model: Model; readonly payer: Paye
         A call needs a key, and viewers have none. To make calls, ask an owner for another role.
       </p>
     );
+  if (payer.isMissing && accounts.length === 0) return <AccountFirst />;
   if (payer.isMissing)
     return (
-      <div className="flex items-center gap-3">
+      <div className="flex flex-wrap items-center gap-3">
         <Button tone="primary" onClick={() => change({ dialog: 'mint' })}>
           Mint a key first
         </Button>
@@ -161,6 +162,19 @@ function TryCall({ model, payer }: { readonly model: Model; readonly payer: Paye
       <FormError error={attempt.error} />
       {attempt.data === undefined ? null : <FirstReceipt requestId={attempt.data.requestId} />}
     </div>
+  );
+}
+
+/** For the operator of a new gateway: a key cannot be minted before there is an account that it belongs to. */
+function AccountFirst(): ReactNode {
+  return (
+    <p className="text-muted">
+      A call needs a key, and a key belongs to an account, which pays for it.{' '}
+      <PageLink to="/accounts" search={{ dialog: 'account' }} className="font-medium text-accent underline">
+        Create an account
+      </PageLink>{' '}
+      first.
+    </p>
   );
 }
 
