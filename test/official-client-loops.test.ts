@@ -9,13 +9,15 @@ import { type Harness, startHarness } from './harness.ts';
 let harness: Harness;
 let openai: OpenAI;
 let anthropic: Anthropic;
+/** What the last response to the chat or responses client says was left out. */
+let adjusted: string | null = null;
 
 /** All models may be called on the messages wire. */
 const MODELS = loadSimulatedFile().models.map((row) => ({ ...row, caps: [...(row.caps ?? []), 'messages' as const] }));
 
 beforeAll(async () => {
   harness = await startHarness({ config: { models: MODELS } });
-  openai = harness.openai();
+  openai = harness.openai('unused', { fetch: fetchWithNote });
   anthropic = new Anthropic({ baseURL: harness.url, apiKey: 'not needed' });
 });
 afterAll(async () => {
@@ -23,6 +25,12 @@ afterAll(async () => {
   await harness.expectCleanBooks();
   await harness.stop();
 });
+
+async function fetchWithNote(url: string | URL | Request, init?: RequestInit): Promise<Response> {
+  const response = await fetch(url, init);
+  adjusted = response.headers.get('x-gateway-adjusted');
+  return response;
+}
 
 const PROMPT = 'Call weather and call clock.';
 const NAMES = ['weather', 'clock'];
@@ -149,7 +157,9 @@ describe.each([
         const losesText = caller === 'chat' && stream && model === 'sim-claude';
         const seal = SEALS[model]!;
         if (seal !== null && !losesText) expect(sent).toMatch(seal);
-        if (losesText) expect(sent).not.toContain('"thinking"');
+        if (!losesText) return;
+        expect(sent).not.toContain('"thinking"');
+        expect(adjusted?.split(',')).toContain('reasoning_details=dropped');
       },
     );
 

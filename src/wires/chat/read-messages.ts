@@ -35,6 +35,8 @@ function membersOf(role: unknown): ReadonlySet<string> {
 export function readMessages(messages: readonly Members[], adjustments: Adjustments): CanonicalMessage[] {
   const read: CanonicalMessage[] = [];
   let results: ToolResultBlock[] | null = null;
+  // Named once: an agent's request may have many such turns, and only some names fit.
+  if (messages.some(isAssistantWithLostText)) adjustments.note('reasoning_details');
   messages.forEach((message, index) => {
     const path = `messages[${index}]`;
     noteOthers(message, path, membersOf(message.role), adjustments);
@@ -51,6 +53,10 @@ export function readMessages(messages: readonly Members[], adjustments: Adjustme
     read.push({ role, blocks: withMark(blocks, readOwnMark(message)) });
   });
   return read;
+}
+
+function isAssistantWithLostText(message: Members): boolean {
+  return message.role === 'assistant' && hasLostText(message);
 }
 
 /** The mark of a whole message is that of its last block, unless that has its own. */
@@ -77,7 +83,6 @@ function readMessage(message: Members, path: string, adjustments: Adjustments): 
 /** An assistant turn in its original order: reasoning, text, tool calls. */
 function readAssistant(message: Members, path: string, adjustments: Adjustments): Block[] {
   if (!isAbsent(message.function_call)) throw untranslatable(`${path}.function_call`, 'send `tool_calls`');
-  if (hasLostText(message)) adjustments.note(`${path}.reasoning_details`);
   const blocks: Block[] = [
     ...readReasoningDetails(message),
     ...readParts(message.content, `${path}.content`, adjustments),
