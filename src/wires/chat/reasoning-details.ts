@@ -1,10 +1,10 @@
 import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import type { Block, OpaqueReasoning, ReasoningBlock } from '../../canonical/request.ts';
-import { type Members, objectsIn } from '../fields/members.ts';
+import { isAbsent, type Members, objectsIn } from '../fields/members.ts';
 
 /**
  * Reasoning text and its opaque part are in `reasoning_details[]`, in requests and responses; `format` names the vendor.
- * Fragments with the same index make up one block.
+ * Fragments with the same index make up one block. A fragment without one belongs to the block before it.
  */
 export function readReasoningDetails(message: Members): ReasoningBlock[] {
   const details = objectsIn(message.reasoning_details);
@@ -21,16 +21,24 @@ interface Gathering {
 }
 
 function blocksOf(details: readonly Members[]): Gathering[] {
-  const blocks = new Map<unknown, Gathering>();
-  details.forEach((detail, position) => {
-    const index = detail.index ?? `at ${position}`;
-    const block = blocks.get(index) ?? { text: '', opaque: null, hasText: false };
-    blocks.set(index, block);
+  const blocks: Gathering[] = [];
+  const byIndex = new Map<unknown, Gathering>();
+  for (const detail of details) {
+    const earlier = isAbsent(detail.index) ? openBlockOf(blocks) : byIndex.get(detail.index);
+    const block = earlier ?? { text: '', opaque: null, hasText: false };
+    if (earlier === undefined) blocks.push(block);
+    if (!isAbsent(detail.index)) byIndex.set(detail.index, block);
     block.text += textIn(detail);
     block.opaque = readOpaque(detail) ?? block.opaque;
     block.hasText ||= typeof detail.text === 'string';
-  });
-  return [...blocks.values()];
+  }
+  return blocks;
+}
+
+/** The last block, until it has its opaque part: hosts send that after the text. */
+function openBlockOf(blocks: readonly Gathering[]): Gathering | undefined {
+  const last = blocks.at(-1);
+  return last?.opaque === null ? last : undefined;
 }
 
 /** Hosts refuse a signature without the text that it signs. The text is empty, not absent, if there was none. */
