@@ -15,13 +15,21 @@ const ENABLED = { type: 'enabled', budget_tokens: 2000 };
 
 let harness: Harness;
 
-/** Further models of the messages wire: one that takes an effort, and one that cannot reason. */
+/**
+ * Further models of the messages wire: one that takes an effort, and one that cannot reason. Those named `mute-` reason on each wire,
+ * but their rows say neither which efforts they have nor that they take a budget.
+ */
 function moreModels(): ReturnType<typeof loadSimulatedFile>['models'] {
   const rows = loadSimulatedFile().models;
   const { thinking: _, reasoning_efforts: __, ...plain } = rows.find(({ id }) => id === 'sim-claude')!;
   const caps = plain.caps?.filter((cap) => cap !== 'reasoning');
+  const mute = ['sim-claude', 'sim-gpt', 'sim-responses'].map((id) => {
+    const { thinking: _own, reasoning_efforts: _efforts, ...row } = rows.find((one) => one.id === id)!;
+    return { ...row, id: id.replace('sim', 'mute') };
+  });
   return [
     ...rows,
+    ...mute,
     { ...plain, id: 'adaptive', thinking: 'effort', reasoning_efforts: ['none', 'low', 'medium', 'high'] },
     { ...plain, id: 'plain', ...(caps !== undefined && { caps }) },
   ];
@@ -95,6 +103,51 @@ describe.each([
 test('a budget is an effort for hosts of the responses and chat wires', async () => {
   expect(await sent(CHAT, 'sim-responses', { thinking: ENABLED })).toMatchObject({ reasoning: { effort: 'medium' } });
   expect(await sent(RESPONSES, 'sim-gpt', { thinking: ENABLED })).toMatchObject({ reasoning_effort: 'medium' });
+});
+
+describe('a host that takes neither a budget nor an effort', () => {
+  test.each([
+    [CHAT, 'mute-responses'],
+    [CHAT, 'mute-claude'],
+    [RESPONSES, 'mute-gpt'],
+  ] as const)('%j to %s: a budget is refused by the name that the caller wrote', async (caller, model) => {
+    for (const [fields, param] of [
+      [{ thinking: ENABLED }, 'thinking.budget_tokens'],
+      [{ reasoning: { max_tokens: 2000 } }, 'reasoning.max_tokens'],
+    ] as const) {
+      const calls = harness.sim.calls.length;
+      const answer = await send(caller, model, fields);
+      expect(answer).toMatchObject({ status: 400, error: { code: 'unsupported_parameter', param } });
+      expect(harness.sim.calls).toHaveLength(calls);
+    }
+    expect((await send(caller, model, { thinking: { type: 'enabled' } })).status).toBe(200);
+  });
+
+  test.each([
+    [CHAT, 'mute-gpt'],
+    [RESPONSES, 'mute-responses'],
+    [['/v1/messages', CHAT[1]], 'mute-claude'],
+  ] as const)('%j to %s: so it is on its own wire, where only the gateway reads it', async (caller, model) => {
+    const response = await harness.post({ model, ...caller[1], reasoning: { max_tokens: 2000 } }, {}, caller[0]);
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('reasoning.max_tokens')]);
+  });
+
+  test('a budget in `thinking` is the host’s own matter on its own wire', async () => {
+    const body = { model: 'mute-claude', ...CHAT[1], thinking: ENABLED };
+    expect((await harness.post(body, {}, '/v1/messages')).status).toBe(200);
+  });
+});
+
+test.each([
+  [{ thinking: { type: 'enabled', budget_tokens: 100 } }, 'thinking.budget_tokens=1024'],
+  [{ reasoning: { max_tokens: 100 } }, 'reasoning.max_tokens=1024'],
+  [{ reasoning: { max_tokens: 1024 } }, null],
+  [{ reasoning_effort: 'minimal' }, null],
+])('a budget below the least that messages hosts take is raised, and named: %j', async (fields, adjusted) => {
+  const response = await harness.post({ model: 'sim-claude', ...CHAT[1], ...fields });
+  await response.text();
+  expect(response.headers.get('x-gateway-adjusted')).toBe(adjusted);
+  expect(JSON.parse(harness.sim.calls.at(-1)!.body).thinking).toEqual({ type: 'enabled', budget_tokens: 1024 });
 });
 
 test('the default output limit counts too, and the refusal names it', async () => {

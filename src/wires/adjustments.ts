@@ -13,6 +13,8 @@ export class Adjustments {
   readonly #mayDrop: boolean;
   #names: FieldNames;
   readonly #dropped: string[];
+  /** Numbers that were changed, like `thinking.budget_tokens=1024`. */
+  readonly #changed: string[];
   /** Fields beyond those that are named. */
   #others: number;
 
@@ -20,6 +22,7 @@ export class Adjustments {
     this.#mayDrop = mayDrop;
     this.#names = names;
     this.#dropped = earlier === undefined ? [] : [...earlier.#dropped];
+    this.#changed = earlier === undefined ? [] : [...earlier.#changed];
     this.#others = earlier === undefined ? 0 : earlier.#others;
   }
 
@@ -69,18 +72,24 @@ export class Adjustments {
     this.#noteAs(this.writtenName(param));
   }
 
+  /** The host gets another number in this field. */
+  change(param: string, value: number): void {
+    this.#changed.push(`${shownName(this.writtenName(param))}=${value}`);
+  }
+
   #noteAs(written: string): void {
     if (this.#dropped.length < LIMITS.adjustedFieldsMax) this.#dropped.push(shownName(written));
     else this.#others++;
   }
 
-  /** One line for header and receipt, like `seed=dropped,max_tokens=16384`; null if nothing was dropped or lowered. */
+  /** One line for header and receipt, like `seed=dropped,max_tokens=16384`; null if nothing was dropped or changed. */
   describe(clamped: Clamped | null): string | null {
-    // A lowered limit is always named: it decides what the call may cost.
-    const shown = this.#dropped.slice(0, LIMITS.adjustedFieldsMax - (clamped === null ? 0 : 1));
+    // A changed limit is always named: it decides what the call may cost.
+    const limits =
+      clamped === null ? this.#changed : [...this.#changed, `${shownName(clamped.field)}=${clamped.tokens}`];
+    const shown = this.#dropped.slice(0, LIMITS.adjustedFieldsMax - limits.length);
     const others = this.#others + this.#dropped.length - shown.length;
-    const entries = shown.map((name) => `${name}=dropped`);
-    if (clamped !== null) entries.push(`${shownName(clamped.field)}=${clamped.tokens}`);
+    const entries = [...shown.map((name) => `${name}=dropped`), ...limits];
     if (others > 0) entries.push(`+${others}`);
     return entries.length === 0 ? null : entries.join(',');
   }

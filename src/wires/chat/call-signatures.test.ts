@@ -20,6 +20,7 @@ test('a signature is read once, however many calls have its id', () => {
     tools: [],
     toolChoice: null,
     responseFormat: null,
+    reasoning: null,
     sampling: { topK: null, stop: [] },
   } as unknown as CanonicalRequest;
   const terms = { hostModel: 'm', stream: false, outputLimit: 5, outputLimitField: 'max_tokens', thinking: null };

@@ -1,5 +1,6 @@
 import { COMMENT, writeError, writeStreamError } from '../errors/envelope.ts';
 import { readHostError } from '../errors/read-host-error.ts';
+import { mayLoseBudget } from '../fields/lost-budget.ts';
 import type { Wire } from '../wire.ts';
 import { mendStream } from './mend.ts';
 import { peek } from './peek.ts';
@@ -18,6 +19,7 @@ export const chat: Wire = {
   relay: {
     path: '/chat/completions',
     spliceRequest,
+    mayRefuse: mayLoseBudget,
     spliceResponse,
     readError: readHostError,
     stream: { mend: mendStream, responseAsStream },

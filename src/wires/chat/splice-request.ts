@@ -2,6 +2,7 @@ import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import type { JsonEdit, JsonText } from '../../json/json.ts';
 import { editHostFields, isOmitted, NO_QUIRKS } from '../fields/host-fields.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
+import { refuseLostBudget } from '../fields/lost-budget.ts';
 import { isObject, type Members } from '../fields/members.ts';
 import type { Peek } from '../peek.ts';
 import type { UpstreamTerms } from '../wire.ts';
@@ -21,6 +22,7 @@ const PLAIN_INTEGER = /^\d+$/;
 /** The caller's own bytes, with only the fields replaced that must differ for this host. */
 export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer {
   const body = text.value as Members;
+  if (terms.reasoningEffort === null) refuseLostBudget(peek.reasoning);
   const edit = text.edit();
   for (const name of Object.keys(body)) if (CHOSEN_FIELDS.has(name) && isWithheld(name, terms)) edit.remove([name]);
   if (peek.model !== terms.hostModel) edit.set(['model'], JSON.stringify(terms.hostModel));

@@ -15,6 +15,7 @@ import { acceptedCallId } from '../fields/call-id.ts';
 import { NO_QUIRKS, withHostFields } from '../fields/host-fields.ts';
 import { writeImageUrl } from '../fields/image-url.ts';
 import { writeFile } from '../fields/inline-file.ts';
+import { BUDGET, refuseLostBudget } from '../fields/lost-budget.ts';
 import type { Members } from '../fields/members.ts';
 import { writeTemperature } from '../fields/sampling.ts';
 import { SHOWN_BY_TOOL } from '../fields/tool-images.ts';
@@ -28,6 +29,7 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
   const { sampling } = request;
   const adjustments = terms.adjustments ?? refusing();
   if (sampling.topK !== null) adjustments.drop('top_k');
+  if (terms.reasoningEffort === null) refuseLostBudget(request.reasoning, adjustments.writtenName(BUDGET));
   noteMarks(request, adjustments);
   noteRetention(request, adjustments);
   const quirks = terms.quirks ?? NO_QUIRKS;

@@ -1,6 +1,7 @@
 import type { CanonicalReasoning } from '../../canonical/request.ts';
 import type { Adjustments } from '../adjustments.ts';
 import { limitFieldOf, type Peek } from '../peek.ts';
+import { BUDGET } from './lost-budget.ts';
 import { isAbsent, isObject, type Members } from './members.ts';
 import { noteOthers } from './other-members.ts';
 import { asksToReason, OWN_REASONING_MEMBERS } from './read-reasoning.ts';
@@ -21,7 +22,7 @@ export function translateReasoning(body: Members, peek: Peek, adjustments: Adjus
   const thinking = readThinking(body, peek, adjustments);
   const { reasoning } = peek;
   if (reasoning === null) {
-    if (thinking !== null) adjustments.rename('reasoning', 'thinking');
+    if (thinking !== null) nameAsThinking(adjustments);
     return thinking;
   }
   adjustments.rename('reasoning', reasoning.param);
@@ -31,7 +32,14 @@ export function translateReasoning(body: Members, peek: Peek, adjustments: Adjus
     const field = disablesThinking(body) ? 'enable_thinking' : 'thinking';
     adjustments.refuse(field, 'it contradicts the other reasoning fields');
   }
-  return saysHowMuch(asked) && !isOff(thinking) ? asked : thinking;
+  if (saysHowMuch(asked) && !isOff(thinking)) return asked;
+  nameAsThinking(adjustments);
+  return thinking;
+}
+
+function nameAsThinking(adjustments: Adjustments): void {
+  adjustments.rename('reasoning', 'thinking');
+  adjustments.rename(BUDGET, 'thinking.budget_tokens');
 }
 
 /** A wish for thinking that is not a number of tokens agrees with every amount. */

@@ -11,6 +11,7 @@ import type { JsonText } from '../../json/json.ts';
 import { type Adjustments, refusing } from '../adjustments.ts';
 import { readCacheMark } from '../fields/cache-mark.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
+import { BUDGET } from '../fields/lost-budget.ts';
 import { isAbsent, isObject, type Members, objectsIn } from '../fields/members.ts';
 import { isSchema, noteOthers, optionalFlag, optionalText } from '../fields/other-members.ts';
 import { invalidValue, mustBe } from '../fields/request-errors.ts';
@@ -166,6 +167,7 @@ function readReasoning(body: Members, { reasoning }: Peek, adjustments: Adjustme
   if (isObject(body.thinking)) noteOthers(body.thinking, 'thinking', THINKING_MEMBERS, adjustments);
   if (isObject(body.thinking) && body.thinking.type === 'between_tools') adjustments.drop('thinking.type');
   if (reasoning === null) return disablesThinking(body) ? { effort: 'none', budgetTokens: null } : null;
+  if (reasoning.param === 'thinking') adjustments.rename(BUDGET, 'thinking.budget_tokens');
   return { effort: reasoning.effort, budgetTokens: reasoning.budgetTokens };
 }
 

@@ -3,12 +3,13 @@ import type { ReasoningAsk } from '../../canonical/reasoning.ts';
 import type { JsonEdit, JsonText } from '../../json/json.ts';
 import { isWrappedForeign } from '../fields/foreign-reasoning.ts';
 import { editHostFields, NO_QUIRKS } from '../fields/host-fields.ts';
+import { refuseLostBudget } from '../fields/lost-budget.ts';
 import { isObject, type Members } from '../fields/members.ts';
 import type { Peek } from '../peek.ts';
 import type { UpstreamTerms } from '../wire.ts';
 import { isEmptyAsk, isWithheld } from './fields.ts';
 import { isAdaptiveAlone, readCommonReasoning } from './read-thinking.ts';
-import { writeThinking } from './write-thinking.ts';
+import { SAYS_NOTHING, writeThinking } from './write-thinking.ts';
 
 const PLAIN_INTEGER = /^\d+$/;
 
@@ -38,7 +39,9 @@ function setThinking(body: Members, terms: UpstreamTerms, edit: JsonEdit): void 
   if (asked === null) return;
   if (asked.hideReasoning && mayThink(asked, body, terms)) throw cannotHide(body);
   if (isObject(body.thinking) && !isAdaptiveAlone(body)) return;
-  const { thinking, effort } = writeThinking(asked, { ...terms, thinking: terms.thinking ?? null, stream: false });
+  const written = writeThinking(asked, { ...terms, thinking: terms.thinking ?? null, stream: false });
+  if (written === SAYS_NOTHING) refuseLostBudget(asked);
+  const { thinking, effort } = written;
   if (thinking !== null && !isObject(body.thinking)) edit.set(['thinking'], JSON.stringify(thinking));
   if (effort === null) return;
   if (isObject(body.output_config)) edit.set(['output_config', 'effort'], JSON.stringify(effort));

@@ -11,6 +11,7 @@ import { type Adjustments, refusing } from '../adjustments.ts';
 import { noteRetention, writeCacheMark } from '../fields/cache-mark.ts';
 import { NO_QUIRKS, withHostFields } from '../fields/host-fields.ts';
 import { IMAGE_DETAIL } from '../fields/image-url.ts';
+import { BUDGET, refuseLostBudget } from '../fields/lost-budget.ts';
 import { isText, type Members } from '../fields/members.ts';
 import { mustBe } from '../fields/request-errors.ts';
 import { FORMAT_DESCRIPTION, FORMAT_OPENNESS } from '../fields/response-format.ts';
@@ -49,10 +50,20 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
 /** Hosts refuse thinking in some requests, which can at least be answered without it. */
 function possibleThinking(request: CanonicalRequest, terms: HubRequestTerms, adjustments: Adjustments): Thinking {
   const asked = writeThinking(request.reasoning, terms);
-  if (!isRefused(asked.thinking?.type, request, terms)) return asked;
+  if (asked === SAYS_NOTHING) refuseLostBudget(request.reasoning, adjustments.writtenName(BUDGET));
+  if (!isRefused(asked.thinking?.type, request, terms)) {
+    noteRaised(asked, request.reasoning?.budgetTokens ?? null, adjustments);
+    return asked;
+  }
   adjustments.note('reasoning');
   // Models with a budget do not think unasked, but some that take an effort do.
   return terms.thinking === 'effort' ? OFF : SAYS_NOTHING;
+}
+
+/** A budget below the least that hosts take is raised. */
+function noteRaised({ thinking }: Thinking, budgetTokens: number | null, adjustments: Adjustments): void {
+  const sent = thinking?.budget_tokens;
+  if (budgetTokens !== null && typeof sent === 'number' && sent > budgetTokens) adjustments.change(BUDGET, sent);
 }
 
 /** A model that must call a tool cannot think first, and one with a budget not without its earlier thoughts. */

@@ -1,4 +1,5 @@
 import { COMMENT, writeError } from '../errors/envelope.ts';
+import { mayLoseBudget } from '../fields/lost-budget.ts';
 import type { Wire } from '../wire.ts';
 import { readError, writeStreamError } from './errors.ts';
 import { inputTokens } from './input-tokens.ts';
@@ -21,6 +22,7 @@ export const responses: Wire = {
   relay: {
     path: '/responses',
     spliceRequest,
+    mayRefuse: mayLoseBudget,
     noteLeftOut: noteFlattened,
     spliceResponse,
     readError,

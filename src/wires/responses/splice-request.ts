@@ -1,6 +1,7 @@
 import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import type { JsonEdit, JsonText } from '../../json/json.ts';
 import { editHostFields, NO_QUIRKS } from '../fields/host-fields.ts';
+import { refuseLostBudget } from '../fields/lost-budget.ts';
 import { isObject, isText, type Members } from '../fields/members.ts';
 import { OWN_REASONING_MEMBERS } from '../fields/read-reasoning.ts';
 import type { Peek } from '../peek.ts';
@@ -14,6 +15,7 @@ const PLAIN_INTEGER = /^\d+$/;
 /** The caller's own bytes, with only the fields replaced that must differ for this host. */
 export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer {
   const body = text.value as Members;
+  if (terms.reasoningEffort === null) refuseLostBudget(peek.reasoning);
   const edit = text.edit();
   for (const name of Object.keys(body)) {
     if (isWithheld(name, terms.forwards) || isEmptyAsk(name, body[name])) edit.remove([name]);

@@ -9,6 +9,7 @@ import type {
 import { type Adjustments, refusing } from '../adjustments.ts';
 import { noteMarks } from '../fields/cache-mark.ts';
 import { NO_QUIRKS, withHostFields } from '../fields/host-fields.ts';
+import { BUDGET, refuseLostBudget } from '../fields/lost-budget.ts';
 import type { Members } from '../fields/members.ts';
 import { mustBe } from '../fields/request-errors.ts';
 import { writeTemperature } from '../fields/sampling.ts';
@@ -24,6 +25,7 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
   const adjustments = terms.adjustments ?? refusing();
   checkOutputLimit(terms);
   dropUnsupportedSampling(sampling, adjustments);
+  if (terms.reasoningEffort === null) refuseLostBudget(request.reasoning, adjustments.writtenName(BUDGET));
   noteMarks(request, adjustments);
   const body: Members = {
     model: terms.hostModel,
