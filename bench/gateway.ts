@@ -306,9 +306,9 @@ async function runRounds(
   return all.map(({ contender, shape, rounds }) => ({ name: contender.name, child: contender.child, shape, rounds }));
 }
 
-/** Each round begins with another one, and every second one goes backwards, so that none always follows the same. */
+/** Every other round begins with the next one, and the round after it goes backwards, so that none always follows the same. */
 function inOrderOf<T>(round: number, all: readonly T[]): T[] {
-  const first = round % all.length;
+  const first = Math.floor(round / 2) % all.length;
   const order = [...all.slice(first), ...all.slice(0, first)];
   return round % 2 === 0 ? order : order.reverse();
 }

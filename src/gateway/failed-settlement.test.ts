@@ -54,13 +54,25 @@ describe('a settlement that fails', () => {
     expect(JSON.parse(sink.frames.at(-1)!)).toMatchObject({ error: { code: 'store_unavailable' } });
   });
 
-  test('withholds a stream that came in one read, and is an HTTP error', async () => {
-    fixture.failWrites('settle', 1_000_000);
-    const { sink, done, asked } = fixture.begin(ask({ stream: true }));
+  test('does not keep the text of a short stream from its client while it is tried again', async () => {
+    fixture.failWrites('settle');
+    const { sink, call, done, asked } = fixture.begin(ask({ stream: true }));
     (await asked()).stream(chatFrame('Hello'), FINISH_FRAME, USAGE_FRAME, '[DONE]');
     await untilTimer(LIMITS.settleRetryMs);
-    expect(sink.headSent).toBe(false);
+    expect(sink.text).toContain('Hello');
+    expect(sink.text).not.toContain('[DONE]');
+    fixture.clock.advance(LIMITS.settleRetryMs);
+    await done;
+    expect(sink.text.split('Hello')).toHaveLength(2);
+    expect(sink.frames.at(-1)).toBe('[DONE]');
+    expect(await fixture.receipt(call)).toMatchObject({ state: 'settled', costNanousd: COST_NANOUSD });
+  });
+
+  test('is an HTTP error for a short stream if it may not be tried again', async () => {
+    fixture.failWrites('settle', 1_000_000);
     fixture.ledger.stopRetrying();
+    const { sink, done, asked } = fixture.begin(ask({ stream: true }));
+    (await asked()).stream(chatFrame('Hello'), FINISH_FRAME, USAGE_FRAME, '[DONE]');
     await done;
     expect(sink.sent?.status).toBe(503);
     expect(sink.text).not.toContain('Hello');

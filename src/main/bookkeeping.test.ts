@@ -39,6 +39,8 @@ function start(failures: number, receiptsDays: number | null = null, signRoots?:
     if (closings.length <= failures) throw new Error('The disk is full.');
     return { closed: 1, forgotten: 0 };
   };
+  const sweeps: number[] = [];
+  store.sweepWindows = async () => sweeps.push(clock.nowMs());
   const keeper = keepBooks(
     {
       config: { retention: { receiptsDays, archiveFolder: null } },
@@ -53,7 +55,7 @@ function start(failures: number, receiptsDays: number | null = null, signRoots?:
     clock.advance(ms);
     for (let turn = 0; turn < 20; turn++) await Promise.resolve();
   };
-  return { clock, closings, log, keeper, advance, audit, forgotten };
+  return { clock, closings, log, keeper, advance, audit, forgotten, sweeps };
 }
 
 test('the ledger is closed soon after the start, and then about every ten minutes', async () => {
@@ -119,4 +121,10 @@ test('roots that cannot be signed are logged, and keep nothing else from being d
   expect(closings).toHaveLength(2);
   expect(audit.deletedBeforeMs.size).toBe(2);
   expect(log.filter(({ level }) => level === 'error')).toHaveLength(2);
+});
+
+test('old spending windows are looked for once a day', async () => {
+  const { advance, sweeps } = start(0);
+  for (let hour = 0; hour < 60; hour++) await advance(LIMITS.idempotencySweepMs);
+  expect(sweeps.map((ms) => new Date(ms).getUTCDate())).toEqual([15, 16, 17]);
 });

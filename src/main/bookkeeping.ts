@@ -33,13 +33,21 @@ export function keepBooks(
       await archiveOld({ store, ids, clock, log, folder: archiveFolder, keptSinceMs });
     if (keptSinceMs !== null) await forgetAudit(store, keptSinceMs, clock.nowMs());
   };
+  let windowsSweptOn = -1;
+  /** Once a day, because all windows are read to find the old ones. Last, because it waits while the ledger is verified. */
+  const sweepWindows = async (): Promise<void> => {
+    const today = Math.floor(clock.nowMs() / DAY_MS);
+    if (today === windowsSweptOn) return;
+    log.debug({ windows: await store.sweepWindows() }, 'Old spending windows deleted.');
+    windowsSweptOn = today;
+  };
   const sweep = async (): Promise<void> => {
     log.debug({ swept: await store.sweepIdempotencyKeys() }, 'Expired idempotency keys deleted.');
-    log.debug({ windows: await store.sweepWindows() }, 'Old spending windows deleted.');
     const sessions = await store.directory.sweepSessions(clock.nowMs(), LIMITS.sessionIdleMs);
     log.debug({ sessions }, 'Ended sessions deleted.');
     const endedBeforeMs = clock.nowMs() - LIMITS.invitationKeptMs;
     await inPages((limit) => store.directory.forgetInvitations(endedBeforeMs, limit));
+    await sweepWindows();
   };
   const failed = (error: unknown, what: string): void =>
     log.error({ ...errorFields(error), retry_ms: LIMITS.bookkeepingRetryMs }, what);

@@ -157,7 +157,10 @@ class StreamedRelay implements ResponseReceiver {
       this.#flush();
       return brokenResponseFault(error as Error);
     }
-    if (this.#firstContentMs === null && this.#stream.relayedBytes > 0) this.#noteFirstContent();
+    const { clock, heldSinceMs } = this.#terms;
+    // Wall time may have stepped back.
+    if (this.#firstContentMs === null && heldSinceMs !== null && this.#stream.relayedBytes > 0)
+      this.#firstContentMs = Math.max(0, clock.nowMs() - heldSinceMs);
     if (!this.#cameWhole()) this.#flush();
     if (this.#stream.terminal) {
       this.#hostFinished();
@@ -170,16 +173,10 @@ class StreamedRelay implements ResponseReceiver {
     return this.#terms.sink.room.keep(keptBytes) ? null : noRoomFault();
   }
 
-  /** A short stream that came in one read leaves in one write, after its settlement, as a buffered response does. */
+  /** A short stream whose first text and end came in one read leaves in one write, after its settlement, as a buffered response does. */
   #cameWhole(): boolean {
     if (!this.#stream.terminal || this.#stream.error !== null || this.#terms.sink.headSent) return false;
     return this.#outgoingBytes <= LIMITS.responseJoinedBytesMax;
-  }
-
-  #noteFirstContent(): void {
-    const { clock, heldSinceMs } = this.#terms;
-    // Wall time may have stepped back.
-    if (heldSinceMs !== null) this.#firstContentMs = Math.max(0, clock.nowMs() - heldSinceMs);
   }
 
   #repeated(bytes: Buffer, from: number): number {
@@ -367,6 +364,7 @@ class StreamedRelay implements ResponseReceiver {
       sign: fault?.sign ?? this.#signOfEnd(error),
       retryable: isFailure && fault?.retryable === true,
       deliver: (bill) => this.#deliver(bill, error),
+      sendContent: () => this.#flush(),
     };
   }
 
@@ -379,7 +377,7 @@ class StreamedRelay implements ResponseReceiver {
   #deliver(bill: Bill, error: GatewayError | null): void {
     if (this.#clientEnded !== null) return;
     const { client, requestId } = this.#terms;
-    if (error === null) this.#outlet.end([...this.#outgoing, this.#stream.closing(bill)]);
+    if (error === null) this.#outlet.end([...this.#outgoing.splice(0), this.#stream.closing(bill)]);
     else this.#outlet.end([this.#stream.failure?.(error) ?? client.writeStreamError(error, requestId)]);
   }
 

@@ -1,6 +1,6 @@
 import { idTimeMs } from '../../kit/ids.ts';
 import { LIMITS } from '../../limits.ts';
-import { CAP_WINDOW, windowId } from '../codes.ts';
+import { CAP_WINDOW, JOB_STATE, windowId } from '../codes.ts';
 import { inSlices, type SlicePace } from '../in-slices.ts';
 import { WINDOW_TABLES, type WindowTable } from '../window-tables.ts';
 import { type Program, query, rowOf, rowsOf } from './program.ts';
@@ -11,6 +11,12 @@ type TableName = WindowTable['name'];
 
 /** No call that is still to be closed, and no job that waits, counts in such a window. */
 const IS_OVER = 'spent = closed AND reserved = 0';
+
+/** A paused job may wait for longer than windows are kept, and its reservation may be zero. */
+const NONE_PAUSED = `NOT EXISTS (SELECT 1 FROM job WHERE state = ${JOB_STATE.of.paused})`;
+
+/** SQLite takes no more conditions in one statement. */
+const WINDOWS_AT_ONCE = 500;
 
 /**
  * When a window has to begin to be kept. A job counts in the window in which it was accepted, so windows are kept longer than
@@ -27,7 +33,7 @@ export function* nextOldWindows(name: TableName, after: WindowKey, nowMs: number
   const key = keyOf(name);
   const rows = yield* rowsOf<Readonly<Record<string, bigint>>>(
     `SELECT ${key} FROM ${name} WHERE (${key}) > (${key.map(() => '?')}) AND window_id < ?
-       AND (window_id & 3) <> ${CAP_WINDOW.of.lifetime} AND ${IS_OVER} ORDER BY ${key} LIMIT ?`,
+       AND (window_id & 3) <> ${CAP_WINDOW.of.lifetime} AND ${IS_OVER} AND ${NONE_PAUSED} ORDER BY ${key} LIMIT ?`,
     ...[...after, firstKept, limit],
   );
   return rows.map((row) => key.map((column) => row[column]!));
@@ -53,13 +59,14 @@ interface ForgettingTerms {
 
 /** Deletes old windows slice by slice, and returns how many. */
 export async function forgetOldWindows({ pace, find, forget }: ForgettingTerms): Promise<number> {
+  const rowsMax = Math.min(pace.rowsMax, WINDOWS_AT_ONCE);
   let forgotten = 0;
   for (const { name } of WINDOW_TABLES) {
     let after: WindowKey = keyOf(name).map(() => 0n);
     forgotten += await inSlices({
-      pace,
+      pace: { ...pace, rowsMax },
       prepare: async () => {
-        const windows = await find(name, after, pace.rowsMax);
+        const windows = await find(name, after, rowsMax);
         after = windows.at(-1) ?? after;
         return windows.length === 0 ? null : { rows: windows.length, windows };
       },
