@@ -10,6 +10,10 @@ test.each([
   expect(() => readQuery(query, parameters)).toThrow(message);
 });
 
+test('leaves out the version that the client for Azure adds to every request', () => {
+  expect([...readQuery('api-version=2024-10-21&signed=true', ['signed'])]).toEqual([['signed', 'true']]);
+});
+
 test.each([
   ['1801396800', 1_801_396_800_000],
   ['2027-01-31', Date.UTC(2027, 0, 31)],

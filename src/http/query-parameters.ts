@@ -4,10 +4,14 @@ import { parseId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
 import { invalid } from './field-errors.ts';
 
+/** One client class adds it to every request. */
+const OF_CLIENTS = 'api-version';
+
 /** Refuses unknown parameters: a misspelled filter would return what it should have left out. */
 export function readQuery(query: string, parameters: readonly string[]): Map<string, string> {
   const given = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(query)) {
+    if (name === OF_CLIENTS) continue;
     if (!parameters.includes(name)) {
       const remedy = parameters.length === 0 ? 'This route takes no parameters.' : `Use ${parameters.join(', ')}.`;
       throw unknownName(name, remedy, 'A query parameter');

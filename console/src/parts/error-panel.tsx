@@ -6,7 +6,7 @@ import { Button } from './button.tsx';
 /** What failed, in the server's words, and a way to try again, or a way out if the address asks for what is not there. */
 export function ErrorPanel({ error, again }: { readonly error: Error; again?(): void }): ReactNode {
   const search: object = useSearch({ strict: false });
-  const isFiltered = Object.keys(search).some((name) => name !== 'account');
+  const isFiltered = Object.keys(search).some((name) => !NO_FILTERS.includes(name));
   if (isRefused(error) && isFiltered) return <WrongAddress message={error.message} />;
   const requestId = error instanceof ApiError ? error.requestId : null;
   return (
@@ -22,6 +22,9 @@ export function ErrorPanel({ error, again }: { readonly error: Error; again?(): 
     </div>
   );
 }
+
+/** Parts of an address that choose no rows of a list. */
+const NO_FILTERS = ['account', 'open', 'dialog', 'order'];
 
 /** Whether the same read is refused as long as the address says the same. */
 function isRefused(error: Error): boolean {

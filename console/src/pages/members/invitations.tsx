@@ -23,7 +23,8 @@ type State = (typeof STATES)[number]['value'];
 export function InvitationPanel({ account }: { readonly account: Account }): ReactNode {
   const invitations = useInvitations({ account: account.id });
   const any = useApi('GET /invitations', { account: account.id, limit: 1 });
-  if (any.data?.data.length === 0 && invitations.rows.length === 0 && invitations.error === null) return null;
+  const isNoneKnown = any.data === undefined || any.data.data.length === 0;
+  if (isNoneKnown && invitations.rows.length === 0 && invitations.error === null) return null;
   return (
     <Panel title="Invitations" actions={<InvitationStates />}>
       <InvitationTable invitations={invitations} columns={COLUMNS} bleed={false} />
