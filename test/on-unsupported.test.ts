@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadSimulatedFile } from '../src/catalog/load.ts';
 import { type Harness, type PublicReceipt, startHarness } from './harness.ts';
 import { MESSAGES } from './wire-cases.ts';
 
@@ -31,10 +32,20 @@ const SAME_WIRE: readonly [string, Caller, string][] = [
   ['messages', AS_MESSAGES, 'sim-claude'],
 ];
 
+const ROWS = loadSimulatedFile().models;
+
+/** The same model without reasoning. */
+function withoutThought(id: string): (typeof ROWS)[number] {
+  const { thinking: _, reasoning_efforts: __, caps = [], ...row } = ROWS.find((one) => one.id === id)!;
+  return { ...row, id: id.replace('sim', 'plain'), caps: [...caps.filter((cap) => cap !== 'reasoning'), 'messages'] };
+}
+
 let harness: Harness;
 
 beforeAll(async () => {
-  harness = await startHarness();
+  harness = await startHarness({
+    config: { models: [...ROWS, withoutThought('sim-claude'), withoutThought('sim-gpt')] },
+  });
 });
 afterAll(async () => {
   await harness.settled();
@@ -157,6 +168,29 @@ test('thinking switched off in the words of the messages wire is sent as an effo
   const body = { model: 'sim-responses', ...CHAT.body, thinking: { type: 'disabled' } };
   expect((await send(CHAT, body)).status).toBe(200);
   expect(JSON.parse(harness.sim.calls.at(-1)!.body)).toMatchObject({ reasoning: { effort: 'none' } });
+});
+
+test.each([{ type: 'enabled' }, { type: 'adaptive' }])(
+  '%j is dropped where the model cannot reason',
+  async (thinking) => {
+    const body = { ...CHAT.body, model: 'plain-claude', thinking };
+    expect(refusalOf(await send(CHAT, body))).toEqual([400, 'missing_capability', 'thinking']);
+    expect(await send(CHAT, body, DROP)).toMatchObject({ status: 200, adjusted: 'thinking=dropped' });
+    const limited = { ...body, max_tokens: 4000, thinking: { ...thinking, budget_tokens: 2000 } };
+    expect(refusalOf(await send(CHAT, limited, DROP))).toEqual([400, 'missing_capability', 'thinking']);
+  },
+);
+
+test('an effort of the messages wire does not need a model that reasons', async () => {
+  const body = { ...AS_MESSAGES.body, model: 'plain-gpt', output_config: { effort: 'high' } };
+  expect(await send(AS_MESSAGES, body)).toMatchObject({ status: 200, adjusted: null });
+});
+
+test('thinking without a budget is dropped where the output limit leaves no room for it', async () => {
+  const body = { ...CHAT.body, model: 'sim-claude', max_tokens: 1000, thinking: { type: 'enabled' } };
+  expect(refusalOf(await send(CHAT, body))).toEqual([400, 'invalid_value', 'max_tokens']);
+  expect(await send(CHAT, body, DROP)).toMatchObject({ status: 200, adjusted: 'thinking=dropped' });
+  expect(JSON.parse(harness.sim.calls.at(-1)!.body)).not.toHaveProperty('thinking');
 });
 
 test('many dropped fields are counted, and their names are fit for a header', async () => {

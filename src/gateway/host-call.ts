@@ -1,6 +1,6 @@
 import { GatewayError } from '../canonical/errors.ts';
 import type { HostQuirks } from '../canonical/host-quirks.ts';
-import type { CanonicalRequest } from '../canonical/request.ts';
+import type { CanonicalReasoning, CanonicalRequest } from '../canonical/request.ts';
 import type { Candidate } from '../hosts/directory.ts';
 import type { JsonText } from '../json/json.ts';
 import { LIMITS } from '../limits.ts';
@@ -12,7 +12,7 @@ import type { HubClient, HubUpstream, WriteTerms } from '../wires/hub.ts';
 import { type CapabilityNeed, limitFieldOf, type Peek } from '../wires/peek.ts';
 import { WIRES } from '../wires/registry.ts';
 import type { BufferedResponse, HostError, RelayTerms, StreamRelay, Wire } from '../wires/wire.ts';
-import { type Admission, checkNeeds, effortFor } from './admit.ts';
+import { type Admission, checkNeeds, effortFor, meetsNeeds } from './admit.ts';
 import type { Call } from './call.ts';
 import { memoriesOf } from './frame-memories.ts';
 import { TranslatedStream, translateResponse } from './translate.ts';
@@ -192,8 +192,9 @@ function headersOf(wires: HostCall['headers'] = NO_HEADERS, callers?: HostCall['
 
 /** Translates request and response through the canonical form. */
 function translated(context: CallContext, candidate: Candidate, read: ReadRequest, halves: HubHalves): HostCall {
-  const { canonical } = read;
   const adjustments = read.adjustments.copy();
+  const reasoning = possibleReasoning(read.canonical, context, adjustments);
+  const canonical = { ...read.canonical, reasoning };
   const { wire, client, upstream } = halves;
   const { peek, admission } = context;
   const { quirks, outputLimitField, forwards } = candidate.host.row;
@@ -204,7 +205,7 @@ function translated(context: CallContext, candidate: Candidate, read: ReadReques
     outputLimit,
     outputLimitField,
     callersLimitField: limitFieldOf(peek),
-    reasoningEffort: admission.reasoningEffort ?? effortOf(canonical, admission),
+    reasoningEffort: admission.reasoningEffort ?? effortFor(model, canonical, outputLimit),
     thinking: model.thinking ?? null,
     fixedSampling: model.fixedSampling,
     alwaysReasons: model.reasoningEfforts.length > 0 && !model.reasoningEfforts.includes('none'),
@@ -226,10 +227,17 @@ function translated(context: CallContext, candidate: Candidate, read: ReadReques
   };
 }
 
-/** The effort of a request that asks in a field of another wire, which admission does not read. */
-function effortOf({ reasoning }: CanonicalRequest, { model, outputLimit }: Admission): string | null {
-  if (reasoning !== null && asksToReason(reasoning)) checkNeeds(model, [REASONING_NEED]);
-  return effortFor(model, { reasoning }, outputLimit);
+/** What a request asks for in a field of another wire, which admission does not read. Only a budget is never dropped. */
+function possibleReasoning(
+  { reasoning }: CanonicalRequest,
+  { peek, admission: { model } }: CallContext,
+  adjustments: Adjustments,
+): CanonicalReasoning | null {
+  if (reasoning === null || !asksToReason(reasoning) || meetsNeeds(model, [REASONING_NEED])) return reasoning;
+  if (peek.reasoning !== null && asksToReason(peek.reasoning)) return reasoning;
+  if (reasoning.budgetTokens !== null || !adjustments.mayDrop) checkNeeds(model, [REASONING_NEED]);
+  adjustments.note('reasoning');
+  return null;
 }
 
 const REASONING_NEED: CapabilityNeed = { capability: 'reasoning', param: 'thinking' };

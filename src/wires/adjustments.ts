@@ -41,6 +41,11 @@ export class Adjustments {
     return this.#names[param] ?? param;
   }
 
+  /** Whether the caller allows that fields are dropped. */
+  get mayDrop(): boolean {
+    return this.#mayDrop;
+  }
+
   /** This field cannot be translated. */
   drop(param: string, remedy?: string): void {
     if (!this.#mayDrop) this.refuse(param, remedy);

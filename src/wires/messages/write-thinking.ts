@@ -31,8 +31,13 @@ export function writeThinking(asked: CanonicalReasoning | null, terms: HubReques
   const effort = asEffort(terms.reasoningEffort) ?? asked.effort;
   if (effort === 'none') return OFF;
   if (terms.thinking === 'effort') return effort === null ? SAYS_NOTHING : adaptive(effort);
-  const budget = asked.budgetTokens ?? (effort === null ? null : budgetOf(effort, terms.outputLimit));
-  return budget === null ? SAYS_NOTHING : { thinking: withBudget(budget, terms), effort: null };
+  if (asked.budgetTokens !== null) return withBudget(asked.budgetTokens, terms);
+  if (effort === null) return SAYS_NOTHING;
+  if (terms.outputLimit > BUDGET_MIN || terms.adjustments?.mayDrop !== true) {
+    return withBudget(budgetOf(effort, terms.outputLimit), terms);
+  }
+  terms.adjustments.note('reasoning');
+  return SAYS_NOTHING;
 }
 
 /** Newer models leave the reasoning text out unless it is requested. */
@@ -48,9 +53,12 @@ function budgetOf(effort: Exclude<Effort, 'none'>, outputLimit: number): number 
 }
 
 /** Thinking counts towards the output limit, so the limit must leave room for the response. */
-function withBudget(asked: number, { outputLimit, callersLimitField: field = 'max_tokens' }: HubRequestTerms): Members {
+function withBudget(
+  asked: number,
+  { outputLimit, callersLimitField: field = 'max_tokens' }: HubRequestTerms,
+): Thinking {
   const budget = Math.max(asked, BUDGET_MIN);
-  if (budget < outputLimit) return { type: 'enabled', budget_tokens: budget };
+  if (budget < outputLimit) return { thinking: { type: 'enabled', budget_tokens: budget }, effort: null };
   throw new GatewayError('invalid_value', {
     param: field,
     message: `Reasoning counts towards this model's output limit and takes at least ${BUDGET_MIN} tokens. The limit is ${outputLimit}, but must be at least ${budget + 1} for ${budget} tokens of reasoning. Raise \`${field}\`, or ask for less reasoning.`,
