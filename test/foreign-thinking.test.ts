@@ -88,10 +88,24 @@ describe.each([
     expect(answer).toMatchObject({ status: 400, error: { param: 'thinking', code: 'missing_capability' } });
   });
 
+  test('it is refused beside `enable_thinking: false`, unless it is off too', async () => {
+    for (const thinking of [ENABLED, { type: 'adaptive' }]) {
+      const answer = await send(caller, 'sim-claude', { thinking, enable_thinking: false });
+      const message = '`enable_thinking` and `thinking` contradict each other; send one.';
+      expect(answer).toMatchObject({
+        status: 400,
+        error: { code: 'invalid_value', param: 'enable_thinking', message },
+      });
+    }
+    const body = await sent(caller, 'sim-claude', { thinking: { type: 'disabled' }, enable_thinking: false });
+    expect(body.thinking).toEqual({ type: 'disabled' });
+  });
+
   test('another amount of reasoning beside it is refused, and the same is not', async () => {
     for (const other of [{ reasoning: { max_tokens: 1500 } }, { reasoning: { effort: 'none' } }]) {
       const answer = await send(caller, 'sim-claude', { thinking: ENABLED, ...other });
-      expect(answer).toMatchObject({ status: 400, error: { param: 'thinking' } });
+      const message = '`thinking` and `reasoning` contradict each other; send one.';
+      expect(answer).toMatchObject({ status: 400, error: { code: 'invalid_value', param: 'thinking', message } });
     }
     const body = await sent(caller, 'sim-claude', { thinking: ENABLED, reasoning: { max_tokens: 2000 } });
     expect(body.thinking).toEqual(ENABLED);

@@ -41,6 +41,13 @@ describe.each(['chat', 'responses'] as const)('messages to %s', (host) => {
     expect(adjusted(host, fields)).toBe(expected);
   });
 
+  test('refuses thinking beside `enable_thinking: false`', () => {
+    const fields = { max_tokens: 4000, thinking: { type: 'enabled', budget_tokens: 2000 }, enable_thinking: false };
+    expect(() => adjusted(host, fields)).toThrow(
+      expect.objectContaining({ kind: 'invalid_value', param: 'enable_thinking' }),
+    );
+  });
+
   test('refuses a budget by its name', () => {
     const fields = { output_config: { task_budget: { type: 'tokens', total: 1000 } } };
     expect(() => adjusted(host, fields)).toThrow(expect.objectContaining({ param: 'output_config.task_budget' }));

@@ -87,7 +87,7 @@ function refuseContradictions({ word, effort, budgetTokens, enabled, exclude, in
   }
 }
 
-function contradiction(param: string, pair: string): Error {
+export function contradiction(param: string, pair: string): Error {
   return invalidValue(param, `${pair} contradict each other; send one.`);
 }
 

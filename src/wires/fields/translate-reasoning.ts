@@ -4,12 +4,14 @@ import { limitFieldOf, type Peek } from '../peek.ts';
 import { BUDGET } from './lost-budget.ts';
 import { isAbsent, isObject, type Members } from './members.ts';
 import { noteOthers } from './other-members.ts';
-import { asksToReason, OWN_REASONING_MEMBERS } from './read-reasoning.ts';
+import { asksToReason, contradiction, OWN_REASONING_MEMBERS } from './read-reasoning.ts';
 import { readThinkingBudget } from './thinking-budget.ts';
 import { hasNoEffect } from './without-effect.ts';
 
 /** Members of `reasoning` that are translated, or that ask for text which other wires send anyway. */
 const READ_MEMBERS = ['effort', 'summary', 'generate_summary', ...OWN_REASONING_MEMBERS];
+
+const SWITCH = 'enable_thinking';
 
 /** Some hosts of the chat wire have this field to switch reasoning off. */
 export function disablesThinking({ enable_thinking: enabled }: Members): boolean {
@@ -29,8 +31,8 @@ export function translateReasoning(body: Members, peek: Peek, adjustments: Adjus
   const asked = { effort: reasoning.effort, budgetTokens: reasoning.budgetTokens };
   if (thinking === null) return asked;
   if (!doAgree(asked, thinking)) {
-    const field = disablesThinking(body) ? 'enable_thinking' : 'thinking';
-    adjustments.refuse(field, 'it contradicts the other reasoning fields');
+    const field = disablesThinking(body) ? SWITCH : 'thinking';
+    throw contradiction(field, `\`${field}\` and \`${reasoning.param}\``);
   }
   if (saysHowMuch(asked) && !isOff(thinking)) return asked;
   nameAsThinking(adjustments);
@@ -63,8 +65,18 @@ const SUMMARIZED_MEMBERS: ReadonlySet<string> = new Set([...THINKING_MEMBERS, 'd
 
 /** What the fields of other vendors that switch reasoning on or off ask for; null if there are none. */
 function readThinking(body: Members, peek: Peek, adjustments: Adjustments): CanonicalReasoning | null {
-  const { thinking } = body;
-  if (disablesThinking(body)) return OFF;
+  const thinking = readThinkingObject(body.thinking, peek, adjustments);
+  if (!disablesThinking(body)) return thinking;
+  if (thinking !== null) refuseSwitchedOff(thinking, 'thinking');
+  return OFF;
+}
+
+/** For a request that says `enable_thinking: false` beside this. */
+export function refuseSwitchedOff(asked: CanonicalReasoning, param: string): void {
+  if (asksToReason(asked)) throw contradiction(SWITCH, `\`${SWITCH}\` and \`${param}\``);
+}
+
+function readThinkingObject(thinking: unknown, peek: Peek, adjustments: Adjustments): CanonicalReasoning | null {
   if (hasNoEffect('thinking', thinking)) return null;
   const type = isObject(thinking) ? thinking.type : null;
   if (type === 'disabled') return OFF;

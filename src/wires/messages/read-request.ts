@@ -17,7 +17,7 @@ import { isSchema, noteOthers, optionalFlag, optionalText } from '../fields/othe
 import { invalidValue, mustBe } from '../fields/request-errors.ts';
 import { readResponseFormat } from '../fields/response-format.ts';
 import { readTopK } from '../fields/sampling.ts';
-import { disablesThinking } from '../fields/translate-reasoning.ts';
+import { disablesThinking, refuseSwitchedOff } from '../fields/translate-reasoning.ts';
 import { hasNoEffect, isEmpty } from '../fields/without-effect.ts';
 import type { Peek } from '../peek.ts';
 import { isVendorDefined } from './check-tools.ts';
@@ -167,6 +167,7 @@ function readReasoning(body: Members, { reasoning }: Peek, adjustments: Adjustme
   if (isObject(body.thinking)) noteOthers(body.thinking, 'thinking', THINKING_MEMBERS, adjustments);
   if (isObject(body.thinking) && body.thinking.type === 'between_tools') adjustments.drop('thinking.type');
   if (reasoning === null) return disablesThinking(body) ? { effort: 'none', budgetTokens: null } : null;
+  if (disablesThinking(body)) refuseSwitchedOff(reasoning, reasoning.param);
   if (reasoning.param === 'thinking') adjustments.rename(BUDGET, 'thinking.budget_tokens');
   return { effort: reasoning.effort, budgetTokens: reasoning.budgetTokens };
 }
