@@ -212,6 +212,15 @@ test('a reasoning budget that does not fit below the maximum is refused, not cha
   expect(refusalOf(answer)).toEqual([400, 'invalid_value', 'max_tokens']);
 });
 
+test('so it is in a field of another wire, without advice to raise the output limit', async () => {
+  for (const model of ['sim-claude', 'sim-responses']) {
+    const thinking = { type: 'enabled', budget_tokens: 5_000_000 };
+    const answer = await send(CHAT, { ...CHAT.body, model, max_tokens: 10_000_000, thinking }, DROP);
+    expect(refusalOf(answer)).toEqual([400, 'invalid_value', 'max_tokens']);
+    expect(answer.text).toContain(`but ${model} writes at most 16384 tokens.`);
+  }
+});
+
 test.each(['', 'yes', 'Drop', 'drop, drop'])('a header of %j is refused by its name', async (value) => {
   const answer = await send(CHAT, { model: 'sim-gpt', ...CHAT.body }, { 'x-gateway-on-unsupported': value });
   expect(refusalOf(answer)).toEqual([400, 'invalid_header', 'x-gateway-on-unsupported']);

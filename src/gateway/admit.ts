@@ -180,12 +180,25 @@ function checkDimensions({ id, embedding }: CatalogModel, { dimensions }: Peek):
 
 function outputLimitOf(model: CatalogModel, peek: Peek): number {
   if (peek.outputLimit === null) return Math.min(peek.defaultOutputLimit, model.maxOutputTokens);
-  const { tokens, field } = peek.outputLimit;
-  if (tokens <= model.maxOutputTokens) return tokens;
-  throw new GatewayError('invalid_value', {
+  if (peek.outputLimit.tokens <= model.maxOutputTokens) return peek.outputLimit.tokens;
+  throw aboveMaximum(model, peek.outputLimit);
+}
+
+function aboveMaximum({ id, maxOutputTokens }: CatalogModel, { tokens, field }: Clamped): GatewayError {
+  return new GatewayError('invalid_value', {
     param: field,
-    message: `\`${field}\` is ${tokens}, but ${model.id} writes at most ${counted(model.maxOutputTokens, 'token')}.`,
+    message: `\`${field}\` is ${tokens}, but ${id} writes at most ${counted(maxOutputTokens, 'token')}.`,
   });
+}
+
+/** The same refusal of a limit that was lowered, for a budget in a field that admission does not read. */
+export function checkClamped(
+  { model, clamped }: Admission,
+  { outputLimit }: Peek,
+  asked: CanonicalReasoning | null,
+): void {
+  if (clamped === null || outputLimit === null || (asked?.budgetTokens ?? 0) < clamped.tokens) return;
+  throw aboveMaximum(model, outputLimit);
 }
 
 /** The model's maximum, if the caller's limit exceeds it; null if not, or if a reasoning budget would not fit into it. */

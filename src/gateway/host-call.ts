@@ -12,7 +12,7 @@ import type { HubClient, HubUpstream, WriteTerms } from '../wires/hub.ts';
 import { type CapabilityNeed, limitFieldOf, type Peek } from '../wires/peek.ts';
 import { WIRES } from '../wires/registry.ts';
 import type { BufferedResponse, HostError, RelayTerms, StreamRelay, Wire } from '../wires/wire.ts';
-import { type Admission, checkNeeds, effortFor, meetsNeeds } from './admit.ts';
+import { type Admission, checkClamped, checkNeeds, effortFor, meetsNeeds } from './admit.ts';
 import type { Call } from './call.ts';
 import { memoriesOf } from './frame-memories.ts';
 import { TranslatedStream, translateResponse } from './translate.ts';
@@ -195,6 +195,7 @@ function translated(context: CallContext, candidate: Candidate, read: ReadReques
   const adjustments = read.adjustments.copy();
   const reasoning = possibleReasoning(read.canonical, context, adjustments);
   const canonical = { ...read.canonical, reasoning };
+  checkClamped(context.admission, context.peek, reasoning);
   const { wire, client, upstream } = halves;
   const { peek, admission } = context;
   const { quirks, outputLimitField, forwards } = candidate.host.row;
