@@ -18,6 +18,7 @@ type WireName = keyof typeof CALLERS;
 
 const MARK = { cache_control: { type: 'ephemeral' } };
 const POINT = { prompt_cache_breakpoint: { mode: 'explicit' } };
+const PART = { type: 'text', text: 'Hello', ...POINT };
 const TOOL = { name: 'f', input_schema: { type: 'object', properties: {} } };
 const CALL = { type: 'tool_use', id: 'c1', name: 'f', input: {} };
 const RESULT = { type: 'tool_result', tool_use_id: 'c1', content: [{ type: 'text', text: 'x', ...MARK }] };
@@ -34,6 +35,8 @@ function adjusted(caller: WireName, host: WireName, fields: Fields): string | nu
 
 test.each<[WireName, WireName, Fields, string]>([
   ['chat', 'responses', { ...MARK, messages: [{ ...USER, ...MARK }] }, 'cache_control'],
+  ['chat', 'responses', { messages: [{ ...USER, ...POINT }] }, 'prompt_cache_breakpoint'],
+  ['chat', 'responses', { messages: [{ role: 'user', content: [PART, PART] }] }, 'prompt_cache_breakpoint'],
   ['chat', 'responses', { prompt_cache_options: { mode: 'explicit' } }, 'prompt_cache_options'],
   ['chat', 'messages', { prompt_cache_retention: '24h' }, 'prompt_cache_retention'],
   ['messages', 'chat', MARK, 'cache_control'],

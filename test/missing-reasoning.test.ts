@@ -59,6 +59,14 @@ test('a new question is reasoned about', async () => {
 
 const FORCED = { ...CHAT, messages: [{ role: 'user', content: 'Go on.' }], tool_choice: 'required', max_tokens: 4000 };
 
+test('the field that asked for reasoning is named, not another that says how to show it', async () => {
+  const thinking = { type: 'enabled', budget_tokens: 2000 };
+  const body = { model: 'sim-claude', ...FORCED, reasoning: { exclude: true }, thinking };
+  const response = await harness.post(body, {}, '/v1/chat/completions');
+  await response.text();
+  expect(response.headers.get('x-gateway-adjusted')).toBe('thinking=dropped');
+});
+
 test('a tool that must be called is called without reasoning, and the response says so', async () => {
   const body = { model: 'sim-claude', ...FORCED, reasoning_effort: 'high' };
   const response = await harness.post(body, {}, '/v1/chat/completions');

@@ -37,6 +37,8 @@ export type ShownBlock = TextBlock | ImageBlock | DocumentBlock;
 /** Marks that the host may cache the prompt up to here. */
 export interface CacheMark {
   readonly lifetime: '5m' | '1h' | null;
+  /** The caller's name for it, if not the wire's usual one. */
+  readonly writtenAs?: string;
 }
 
 export interface TextBlock {

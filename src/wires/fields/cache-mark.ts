@@ -13,7 +13,8 @@ export function readCacheMark(control: unknown): { cache?: CacheMark } {
 export function readOwnMark({ cache_control: control, prompt_cache_breakpoint: point }: Members): {
   cache?: CacheMark;
 } {
-  return readCacheMark(isObject(control) ? control : point);
+  if (isObject(control) || !isObject(point)) return readCacheMark(control);
+  return { cache: { lifetime: null, ...readCacheMark(point).cache, writtenAs: POINT } };
 }
 
 /** Two wires have this field, under one name; on the others a lifetime is only a hint. */
@@ -27,23 +28,26 @@ export function writeCacheMark(cache: CacheMark | undefined): { cache_control?: 
 }
 
 const MARK = 'cache_control';
+const POINT = 'prompt_cache_breakpoint';
 const RETENTION = 'prompt_cache_retention';
 const OPTIONS = 'prompt_cache_options';
 
-/** Names marks for a host that gets none, once: they are hints, but without them a prompt may cost more. */
+/** Names marks for a host that gets none, each name once: they are hints, but without them a prompt may cost more. */
 export function noteMarks({ cache, tools, messages }: CanonicalRequest, adjustments: Adjustments): void {
-  const isMarked =
-    cache !== undefined || tools.some(hasMark) || messages.some(({ blocks }) => blocks.some(isMarkedBlock));
-  if (isMarked) adjustments.note(MARK);
+  const names = new Set<string>();
+  const add = (holder: { readonly cache?: CacheMark }): void => {
+    if (holder.cache !== undefined) names.add(holder.cache.writtenAs ?? MARK);
+  };
+  if (cache !== undefined) add({ cache });
+  tools.forEach(add);
+  for (const { blocks } of messages) blocks.flatMap(holdersIn).forEach(add);
+  for (const name of names) adjustments.note(name);
 }
 
-function isMarkedBlock(block: Block): boolean {
-  if (block.kind === 'reasoning' || block.kind === 'refusal') return false;
-  return hasMark(block) || (block.kind === 'tool-result' && block.content.some(hasMark));
-}
-
-function hasMark(holder: { readonly cache?: CacheMark }): boolean {
-  return holder.cache !== undefined;
+/** What may have a mark in a block. */
+function holdersIn(block: Block): readonly { readonly cache?: CacheMark }[] {
+  if (block.kind === 'reasoning' || block.kind === 'refusal') return [];
+  return block.kind === 'tool-result' ? [block, ...block.content] : [block];
 }
 
 /** The same about the lifetime of a cache. */
