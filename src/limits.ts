@@ -276,8 +276,9 @@ export const LIMITS = {
   forgottenBodyBytesMax: 64 * 1024 * 1024,
   /** How much a client may send before its turn, or before its body is read. */
   unreadRequestBytesMax: 64 * 1024,
-  /** Chunks up to this size are joined with their framing, and streams that came in one read are kept until their settlement, so that they leave in one write. */
+  /** Chunks up to this size are joined with their framing, and streams that came in one read are kept until their settlement, so that they leave in one write; but not for longer than this. */
   responseJoinedBytesMax: 16 * 1024,
+  wholeStreamKeptMs: 100,
   /** File descriptors reserved for the store, the log, threads, look-ups and the operations port; how many are assumed if the system does not say; and the fewest connections of callers, however low that limit is. */
   descriptorsReserved: 96,
   descriptorsAssumed: 1_024,

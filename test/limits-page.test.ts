@@ -108,7 +108,7 @@ const INSIDE_BY_NAME = [
   ...['frameMetadataBytesMax', 'frameExtraBytesMax', 'frameOpeningBytesMax'],
   'descriptorsAssumed',
   'socketReadBytes',
-  'responseJoinedBytesMax',
+  ...['responseJoinedBytesMax', 'wholeStreamKeptMs'],
   ...['admissionFreshMs', 'admissionProbeMs', 'clockBehindMs', 'clockCheckMs'],
   ...['ledgerBatchMax', 'ledgerBatchesInFlightMax', 'ledgerQueueMax', 'settleRetryMs', 'outputItemsMax'],
   ...['modelAliasesMax', 'priceTiersMax', 'rateNanousdPerMillionMax', 'lossNanousdMax', 'usageTokensMax'],

@@ -4,7 +4,7 @@ import { LIMITS } from '../src/limits.ts';
 import type { Store } from '../src/store/store.ts';
 import { type Harness, startHarness } from './harness.ts';
 import { StreamClient } from './stream-client.ts';
-import { manyTurns, until } from './until.ts';
+import { until } from './until.ts';
 
 /** The ledger cannot be written when a call ends: the end of the response waits, up to the call's time limit. */
 
@@ -78,12 +78,12 @@ describe.each(['away', 'mute'] as const)('a store that is %s for a while', (how)
     goAway(how);
     const client = new StreamClient(harness.url, { ...ASK, stream: true });
     await until(() => turnedAway > 0, 'a settlement was turned away');
-    await manyTurns();
-    expect(client.content).not.toBe('');
+    await until(() => clock.fallsDueIn(LIMITS.settleRetryMs), 'the settlement waits for its next try');
+    clock.advance(LIMITS.wholeStreamKeptMs);
+    await client.has(({ content }) => content !== '', 'the text of the stream');
     expect(client.text).not.toContain('[DONE]');
     comeBack();
-    await until(() => clock.fallsDueIn(LIMITS.settleRetryMs), 'the settlement waits for its next try');
-    clock.advance(LIMITS.settleRetryMs);
+    clock.advance(LIMITS.settleRetryMs - LIMITS.wholeStreamKeptMs);
     await client.end();
     expect(client.text).toContain('[DONE]');
     await harness.expectCleanBooks();

@@ -227,8 +227,6 @@ function settleTerms(gateway: Gateway, admitted: Admitted, served: Served, settl
   const { call, idempotency } = admitted;
   const terms = {
     waitUntilMs: waitUntilMs(gateway, admitted),
-    // A client must not wait for its text until the store is back: it might leave, and be charged for nothing.
-    onRetry: served.sendContent,
     accountLossNanousd: overrunNanousd(admitted, settlement),
   };
   if (call.deferred != null) return { ...terms, ending: endingOf(admitted, served, settlement) };

@@ -54,11 +54,13 @@ describe('a settlement that fails', () => {
     expect(JSON.parse(sink.frames.at(-1)!)).toMatchObject({ error: { code: 'store_unavailable' } });
   });
 
-  test('does not keep the text of a short stream from its client while it is tried again', async () => {
+  test('does not keep the text of a short stream from its client for long', async () => {
     fixture.failWrites('settle');
     const { sink, call, done, asked } = fixture.begin(ask({ stream: true }));
     (await asked()).stream(chatFrame('Hello'), FINISH_FRAME, USAGE_FRAME, '[DONE]');
     await untilTimer(LIMITS.settleRetryMs);
+    expect(sink.headSent).toBe(false);
+    fixture.clock.advance(LIMITS.wholeStreamKeptMs);
     expect(sink.text).toContain('Hello');
     expect(sink.text).not.toContain('[DONE]');
     fixture.clock.advance(LIMITS.settleRetryMs);
@@ -75,6 +77,7 @@ describe('a settlement that fails', () => {
     (await asked()).stream(chatFrame('Hello'), FINISH_FRAME, USAGE_FRAME, '[DONE]');
     await done;
     expect(sink.sent?.status).toBe(503);
+    fixture.clock.advance(LIMITS.wholeStreamKeptMs);
     expect(sink.text).not.toContain('Hello');
   });
 });

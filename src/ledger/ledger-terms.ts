@@ -25,8 +25,6 @@ export interface SettleTerms {
   readonly kept?: Uint8Array | null;
   /** The monotonic time until which an unavailable store is retried; without it, a settlement fails at once. */
   readonly waitUntilMs?: number;
-  /** Called before the settlement is tried again, because the store was unavailable. */
-  readonly onRetry?: (() => void) | undefined;
   /** Settles only if the account's losses of this hour stay within this amount with this one, or with the call's hold. */
   readonly lossLimitNanousd?: bigint | null;
   /** A loss that the account's caller caused; it counts towards the account's losses of this hour. */

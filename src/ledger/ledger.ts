@@ -213,14 +213,7 @@ export class Ledger {
   async settle(
     id: bigint,
     settlement: Settlement,
-    {
-      kept = null,
-      waitUntilMs = 0,
-      onRetry,
-      lossLimitNanousd = null,
-      accountLossNanousd = null,
-      job,
-    }: SettleTerms = {},
+    { kept = null, waitUntilMs = 0, lossLimitNanousd = null, accountLossNanousd = null, job }: SettleTerms = {},
   ): Promise<SettleResult> {
     const endedMs = this.#clock.nowMs();
     const settle = { kind: 'settle', id, endedMs, lossLimitNanousd, accountLossNanousd, settlement, kept } as const;
@@ -231,7 +224,7 @@ export class Ledger {
       try {
         outcome = await this.#batcher.submit(operation);
       } catch (error) {
-        outcome = await this.#settleAgain(operation, { waitUntilMs, onRetry }, error);
+        outcome = await this.#settleAgain(operation, waitUntilMs, error);
       }
       if (isOverAllowance(outcome)) return { kind: 'over_allowance', settlement };
       if (outcome.kind !== 'settled' && outcome.kind !== 'settle_found_void') throw defect(id, outcome);
@@ -245,16 +238,11 @@ export class Ledger {
   }
 
   /** Retries until the store answers; `settle_repeated` means that an earlier attempt had succeeded. */
-  async #settleAgain(
-    operation: SettleOperation,
-    { waitUntilMs, onRetry }: Required<Pick<SettleTerms, 'waitUntilMs' | 'onRetry'>>,
-    firstFailure: unknown,
-  ): Promise<LedgerOutcome> {
+  async #settleAgain(operation: SettleOperation, waitUntilMs: number, firstFailure: unknown): Promise<LedgerOutcome> {
     let failure = firstFailure;
     for (;;) {
       const leftMs = waitUntilMs - this.#clock.monotonicMs();
       if (this.#isClosing || leftMs <= 0) throw failure;
-      onRetry?.();
       await this.#pause(Math.min(leftMs, LIMITS.settleRetryMs));
       try {
         const outcome = await this.#batcher.submit(operation);

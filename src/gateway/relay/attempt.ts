@@ -42,7 +42,7 @@ export interface AttemptTerms {
 
 type Seen = Omit<Outcome, 'host' | 'attempts'>;
 
-/** The result of one attempt. `deliver` sends what was withheld until the settlement, `sendContent` the text of it before that. */
+/** The result of one attempt. `deliver` sends what was withheld until the settlement. */
 export interface AttemptResult extends Seen {
   /** Nothing was sent to the client, and another host may succeed. */
   readonly retryable: boolean;
@@ -51,7 +51,6 @@ export interface AttemptResult extends Seen {
   /** What this attempt says about the host's health. */
   readonly sign: HostSign;
   deliver(bill: Bill, costLines: string): void;
-  sendContent?(): void;
   /** The complete response, if it is buffered, even if the client is gone. */
   whole?(bill: Bill, costLines: string): WholeResponse;
 }

@@ -64,6 +64,8 @@ class StreamedRelay implements ResponseReceiver {
   readonly #times: StreamTimes;
   #drainLimit: Timer | null = null;
   #linger: Timer | null = null;
+  /** Then the text of a stream that came whole is sent without its end: the store is slow or away. */
+  #keepLimit: Timer | null = null;
   #forgetShutdown: () => void = () => {};
   #clientEnded: 'client_gone' | 'stalled' | null = null;
   /** Bytes relayed before the client was lost. Only these may be charged by estimate. */
@@ -161,7 +163,8 @@ class StreamedRelay implements ResponseReceiver {
     // Wall time may have stepped back.
     if (this.#firstContentMs === null && heldSinceMs !== null && this.#stream.relayedBytes > 0)
       this.#firstContentMs = Math.max(0, clock.nowMs() - heldSinceMs);
-    if (!this.#cameWhole()) this.#flush();
+    if (this.#cameWhole()) this.#keepLimit = clock.after(LIMITS.wholeStreamKeptMs, () => this.#flush());
+    else this.#flush();
     if (this.#stream.terminal) {
       this.#hostFinished();
       return null;
@@ -198,7 +201,8 @@ class StreamedRelay implements ResponseReceiver {
 
   #flush(): void {
     if (this.#outgoing.length === 0 || this.#isOpening()) return;
-    if (this.#clientEnded === null) {
+    // What was kept may have been refused meanwhile.
+    if (this.#clientEnded === null && !(this.#over && this.#terms.sink.headSent)) {
       this.#outlet.write(this.#outgoing);
       this.#times.clientWritten();
     }
@@ -364,17 +368,15 @@ class StreamedRelay implements ResponseReceiver {
       sign: fault?.sign ?? this.#signOfEnd(error),
       retryable: isFailure && fault?.retryable === true,
       deliver: (bill) => this.#deliver(bill, error),
-      sendContent: () => this.#flush(),
     };
   }
 
-  /** Without an error, the host has finished. */
   #signOfEnd(error: GatewayError | null): HostSign {
-    if (error !== null) return NOTHING_LEARNED;
-    return { kind: 'well', firstByteMs: this.#firstByteMs };
+    return error === null ? { kind: 'well', firstByteMs: this.#firstByteMs } : NOTHING_LEARNED;
   }
 
   #deliver(bill: Bill, error: GatewayError | null): void {
+    this.#keepLimit?.cancel();
     if (this.#clientEnded !== null) return;
     const { client, requestId } = this.#terms;
     if (error === null) this.#outlet.end([...this.#outgoing.splice(0), this.#stream.closing(bill)]);
