@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { INT64_MAX } from '../int64.ts';
-import { type MetaName, readMeta } from './meta.ts';
+import { readMeta } from './meta.ts';
 
 /** How far a ledger has come. It is stored in the database, and in a file beside it that outlives a lost log. */
 export interface Progress {
@@ -33,25 +33,21 @@ export function readProgress(database: DatabaseSync): Progress {
 export class ProgressCounter implements Progress {
   readonly #database: DatabaseSync;
   readonly #totalChanges: StatementSync;
-  readonly #writeTip: StatementSync;
-  readonly #writeReceipts: StatementSync;
-  readonly #writeSpent: StatementSync;
+  readonly #write: StatementSync;
   #read: Progress = NO_PROGRESS;
   #seenChanges = 0n;
   #tip = 0n;
   #receipts = 0n;
-  #writtenReceipts = 0n;
   #spent = 0n;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
     this.#totalChanges = database.prepare('SELECT total_changes()');
     this.#totalChanges.setReturnArrays(true);
-    // One statement for all three would build a temporary index of their names in every commit.
-    const write = (name: MetaName) => database.prepare(`UPDATE meta SET value = ? WHERE name = '${name}'`);
-    this.#writeTip = write('tip');
-    this.#writeReceipts = write('receipts');
-    this.#writeSpent = write('spent');
+    // An update of all three rows would build a temporary index of their names in every commit.
+    this.#write = database.prepare(
+      "INSERT INTO meta VALUES ('tip', ?), ('receipts', ?), ('spent', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+    );
     this.#seenChanges = this.#changes();
     this.reload();
   }
@@ -87,13 +83,8 @@ export class ProgressCounter implements Progress {
     const changes = this.#changes();
     if (changes === this.#seenChanges) return;
     this.#tip += 1n;
-    this.#writeTip.run(this.#tip);
-    if (this.#receipts !== this.#writtenReceipts) {
-      this.#writeReceipts.run(this.#receipts);
-      this.#writeSpent.run(this.#spent);
-      this.#writtenReceipts = this.#receipts;
-    }
-    this.#seenChanges = this.#changes();
+    const written = this.#write.run(this.#tip, this.#receipts, this.#spent);
+    this.#seenChanges = changes + BigInt(written.changes);
   }
 
   /** Takes over what the database says, after a rollback or another connection's commit. */
@@ -101,7 +92,6 @@ export class ProgressCounter implements Progress {
     this.#read = readProgress(this.#database);
     this.#tip = this.#read.tip;
     this.#receipts = this.#read.receipts;
-    this.#writtenReceipts = this.#read.receipts;
     this.#spent = this.#read.spentNanousd;
   }
 
