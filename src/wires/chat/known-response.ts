@@ -7,6 +7,7 @@ import {
   type Hole,
   type HoleKind,
   partsAround,
+  patternOf,
   type ResponseMemory,
   type ResponsePattern,
 } from '../frames/response-memory.ts';
@@ -49,7 +50,7 @@ function readUsage(body: Buffer, { start, end }: Hole): Members | null {
 /** Learns from a response that needed no repair; `written` is what the caller gets, with any usage. */
 export function learnResponse(memory: ResponseMemory, body: Buffer, answer: Members, written: Buffer): void {
   if (!isLearnable(answer) || !hasEachKeyOnce(body)) return;
-  const pattern = patternOf(body, written);
+  const pattern = learnedFrom(body, written);
   if (pattern !== null) memory.learn(pattern);
 }
 
@@ -86,12 +87,12 @@ const LEARNED_LIMITS = {
   keyBytesMax: LIMITS.jsonKeyBytesMax,
 };
 
-function patternOf(body: Buffer, written: Buffer): ResponsePattern | null {
+function learnedFrom(body: Buffer, written: Buffer): ResponsePattern | null {
   const [came, leaves] = [holesOf(body), holesOf(written)];
   if (came === null || leaves === null) return null;
   const kinds = came.map(({ kind }) => kind);
   if (kinds[2] !== 'words' || kinds[3] !== 'usage' || leaves.some(({ kind }, at) => kind !== kinds[at])) return null;
-  return { kinds, came: partsAround(body, came), written: partsAround(written, leaves) };
+  return patternOf(kinds, partsAround(body, came), partsAround(written, leaves));
 }
 
 const PATHS: Readonly<Record<HoleKind, JsonPath>> = {

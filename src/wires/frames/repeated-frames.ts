@@ -179,15 +179,20 @@ function writeFrame(shape: WrittenShape, bytes: Buffer, holes: Holes, written: B
   return at + afterPadding.length;
 }
 
-/** Compares through a view: `equals` on whole buffers is several times faster than comparing ranges. */
+/** Compares short parts in a loop, because a native call would cost more, and others with one such call. */
 export function isAt(bytes: Buffer, start: number, part: Buffer): boolean {
-  const end = start + part.length;
-  return end <= bytes.length && bytes.subarray(start, end).equals(part);
+  const { length } = part;
+  if (start + length > bytes.length) return false;
+  if (length > SHORT_BYTES) return bytes.subarray(start, start + length).equals(part);
+  for (let at = 0; at < length; at++) if (bytes[start + at] !== part[at]) return false;
+  return true;
 }
+
+const SHORT_BYTES = 32;
 
 /** Copies short ranges in a loop: a native call would cost more. */
 function copy(from: Buffer, start: number, end: number, to: Buffer, at: number): void {
-  if (end - start > 32) from.copy(to, at, start, end);
+  if (end - start > SHORT_BYTES) from.copy(to, at, start, end);
   else for (let index = start; index < end; index++) to[at + index - start] = from[index]!;
 }
 

@@ -17,7 +17,10 @@ export interface ResponsePattern {
   readonly kinds: readonly HoleKind[];
   /** One more than there are holes. */
   readonly came: readonly Buffer[];
-  readonly written: readonly Buffer[];
+  /** Null for a part that goes to the caller as it came. */
+  readonly written: readonly (Buffer | null)[];
+  /** How much longer the written parts are than those that came. */
+  readonly growth: number;
 }
 
 /** A response that fits a pattern. Whether its text and its usage are valid JSON is not known yet. */
@@ -65,7 +68,8 @@ export class ResponseMemory {
 
   /** Keeps the newest patterns. */
   learn(pattern: ResponsePattern): void {
-    if (Math.max(lengthOf(pattern.came), lengthOf(pattern.written)) > LIMITS.cachedFrameBytesMax) return;
+    const length = lengthOf(pattern.came);
+    if (Math.max(length, length + pattern.growth) > LIMITS.cachedFrameBytesMax) return;
     if (this.#patterns.length === LIMITS.cachedFramesMax) this.#patterns.shift();
     this.#patterns.push(pattern);
   }
@@ -82,18 +86,37 @@ export function partsAround(bytes: Buffer, holes: readonly Hole[]): Buffer[] {
   return starts.map((start, index) => Buffer.from(bytes.subarray(start, ends[index])));
 }
 
-/** The response for the caller, with another usage. */
+/** The pattern of responses that come with the bytes in `came` around their holes, and leave with those in `written`. */
+export function patternOf(
+  kinds: readonly HoleKind[],
+  came: readonly Buffer[],
+  written: readonly Buffer[],
+): ResponsePattern {
+  const changed = written.map((part, at) => (part.equals(came[at]!) ? null : part));
+  return { kinds, came, written: changed, growth: lengthOf(written) - lengthOf(came) };
+}
+
+/** The response for the caller, with another usage. What does not change between two changes is copied at once. */
 export function writeAnswer({ pattern, holes }: FoundResponse, bytes: Buffer, usage: string): Buffer {
-  let length = lengthOf(pattern.written) + Buffer.byteLength(usage);
-  for (const { kind, start, end } of holes) if (kind !== 'usage') length += end - start;
+  const { came, written, growth } = pattern;
+  const usageHole = holes.at(-1)!;
+  const length = bytes.length + growth - (usageHole.end - usageHole.start) + Buffer.byteLength(usage);
   const answer = Buffer.allocUnsafe(length);
   let at = 0;
+  let copied = 0;
   for (let index = 0; index < holes.length; index++) {
-    const { kind, start, end } = holes[index]!;
-    at += pattern.written[index]!.copy(answer, at);
-    at += kind === 'usage' ? answer.write(usage, at) : bytes.copy(answer, at, start, end);
+    const part = written[index] ?? null;
+    if (part === null) continue;
+    const { start } = holes[index]!;
+    at += bytes.copy(answer, at, copied, start - came[index]!.length);
+    at += part.copy(answer, at);
+    copied = start;
   }
-  pattern.written.at(-1)!.copy(answer, at);
+  at += bytes.copy(answer, at, copied, usageHole.start);
+  at += answer.write(usage, at);
+  const last = written.at(-1) ?? null;
+  if (last === null) bytes.copy(answer, at, usageHole.end);
+  else last.copy(answer, at);
   return answer;
 }
 
