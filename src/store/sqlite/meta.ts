@@ -6,7 +6,7 @@ import type { DatabaseSync } from 'node:sqlite';
  * call id in `account_call`. `jobs_generation`: the generation in which jobs may run. The others are the ledger's
  * `Progress`.
  */
-export type MetaName =
+type MetaName =
   | 'schema'
   | 'today_ms'
   | 'closed_up_to'
