@@ -18,7 +18,7 @@ export type ThinkingControl = (typeof THINKING_CONTROLS)[number];
 export const CACHE_WRITERS = ['marked', 'automatic'] as const;
 export type CacheWriter = (typeof CACHE_WRITERS)[number];
 
-/** How many tokens of a model one token of a tokenizer that we have may become, and where that figure is from. */
+/** How many tokens of the model one token of our tokenizer may become at most, and the source of that figure. */
 export interface TokenFactor {
   factor: number;
   source: string;

@@ -148,7 +148,10 @@ async function collect(response: GatewayResponse): Promise<Buffer> {
   for await (const piece of response) {
     bytes += piece.length;
     if (bytes > LIMITS.operatorAnswerBytesMax)
-      throw new CliFailure(EXIT.no, 'The answer of the gateway is too large. Ask for less, for example with --limit.');
+      throw new CliFailure(
+        EXIT.no,
+        'The response of the gateway is too large. Ask for less, for example with --limit.',
+      );
     pieces.push(piece);
   }
   return Buffer.concat(pieces);

@@ -70,7 +70,7 @@ function post(server: OperatorServer, path: string, body: string, signal: AbortS
       response.on('data', (chunk: Buffer) => {
         chunks.push(chunk);
         bytes += chunk.length;
-        if (bytes > LIMITS.operatorAnswerBytesMax) call.destroy(new Error('the answer is too large'));
+        if (bytes > LIMITS.operatorAnswerBytesMax) call.destroy(new Error('the response is too large'));
       });
       response.on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
       response.on('error', fail);

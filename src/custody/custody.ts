@@ -66,7 +66,7 @@ export interface Resource {
   ): RequestControl;
   /** Removes the key from what a provider sent: some quote it. */
   hideKey(text: string): string;
-  /** The error for the caller if the resource could not be reached or did not finish its answer. */
+  /** The error for the caller if the resource could not be reached or did not finish its response. */
   explain(failure: Error): GatewayError;
 }
 
@@ -241,7 +241,7 @@ function unreadable(provider: ProviderRow): GatewayError {
 /** A URL that is no longer allowed is a fault of the stored key; an unreachable resource is a host failure. */
 function explain(provider: ProviderRow, failure: Error): GatewayError {
   if (failure instanceof ForbiddenUrl) return providerFailed(provider, describeFailure(failure));
-  const what = failure instanceof EgressFailure ? describeFailure(failure) : 'did not finish its answer.';
+  const what = failure instanceof EgressFailure ? describeFailure(failure) : 'did not finish its response.';
   return new GatewayError('host_failed', { message: `The provider "${provider.slug}" ${what} Nothing was charged.` });
 }
 

@@ -73,7 +73,7 @@ class Gathering implements ResponseReceiver {
 
   failed(error: Error): void {
     const isForCaller = error instanceof ForbiddenUrl || error instanceof EgressFailure;
-    const failure = isForCaller ? error : new EgressFailure('broken', 'The host did not finish its answer.', error);
+    const failure = isForCaller ? error : new EgressFailure('broken', 'The host did not finish its response.', error);
     this.#whole.reject(failure);
   }
 }

@@ -118,7 +118,7 @@ export const hostEntrySchema = z
       .max(LIMITS.callIdCharsMax)
       .optional()
       .describe(
-        'How many letters and digits the ids of tool calls have, if the host refuses all others; by default ids are sent unchanged.',
+        'The length of tool call ids, in letters and digits, if the host refuses ids of any other length; by default ids are sent unchanged.',
       ),
     allow_loss: z.boolean().optional().describe('Allow every model of this host to cost more than callers pay.'),
   })

@@ -1,6 +1,6 @@
 import { GatewayError } from '../canonical/errors.ts';
 
-/** `must` goes on after the name of the field or parameter, without a full stop. */
+/** `must` continues a sentence that begins with the name of the field or parameter, without the full stop. */
 export function invalid(param: string, must: string): GatewayError {
   return new GatewayError('invalid_value', { param, message: `\`${param}\` ${must}.` });
 }

@@ -101,7 +101,7 @@ export function newJob(
   };
 }
 
-/** Without one of its own, a job has as long as any other from when it may start. */
+/** A job without an expiry of its own expires the usual time after it may start. */
 function latestStartMs({ expiresMs, notBeforeMs }: JobTerms, nowMs: number): number {
   if (expiresMs === null) return Math.max(nowMs, notBeforeMs ?? 0) + LIMITS.jobExpiryMs;
   return Math.min(expiresMs, nowMs + LIMITS.jobExpiryMaxMs);

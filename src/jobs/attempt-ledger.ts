@@ -25,7 +25,7 @@ interface AttemptTerms {
   random(): number;
   /** What the callers of an account may cost the operator in an hour; null without a limit. */
   readonly lossLimitNanousd: bigint | null;
-  /** When a job that was accepted by a count may start; null if it may now. */
+  /** When a job may start whose reservation is based on a count; null if it may start now. */
   mayStartMs(): Promise<number | null>;
   /** The response of an error, as the call's wire writes it. */
   writeError(error: GatewayError): WholeResponse;
@@ -217,7 +217,7 @@ export function rowErrorOf(error: GatewayError): { readonly code: string; readon
   if (!QUOTES_HOST.has(kind)) return { code, message };
   return {
     code: isPlainCode(code) ? code : ownCode,
-    message: 'The host refused the request. The result of the job has its answer.',
+    message: 'The host refused the request. The result of the job has its response.',
   };
 }
 

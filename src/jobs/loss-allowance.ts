@@ -2,13 +2,16 @@ import type { HangupFacts } from '../canonical/balance-view.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { hangupFacts, isUsedUp } from '../gateway/hangup-facts.ts';
 
-/** Whether the account has used up its loss allowance: a count may fall short at the operator's expense, so it goes by bytes. */
+/**
+ * Whether the account has used up its loss allowance. Its jobs are then reserved by bytes, because a count that is too low
+ * is the operator's loss.
+ */
 export async function isAllowanceUsedUp(gateway: Gateway, accountId: bigint): Promise<boolean> {
   return isUsedUp(await factsOf(gateway, accountId));
 }
 
 /**
- * For a job that was accepted by a count: when the losses of its account allow it to start; null if they do now. Without this,
+ * When the losses of its account allow a job to start whose reservation is based on a count; null if they do now. Without this,
  * the jobs that wait could all fall short. An account that has lost nothing may always start one.
  */
 export async function mayStartMs(gateway: Gateway, accountId: bigint): Promise<number | null> {

@@ -11,7 +11,7 @@ export function logTrouble(log: Log): OnTrouble {
     else
       log.error(
         errorFields(why),
-        'The ledger cannot be written. New calls are refused, and running ones wait at their end.',
+        'The ledger cannot be written. New calls are refused, and running ones wait for it before they end.',
       );
   };
 }

@@ -21,7 +21,7 @@ export interface PromptCount {
 
 /** No usual text of ASCII characters has more bytes per token, so a text of chosen words cannot be bounded by less. */
 const ASCII_BYTES_PER_TOKEN = 3;
-/** Scripts differ between 1 and 6; only used for what is likely. */
+/** Between 1 and 6, depending on the script; only used for the likely count. */
 const OTHER_BYTES_PER_TOKEN = 3;
 
 /** Adds up a prompt. Of each tool, the rendering with the most tokens counts. */

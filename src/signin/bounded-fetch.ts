@@ -18,7 +18,7 @@ async function readBody({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
   // Leaving the loop cancels the rest.
   for await (const piece of body ?? []) {
     bytes += piece.length;
-    if (bytes > LIMITS.ssoAnswerBytesMax) throw new Error('The answer of the single sign-on provider is too long.');
+    if (bytes > LIMITS.ssoAnswerBytesMax) throw new Error('The response of the single sign-on provider is too long.');
     pieces.push(piece);
   }
   return new Uint8Array(Buffer.concat(pieces));

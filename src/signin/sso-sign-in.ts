@@ -31,7 +31,7 @@ export async function startSso(
   }
 }
 
-/** Takes the provider's answer. The cookie of a new session; null if an identity was linked to the session that exists. */
+/** Takes the provider's response. Returns the cookie of a new session; null if it linked an identity to the current session. */
 export async function finishSso(
   services: SignInServices,
   visitor: Visitor,

@@ -170,7 +170,10 @@ export interface Directory extends WebhookRows, AlertRows, SigningRows {
 
   /** Files with archived receipts, in the order of these. */
   listArchiveFiles(): Promise<ArchiveFile[]>;
-  /** The file that has this receipt if it was archived: the ids of receipts that were not may lie between those of others. */
+  /**
+   * The file that has this receipt, if it was archived at all: receipts that were not archived can have ids between those
+   * of archived ones.
+   */
   archiveFileOf(id: bigint): Promise<ArchiveFile | null>;
   noteArchiveFile(file: ArchiveFile, audit: AuditRow): Promise<void>;
 

@@ -26,7 +26,7 @@ export async function inSlices<Slice extends { readonly rows: number }>(terms: S
     if (slice === null) return done;
     const isWritten = await terms.write(slice);
     refused = isWritten ? 0 : refused + 1;
-    if (refused > LIMITS.closingAttemptsMax) throw new Error('Calls were added to a slice while it was closed.');
+    if (refused > LIMITS.closingAttemptsMax) throw new Error('Calls were added to a slice while it was being closed.');
     if (isWritten) done += slice.rows;
     if (slice.rows >= terms.pace.rowsMax) await pause(terms.pace.pauseMs);
   }

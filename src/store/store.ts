@@ -203,8 +203,7 @@ export interface Instance {
   /** The highest id of any call, deleted ones included; 0 if there was none. New ids must be above it. */
   readonly lastCallId: bigint;
   /**
-   * Open holds of earlier starts that were voided. Holds that cannot be voided, or not in time, do not prevent the
-   * start.
+   * Open holds of earlier starts that were voided. Holds that cannot be voided in time do not prevent the start.
    */
   readonly voidedHolds: number;
   /**

@@ -23,7 +23,7 @@ export function Navigation({ onNavigate }: { onNavigate?(): void }): ReactNode {
   const pages = pagesFor(useViewer());
   const navigation = useRef<HTMLElement>(null);
   const path = useRouterState({ select: ({ location }) => location.pathname });
-  // In a low window a page of the last group would not be seen to be the chosen one.
+  // In a low window the link of the current page may be out of sight.
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page is another link.
   useEffect(() => {
     const frame = navigation.current;

@@ -81,7 +81,7 @@ export class ResponseRoom {
 /** The host has worked and may bill, so this is not one of the errors that cost nobody anything. */
 export function noRoomForResponse(): GatewayError {
   return new GatewayError('host_failed', {
-    message: `There was no memory for this response. The responses that are arriving or unread may take ${LIMITS.answersBytesMax / 1024 / 1024} MB, and those of one account ${LIMITS.answersAccountPercent} percent of what others leave. Ask for less at a time, and read responses to their end.`,
+    message: `There was no memory for this response. All responses that are arriving or unread may take ${LIMITS.answersBytesMax / 1024 / 1024} MB, and those of one account ${LIMITS.answersAccountPercent} percent of what others leave. Ask for less at a time, and read responses to their end.`,
   });
 }
 

@@ -221,7 +221,7 @@ export class HostConnection {
     this.#terms.gone(this);
     if (exchange === null) return;
     if (this.#error === null && this.#answer?.endsHere() === true) exchange.end();
-    else exchange.fail(this.#error ?? new Error('The host closed the connection before its answer was complete.'));
+    else exchange.fail(this.#error ?? new Error('The host closed the connection before its response was complete.'));
   }
 
   /** Hosts close idle connections when they like, also just before a request arrives on one. */

@@ -67,7 +67,7 @@ describe('one request', () => {
     expect(await answered()).toEqual([
       'head 200',
       'onetwo',
-      'failed: The host closed the connection before its answer was complete.',
+      'failed: The host closed the connection before its response was complete.',
     ]);
   });
 

@@ -18,7 +18,7 @@ const USUAL_STATUS = STATUS_LINE.exec(USUAL_LINE)!;
 const LENGTH = /^\d{1,15}$/;
 const KEEP_ALIVE_SECONDS = /(?:^|[ ,])timeout=(\d{1,6})(?:$|[ ,])/i;
 
-const INTERIM_CLOSES = 'The host sent an interim answer that ends the connection.';
+const INTERIM_CLOSES = 'The host sent an interim response that ends the connection.';
 
 /** Reads the head of an answer without the empty line that ends it; a string says why it is malformed. */
 export function readResponseHead(text: string): ResponseHead | string {
@@ -27,12 +27,13 @@ export function readResponseHead(text: string): ResponseHead | string {
   const status = line === USUAL_LINE ? USUAL_STATUS : STATUS_LINE.exec(line);
   if (status === null) return 'The host did not answer in HTTP/1.1: its status line is malformed.';
   const headers = firstEnd === -1 ? {} : readHeaderLines(text, firstEnd + 2);
-  if (headers === null) return 'The answer has a malformed header line.';
+  if (headers === null) return 'The response has a malformed header line.';
   const code = Number(status[2]);
   if (code === 101) return 'The host switched to another protocol without being asked.';
   if (code < 200 && (status[1] === '0' || saysClose(headers.connection))) return INTERIM_CLOSES;
   const framing = framingOf(code, headers);
-  if (framing === null) return 'The answer has contradictory or invalid content-length and transfer-encoding headers.';
+  if (framing === null)
+    return 'The response has contradictory or invalid content-length and transfer-encoding headers.';
   const keepsConnection =
     status[1] === '1' &&
     // A host may send an error before it has read the whole request, and take the rest for the next one.

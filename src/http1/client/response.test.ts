@@ -87,7 +87,7 @@ describe('whether the connection is kept, by the head', () => {
   });
 });
 
-describe('interim answers', () => {
+describe('interim responses', () => {
   it('are skipped', () => {
     const text =
       'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nlink: x\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
@@ -118,9 +118,12 @@ test.each([
   ],
   ['an invalid length where there is no body', 'HTTP/1.1 304 x\r\ncontent-length: 0x5\r\n\r\n'],
   ['another coding where there is no body', 'HTTP/1.1 204 x\r\ntransfer-encoding: gzip\r\n\r\n'],
-  ['two lengths in an interim answer', 'HTTP/1.1 103 x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n'],
-  ['an interim answer of HTTP/1.0', 'HTTP/1.0 100 x\r\n\r\nHTTP/1.1 200 OK\r\n\r\n'],
-  ['an interim answer that ends the connection', 'HTTP/1.1 103 x\r\nconnection: close\r\n\r\nHTTP/1.1 200 OK\r\n\r\n'],
+  ['two lengths in an interim response', 'HTTP/1.1 103 x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n'],
+  ['an interim response of HTTP/1.0', 'HTTP/1.0 100 x\r\n\r\nHTTP/1.1 200 OK\r\n\r\n'],
+  [
+    'an interim response that ends the connection',
+    'HTTP/1.1 103 x\r\nconnection: close\r\n\r\nHTTP/1.1 200 OK\r\n\r\n',
+  ],
   ['a head beyond all measure', `HTTP/1.1 200 OK\r\na: ${'x'.repeat(HEAD_MAX)}`],
 ])('refuses %s as an answer', (_what, text) => {
   expect(read(text)).toMatchObject({ broken: expect.any(String), heads: [], over: false });

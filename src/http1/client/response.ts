@@ -3,7 +3,7 @@ import { Http1Body } from '../body.ts';
 import { readResponseHead } from './response-head.ts';
 
 const HEAD_END = Buffer.from('\r\n\r\n');
-const INTERIM_ANSWERS_MAX = 10;
+const INTERIM_RESPONSES_MAX = 10;
 
 /** Reads a host's answer as it arrives. Anything that the grammar does not allow breaks it. */
 export class Http1Response {
@@ -61,7 +61,7 @@ export class Http1Response {
     const all = begun === null ? (at === 0 ? bytes : bytes.subarray(at)) : Buffer.concat([begun, bytes.subarray(at)]);
     const end = all.indexOf(HEAD_END);
     if (end === -1 ? all.length > this.#headBytesMax : end > this.#headBytesMax) {
-      this.#broken = 'The head of the answer is too large.';
+      this.#broken = 'The head of the response is too large.';
       return bytes.length;
     }
     if (end === -1) {
@@ -80,7 +80,7 @@ export class Http1Response {
       return;
     }
     if (head.status < 200) {
-      if (++this.#interim > INTERIM_ANSWERS_MAX) this.#broken = 'The host sent too many interim answers.';
+      if (++this.#interim > INTERIM_RESPONSES_MAX) this.#broken = 'The host sent too many interim responses.';
       return;
     }
     this.keepsConnection = head.keepsConnection;

@@ -33,7 +33,7 @@ const terms = {
     .min(1)
     .max(LIMITS.webhookNameCharsMax)
     .nullish()
-    .describe('The webhook that gets the event at the end. Without it, all that want the event.'),
+    .describe('The webhook that gets the event at the end. Without it, every webhook that wants the event gets it.'),
   metadata: z
     .record(z.string().min(1).max(LIMITS.jobMetadataNameCharsMax), z.string().max(LIMITS.jobMetadataCharsMax))
     .nullish()

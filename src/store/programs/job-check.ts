@@ -49,7 +49,7 @@ function* wrongAccounts(limit: number): Program<string[]> {
       const account = `Account ${row.account_id}: reserved`;
       return `${account} is ${row.reserved}, but its entries add up to ${row.expected}.`;
     }),
-    ...counts.map((row) => `Account ${row.account_id}: the counters of its jobs do not equal the jobs.`),
+    ...counts.map((row) => `Account ${row.account_id}: the counters of its jobs do not match the jobs.`),
   ];
 }
 
@@ -89,7 +89,7 @@ function* wrongGroups(limit: number): Program<string[]> {
        OR job_group.waiting + job_group.running + succeeded + failed + cancelled + expired <> lines) LIMIT ?`,
     limit,
   );
-  return rows.map(({ id }) => `Group ${id}: its sums do not equal its jobs.`);
+  return rows.map(({ id }) => `Group ${id}: its sums do not match its jobs.`);
 }
 
 /** A running job has an open call, and no other job has one. A charged job has a receipt of the same cost. */

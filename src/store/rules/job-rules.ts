@@ -193,7 +193,7 @@ export function loseAttempt(parts: JobParts, nowMs: number): { readonly isBack: 
 }
 
 const UNKNOWN_MESSAGE =
-  'The process that ran the job ended before the answer was stored. The host may have been called. Nothing was charged.';
+  'The process that ran the job ended before the response was stored. The host may have been called. Nothing was charged.';
 
 const NO_ENDING = { costNanousd: 0n, httpStatus: null, errorCode: null, errorMessage: null };
 

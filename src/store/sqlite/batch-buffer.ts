@@ -34,7 +34,7 @@ export const VOID = 3;
 export const CREDIT = 4;
 /** An operation that could not be encoded; its text says why. */
 export const UNWRITABLE = 5;
-/** The first two, preceded by the data of an idempotency key; calls without a key carry none. */
+/** A hold and a settlement, each preceded by the data of an idempotency key. */
 export const KEYED_HOLD = 6;
 export const KEPT_SETTLE = 7;
 /** A credit, followed by its row of the audit. */

@@ -12,7 +12,7 @@ export const LABEL_FIELDS: readonly string[] = [
   'client_metadata',
 ];
 
-/** Those that a host's row forwards, of a request that is translated for it. */
+/** The fields of a translated request that its host's row lists as forwarded. */
 export function forwardedLabels(body: Members, forwards: readonly string[]): Members {
   const given = forwards.filter((name) => !isAbsent(body[name]));
   return Object.fromEntries(given.map((name) => [name, body[name]]));

@@ -24,7 +24,7 @@ export function withUniqueCalls(messages: readonly CanonicalMessage[]): readonly
   });
 }
 
-/** The calls of the last turn that has any with one id: a result belongs to them, although calls before may have none. */
+/** The calls with one id, of the last turn that has any. Results belong to them, even if earlier calls with this id got none. */
 interface Renamed {
   readonly turn: number;
   /** The ids that the calls have now, in their order. */

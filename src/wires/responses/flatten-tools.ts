@@ -3,7 +3,10 @@ import { functionForm, wrapInput } from '../fields/custom-input.ts';
 import { isObject, isText, type Members, objectsIn } from '../fields/members.ts';
 import { addedTools, addsTools, offeredTools, SEARCH_NAME, ToolNames } from './tool-names.ts';
 
-/** The request with every digit of the numbers in what is written again: tools, and items that add tools or call the search. */
+/**
+ * The request, with the exact digits of numbers in the members that are rewritten: tools, and items that add tools or call
+ * the search.
+ */
 export function exactTools(text: JsonText): Members {
   const body = text.value as Members;
   const isRewritten = objectsIn(body.input).some((item) => addsTools(item) || item.type === 'tool_search_call');
