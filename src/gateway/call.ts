@@ -25,6 +25,6 @@ export interface Call {
 export interface Deferred {
   /** The model that its name stood for, by id; null if it was the caller's own deployment. */
   readonly modelId: string | null;
-  /** The worst case that was reserved: it costs no more, however its prompt would be counted now. */
+  /** The worst case that was reserved. The call costs no more, even if its prompt would be counted higher now. */
   readonly reservedNanousd: bigint;
 }

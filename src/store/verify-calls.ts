@@ -9,7 +9,7 @@ export const VIOLATIONS_MAX = 100;
 interface Dialect {
   /** The function for the smallest of several values. */
   readonly least: 'min' | 'least';
-  /** The first of several amounts that are added, so that their sum cannot overflow. */
+  /** The first of the amounts of a sum, in a type in which the sum cannot overflow. */
   readonly firstAmount: string;
 }
 

@@ -233,7 +233,7 @@ async function sendUntilAnswered(session: Session, send: () => Promise<string>):
   }
 }
 
-/** Read only when somebody takes the pieces: a listener for them would lose those that come while a proxy is asked. */
+/** Reads only when a piece is taken. A listener would lose the pieces that come while a proxy is still being asked. */
 async function* countedPieces(file: AsyncIterable<Buffer>, tell: (sent: number) => void): AsyncGenerator<Buffer> {
   let sent = 0;
   for await (const piece of file) {

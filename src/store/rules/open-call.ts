@@ -14,7 +14,7 @@ export function addOpenCall(
   const priceVersion = rows.prices.get(hold.priceId)?.version;
   if (priceVersion === undefined) throw new Error(`There is no price list ${hold.priceId}.`);
   if (rows.calls.has(hold.id)) throw new Error(`The id ${hold.id} is already in use.`);
-  if (hold.id <= rows.closedUpTo) throw new Error(`The id ${hold.id} is below the closed part of the ledger.`);
+  if (hold.id <= rows.closedUpTo) throw new Error(`The id ${hold.id} is in the closed part of the ledger.`);
   rows.calls.set(hold.id, { receipt: openReceipt(hold, priceVersion), windowName, personWindowName });
 }
 

@@ -56,7 +56,7 @@ export function callCells(
   window: WindowRow | null,
   personWindow: WindowRow | null,
 ): SQLInputValue[] {
-  if (hold.id <= cache.closedUpTo) throw new Error(`The id ${hold.id} is below the closed part of the ledger.`);
+  if (hold.id <= cache.closedUpTo) throw new Error(`The id ${hold.id} is in the closed part of the ledger.`);
   if (!cache.hasPrice(hold.priceId)) throw new Error(`There is no price list ${hold.priceId}.`);
   const windows = [window === null ? null : window.windowId, personWindow === null ? null : personWindow.windowId];
   const cells = [CALL_STATE.of.open, ...windows, hold.epoch, hold.amountNanousd, hold.priceId];
