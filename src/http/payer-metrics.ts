@@ -11,7 +11,7 @@ export interface PayerSeries {
   readonly perKey: boolean;
 }
 
-/** Beyond the most series, and for calls without a key. */
+/** The label of calls without a key, and of accounts and keys beyond the largest number of series. */
 const OTHER = 'other';
 
 /** Calls and costs by account and by key, if that is wanted. Labels are ids, and there are only so many of them. */
