@@ -12,7 +12,7 @@ const ROLES = 'test/roles.test.ts';
 export const RIGHTS_MUTANTS: readonly Mutant[] = [
   mutant(
     "a person's cap that SQLite does not check",
-    'src/store/sqlite/operations.ts',
+    'src/store/sqlite/hold-checks.ts',
     'const overPersonCap = personWindow === null ? null :',
     'const overPersonCap = personWindow !== null || personWindow === null ? null :',
     STORE,
@@ -33,7 +33,7 @@ export const RIGHTS_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'calls of a suspended account on SQLite',
-    'src/store/sqlite/operations.ts',
+    'src/store/sqlite/hold-checks.ts',
     'if (balance.status !== ACCOUNT_STATUS.of.active)',
     'if (balance.status === ACCOUNT_STATUS.of.closed)',
     STORE,

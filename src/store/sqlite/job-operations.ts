@@ -33,17 +33,8 @@ import {
 } from '../rules/job-rules.ts';
 import type { IdempotencyMark, LedgerOutcome } from '../store.ts';
 import type { readJobEnd, readRelease, readReserve } from './batch-buffer.ts';
-import type { BalanceRow, CallRow, KeyRule, Windows } from './cached-rows.ts';
-import {
-  callCells,
-  type HoldRefused,
-  holdRefused,
-  isActive,
-  overCap,
-  type StoredHold,
-  stateRefusal,
-  whyOverBalance,
-} from './hold-checks.ts';
+import type { BalanceRow, CallRow } from './cached-rows.ts';
+import { callCells, holdRefused, isActive, ownerOf, roomFor, type StoredHold } from './hold-checks.ts';
 import type { IdempotencyKeys } from './idempotency-keys.ts';
 import type { RowCache } from './row-cache.ts';
 
@@ -85,7 +76,7 @@ export class JobOperations {
   reserve(reserve: StoredReserve, mark: IdempotencyMark | null): LedgerOutcome {
     const { id, accountId, amountNanousd: amount } = reserve;
     if (amount < 0n || !isAmount(amount)) return reserveRefused(holdRefused('out_of_range'));
-    const owner = this.#ownerOf(reserve);
+    const owner = ownerOf(this.#cache, reserve);
     if ('reason' in owner) return reserveRefused(owner);
     const repeat = mark === null ? null : this.#idempotencyKeys.repeatOf(accountId, mark, this.#cache.nowMs);
     if (repeat !== null) return repeat;
@@ -94,7 +85,7 @@ export class JobOperations {
     const totals = this.#totalsOf(accountId);
     const overLimit = overLimits(totals, staged.jobs, staged.bytes);
     if (overLimit !== null) return reserveRefused({ reason: overLimit });
-    const windows = this.#roomFor(owner, reserve);
+    const windows = roomFor(this.#cache, owner, reserve);
     if ('reason' in windows) return reserveRefused(windows);
 
     this.#cache.reserve(owner.balance, windows, amount);
@@ -113,28 +104,6 @@ export class JobOperations {
 
   get #nowMs(): number {
     return Number(this.#cache.nowMs);
-  }
-
-  #ownerOf({ accountId, keyId, personId }: StoredReserve): Owner | HoldRefused {
-    const balance = this.#cache.balance(accountId);
-    if (balance === null) return holdRefused('no_account');
-    const key = keyId === null ? null : this.#cache.key(keyId);
-    if (keyId !== null && !isActive(key, accountId, this.#cache.nowMs)) return holdRefused('key_inactive');
-    const member = key === null ? null : key.member;
-    if ((member === null ? null : member.personId) !== personId) return holdRefused('key_inactive');
-    if (balance.status !== ACCOUNT_STATUS.of.active) return holdRefused(stateRefusal(balance.status));
-    return { balance, key };
-  }
-
-  #roomFor({ balance, key }: Owner, { amountNanousd: amount, ceilingNanousd }: StoredReserve): Windows | HoldRefused {
-    if (ceilingNanousd !== null && amount > ceilingNanousd) return holdRefused('cost_ceiling', ceilingNanousd);
-    const window = key === null ? null : this.#cache.currentWindow(key);
-    const overKeyCap = window === null ? null : overCap('key_cap', key!, window, amount);
-    if (overKeyCap !== null) return overKeyCap;
-    const member = key === null ? null : key.member;
-    const personWindow = member === null ? null : this.#cache.currentPersonWindow(member);
-    const overPersonCap = personWindow === null ? null : overCap('person_cap', member!, personWindow, amount);
-    return overPersonCap ?? whyOverBalance(balance, amount) ?? { window, personWindow };
   }
 
   /** Null if it was dropped, or accepted before. */
@@ -263,11 +232,6 @@ export class JobOperations {
       this.#addEvent.run(subjectId, accountId, type, BigInt(createdMs));
     }
   }
-}
-
-interface Owner {
-  readonly balance: BalanceRow;
-  readonly key: KeyRule | null;
 }
 
 /** A job or a group that is to be accepted. */

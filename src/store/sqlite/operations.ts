@@ -35,15 +35,7 @@ import {
 import type { CallRow } from './cached-rows.ts';
 import { compileRun } from './compile-fields.ts';
 import { runProgram } from './directory.ts';
-import {
-  callCells,
-  holdRefused,
-  isActive,
-  overCap,
-  type StoredHold,
-  stateRefusal,
-  whyOverBalance,
-} from './hold-checks.ts';
+import { callCells, holdRefused, ownerOf, roomFor, type StoredHold } from './hold-checks.ts';
 import { IdempotencyKeys, type OwnKey } from './idempotency-keys.ts';
 import { JobOperations } from './job-operations.ts';
 import type { RowCache } from './row-cache.ts';
@@ -129,32 +121,22 @@ export class Operations {
   }
 
   #hold(hold: StoredHold, mark: IdempotencyMark | null): LedgerOutcome {
-    const { id, amountNanousd: amount, ceilingNanousd: ceiling, lossLimitNanousd: lossLimit, accountId, keyId } = hold;
+    const { id, amountNanousd: amount, lossLimitNanousd: lossLimit, accountId } = hold;
     const cache = this.#cache;
     if (amount < 0n || !isAmount(amount)) return holdRefused('out_of_range');
     if (hold.epoch !== cache.epoch) return holdRefused('stale_epoch');
-    const balance = cache.balance(accountId);
-    if (balance === null) return holdRefused('no_account');
-    const key = keyId === null ? null : cache.key(keyId);
-    if (keyId !== null && !isActive(key, accountId, cache.nowMs)) return holdRefused('key_inactive');
-    const member = key === null ? null : key.member;
-    if ((member === null ? null : member.personId) !== hold.personId) return holdRefused('key_inactive');
-    if (balance.status !== ACCOUNT_STATUS.of.active) return holdRefused(stateRefusal(balance.status));
+    const owner = ownerOf(cache, hold);
+    if ('reason' in owner) return owner;
+    const { balance } = owner;
     const repeat = mark === null ? null : this.#idempotencyKeys.repeatOf(accountId, mark, cache.nowMs);
     if (repeat !== null) return repeat;
     if (lossLimit !== null && !balance.unlimited && isLossUsedUp(balance, cache.windowTimeMs, lossLimit)) {
       return holdRefused('loss_allowance');
     }
-    if (ceiling !== null && amount > ceiling) return holdRefused('cost_ceiling', ceiling);
-    const window = key === null ? null : cache.currentWindow(key);
-    const overKeyCap = window === null ? null : overCap('key_cap', key!, window, amount);
-    if (overKeyCap !== null) return overKeyCap;
-    const personWindow = member === null ? null : cache.currentPersonWindow(member);
-    const overPersonCap = personWindow === null ? null : overCap('person_cap', member!, personWindow, amount);
-    if (overPersonCap !== null) return overPersonCap;
-    const overBalance = whyOverBalance(balance, amount);
-    if (overBalance !== null) return overBalance;
+    const windows = roomFor(cache, owner, hold);
+    if ('reason' in windows) return windows;
 
+    const { window, personWindow } = windows;
     const cells = callCells(cache, hold, window, personWindow);
     const idempotencyKey = mark === null ? null : mark.key;
     const state = CALL_STATE.of.open;
