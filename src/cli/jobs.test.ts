@@ -7,7 +7,7 @@ import { CliFixture, type CliRun } from '../../test/cli-fixture.ts';
 import { nextTurn } from '../../test/until.ts';
 import { LIMITS } from '../limits.ts';
 
-/** A gateway that plays one group of three jobs; `test/jobs-cli.test.ts` runs the commands against a real one. */
+/** A gateway that plays one group of three jobs; `test/jobs-groups.test.ts` runs the commands against a real one. */
 const GROUP = 'grp_0k7q2xx9a6e3s';
 const JOB = 'job_0k7q2xw6z5d2r';
 const LINES = [1, 2, 3].map((at) => `{"id":"job_${at}","custom_id":"${at}","response":{},"error":null}\n`);
