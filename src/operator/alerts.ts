@@ -7,12 +7,12 @@ import { secondsOrNull, toSeconds } from '../kit/unix-seconds.ts';
 import { ALERT_KINDS, type Alert, type AlertKind, type AlertSettings } from '../store/alerts.ts';
 import { auditRow, differences } from './actor.ts';
 import { actsAsOperator } from './acts-as-operator.ts';
+import { againIfChanged } from './again-if-changed.ts';
 import { ALERT_STATUSES } from './choices.ts';
 import { OperatorError } from './error.ts';
 import { amount, idOrName, page } from './input.ts';
 import { accountNamed, afterId } from './lookup.ts';
 import { namesInAccount } from './names-in-account.ts';
-import { againIfChanged } from './races.ts';
 import type { OperatorServices } from './services.ts';
 import { type ListView, listView } from './view.ts';
 

@@ -8,6 +8,7 @@ import { ACCOUNT_ROLES, type Person, type PersonCap } from '../store/people.ts';
 import { type Account, CAP_WINDOWS } from '../store/store.ts';
 import { type ActingServices, auditRow } from './actor.ts';
 import { actsAsOperator } from './acts-as-operator.ts';
+import { againIfChanged } from './again-if-changed.ts';
 import { invalidMember, noLongerAllowed, OperatorError, versionConflict } from './error.ts';
 import { cap, idOrName, name, page } from './input.ts';
 import { accountNamed, afterId, personIn, personNamed, unknownPerson } from './lookup.ts';
@@ -22,7 +23,6 @@ import {
   type SessionView,
   sessionView,
 } from './people-view.ts';
-import { againIfChanged } from './races.ts';
 import { type ListView, listView } from './view.ts';
 
 /** What the verbs about people work with. */
