@@ -12,7 +12,7 @@ export type BlockHead =
   | { readonly kind: 'tool-call'; readonly id: string; readonly name: string };
 
 /**
- * A response in the common language, as seven events: `start`, then blocks, one open at a time, with `usage` anywhere,
+ * A response in the canonical form, as seven events: `start`, then blocks, one open at a time, with `usage` anywhere,
  * then `finish`; `error` may come at any point. A buffered response is the fold of the same events.
  */
 export type CanonicalEvent =

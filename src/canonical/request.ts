@@ -1,7 +1,7 @@
 import type { Effort } from './reasoning.ts';
 
 /**
- * A request in the common language between wires. It has only what at least two wires can express; a field that cannot
+ * A request in the canonical form between wires. It has only what at least two wires can express; a field that cannot
  * be translated is refused by name.
  */
 export interface CanonicalRequest {

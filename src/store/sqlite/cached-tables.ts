@@ -2,7 +2,7 @@ import type { RowCache } from './row-cache.ts';
 
 /** Tables of which only the rules of keys and members are cached. */
 export const TABLES_OF_KEYS: ReadonlySet<string> = new Set(['api_key', 'membership']);
-/** The other tables that the cache reads. Sessions and other tables are not read, and written often. */
+/** The other tables that the cache reads. Tables that it does not read, such as that of sessions, are written often. */
 export const CACHED_TABLES: ReadonlySet<string> = new Set([
   'account_call',
   'balance',

@@ -6,7 +6,7 @@ import { readCallSignature } from './call-signatures.ts';
 import { readOpaque, textIn } from './reasoning-details.ts';
 import { WholeArguments } from './whole-arguments.ts';
 
-/** The host went on with a tool call that has ended; the common language cannot express that. */
+/** The host went on with a tool call that has ended; the canonical form cannot express that. */
 class CallsInterleaved extends Error {
   override readonly name = 'CallsInterleaved';
 }
@@ -194,7 +194,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The finish reason in the common language; an unknown one becomes `stop`. */
+/** The finish reason in the canonical form; an unknown one becomes `stop`. */
 export function finishReasonOf(reason: unknown): FinishReason {
   if (reason === 'length' || reason === 'tool_calls' || reason === 'content_filter') return reason;
   return reason === 'function_call' ? 'tool_calls' : 'stop';

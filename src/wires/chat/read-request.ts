@@ -24,7 +24,7 @@ const CARRIED = new Set(
   ),
 );
 
-/** The caller's request in the common language; its fields were checked before. */
+/** The caller's request in the canonical form; its fields were checked before. */
 export function readRequest(text: JsonText, peek: Peek, adjustments = refusing()): CanonicalRequest {
   const body = text.value as Members;
   for (const name of Object.keys(body)) {

@@ -24,7 +24,7 @@ import { callSignatures } from './call-signatures.ts';
 import { messagesFor } from './message-quirks.ts';
 import { writeReasoning } from './reasoning-details.ts';
 
-/** Writes a request of the common language for a host of this wire. */
+/** Writes a request in the canonical form for a host of this wire. */
 export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
   const { sampling } = request;
   const adjustments = terms.adjustments ?? refusing();

@@ -8,7 +8,7 @@ import { writePromptUsage } from '../usage/prompt-usage.ts';
 import { customNames } from './custom-tools.ts';
 import { opaqueDetail, textDetail } from './reasoning-details.ts';
 
-/** Writes a response of the common language as a chat completion. */
+/** Writes a response in the canonical form as a chat completion. */
 export function writeResponse(answer: CanonicalResponse, bill: Bill, terms: WriteTerms): Buffer {
   const usage = { ...writePromptUsage(bill.usage, null), cost: bill.costUsd, cost_nanousd: bill.costNanousd };
   const message = messageOf(answer, customNames(terms.request));

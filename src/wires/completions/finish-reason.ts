@@ -30,7 +30,7 @@ export function isFailure(reason: unknown): boolean {
   return FAILURES.has(reason);
 }
 
-/** The finish reason of the common language; this wire has no tool calls. */
+/** The finish reason in the canonical form; this wire has no tool calls. */
 export function writeFinishReason(reason: FinishReason): string {
   return reason === 'tool_calls' ? 'stop' : reason;
 }

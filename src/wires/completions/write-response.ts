@@ -4,7 +4,7 @@ import type { WriteTerms } from '../hub.ts';
 import { promptUsageText } from '../usage/prompt-usage.ts';
 import { writeFinishReason } from './finish-reason.ts';
 
-/** Writes a response of the common language as a completion. */
+/** Writes a response in the canonical form as a completion. */
 export function writeResponse(answer: CanonicalResponse, bill: Bill, terms: WriteTerms): Buffer {
   const text = answer.blocks.map((block) => block.text).join('');
   const completion = {

@@ -4,7 +4,7 @@ import { isAbsent, isObject, isText, type Members } from './members.ts';
 import { noteOthers, optionalFlag, optionalSchema, optionalText } from './other-members.ts';
 import { isEmpty } from './without-effect.ts';
 
-/** Reads `response_format`, a field of several wires, into the common language. A type that no other wire has is left out and named. */
+/** Reads `response_format`, a field of several wires, into the canonical form. A type that no other wire has is left out and named. */
 export function readResponseFormat(format: unknown, adjustments: Adjustments): ResponseFormat | null {
   if (isEmpty(format)) return null;
   const { type, json_schema: schema } = isObject(format) ? format : NO_MEMBERS;

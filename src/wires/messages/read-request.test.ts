@@ -162,7 +162,7 @@ test('marks on the whole and on calls of tools are read', () => {
   expect(messages[0]!.blocks[0]).toMatchObject({ kind: 'tool-call', cache: { lifetime: '1h' } });
 });
 
-describe('what the common language cannot say is refused by name', () => {
+describe('what the canonical form cannot express is refused by name', () => {
   const block = (content: object) => ({ ...PLAIN, messages: [{ role: 'user', content: [content] }] });
   const tool = (members: object) => ({ ...PLAIN, tools: [{ name: 'a', input_schema: {}, ...members }] });
   test.each<[object, string]>([

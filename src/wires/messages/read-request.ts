@@ -24,7 +24,7 @@ import { isVendorDefined } from './check-tools.ts';
 import { isWithheld } from './fields.ts';
 import { dropMembers, readContent } from './read-blocks.ts';
 
-/** Reads a request into the common language. */
+/** Reads a request into the canonical form. */
 export function readRequest(text: JsonText, peek: Peek, adjustments = refusing(FIELD_NAMES)): CanonicalRequest {
   const body = text.value as Members;
   dropUntranslatable(body, adjustments);

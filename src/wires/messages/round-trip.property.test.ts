@@ -65,7 +65,7 @@ class Shares {
   }
 }
 
-test('a request in normal form comes back from the common language as it went', () => {
+test('a request in normal form comes back from the canonical form as it went', () => {
   const shares = new Shares();
   fc.assert(
     fc.property(normalBody, (body) => {

@@ -22,7 +22,7 @@ import { withUniqueCalls } from './unique-calls.ts';
 import { withoutBlankText, writeBlock } from './write-blocks.ts';
 import { OFF, SAYS_NOTHING, type Thinking, writeThinking } from './write-thinking.ts';
 
-/** Writes a request of the common language for a host of this wire. */
+/** Writes a request in the canonical form for a host of this wire. */
 export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
   const adjustments = terms.adjustments ?? refusing();
   const thinking = possibleThinking(request, terms, adjustments);

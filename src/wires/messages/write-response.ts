@@ -8,7 +8,7 @@ import { isOwnRedacted, writeSignature } from './opaque-reasoning.ts';
 import { writeEnding } from './stop-reason.ts';
 import { writeBilledUsage } from './usage.ts';
 
-/** Writes a response of the common language as a message with every member of the vendor's types. */
+/** Writes a response in the canonical form as a message with every member of the vendor's types. */
 export function writeResponse(answer: CanonicalResponse, bill: Bill, terms: WriteTerms): Buffer {
   const refused = answer.blocks.some(({ head }) => head.kind === 'refusal');
   const { content: _, ...message } = EMPTY_MESSAGE;

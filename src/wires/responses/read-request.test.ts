@@ -269,7 +269,7 @@ describe('tools of other kinds are functions', () => {
   });
 });
 
-describe('what the common language has no word for is refused by name', () => {
+describe('what the canonical form has no member for is refused by name', () => {
   test.each([
     [{ vendor_extra: 1 }, 'vendor_extra'],
     [{ top_logprobs: 3 }, 'top_logprobs'],

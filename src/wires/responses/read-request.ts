@@ -29,7 +29,7 @@ import { noteItems, noteTools } from './left-out.ts';
 import { readItems } from './read-items.ts';
 import { offeredTools, ToolNames } from './tool-names.ts';
 
-/** The caller's request in the common language; its shape was checked before. */
+/** The caller's request in the canonical form; its shape was checked before. */
 export function readRequest(text: JsonText, peek: Peek, adjustments = refusing(FIELD_NAMES)): CanonicalRequest {
   const body = exactTools(text);
   dropUntranslatable(body, adjustments);

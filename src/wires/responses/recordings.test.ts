@@ -98,7 +98,7 @@ describe.skipIf(RECORDINGS.length === 0)('recorded streams', () => {
 });
 
 describe.skipIf(RECORDINGS.length === 0)('recorded requests', () => {
-  test.each(REQUESTS)('$id: is admitted, and read into the common language', ({ request }) => {
+  test.each(REQUESTS)('$id: is admitted, and read into the canonical form', ({ request }) => {
     const limits = { depthMax: 64, nodesMax: 1_000_000, keysMax: 1_000_000, numberDigitsMax: 400, keyBytesMax: 4096 };
     const text = scanJson(request!, limits);
     const { messages } = readRequest(text, peek(text));

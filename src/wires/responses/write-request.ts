@@ -18,7 +18,7 @@ import { reasoningVendor } from './encrypted-reasoning.ts';
 import { ENCRYPTED_REASONING } from './fields.ts';
 import { writeItems } from './write-items.ts';
 
-/** Writes a request of the common language for a host of this wire; the host stores nothing. */
+/** Writes a request in the canonical form for a host of this wire; the host stores nothing. */
 export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
   const { messages, tools, toolChoice, parallelToolCalls, sampling } = request;
   const quirks = terms.quirks ?? NO_QUIRKS;

@@ -66,7 +66,7 @@ export class ListReloads {
     this.#unlisted += 1;
   }
 
-  /** Calls have ended that the feed did not tell of. */
+  /** Calls have ended that the feed did not report. */
   missed(): void {
     this.#unlisted = Number.POSITIVE_INFINITY;
   }
