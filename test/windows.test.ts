@@ -281,3 +281,18 @@ describe.each(Object.entries({ ...ASKS, ...DECISIONS }))('%s', (_, ask) => {
     },
   );
 });
+
+test.each(Object.values(DECISIONS))(
+  'a typed-decision host that gives only the type of the error is a 422 too, in words of ours, on $path',
+  async (ask) => {
+    const response = await send(ask, 'x '.repeat(130_000), false);
+    expect(response.status).toBe(422);
+    expect(await errorOf(response, ask.path)).toMatchObject({
+      type: 'upstream_error',
+      code: 'context_length_exceeded',
+      message: expect.stringMatching(/exceeds this model's context window/),
+    });
+    expect(response.headers.get('x-gateway-cost-nanousd')).toBe('0');
+    expect(harness.sim.received()).toBe(1);
+  },
+);

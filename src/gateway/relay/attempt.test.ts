@@ -72,6 +72,11 @@ describe("a host's error", () => {
     expect(failureOf({ kind: 'request', code: null }).error.code).toBe('host_refused_request');
   });
 
+  test('without words about a prompt over the window has words of ours', () => {
+    const { message } = failureOf({ kind: 'over_window', status: 400, message: '' }).error;
+    expect(message).toMatch(/exceeds this model's context window.*Shorten the prompt/);
+  });
+
   test('never shows the caller our key, and the operator’s log neither', () => {
     const { error, fault } = failureOf({ kind: 'request', message: HOST_KEY, code: HOST_KEY, param: HOST_KEY });
     expect(JSON.stringify([error, error.message, fault])).not.toContain(HOST_KEY);

@@ -169,12 +169,15 @@ export function repeatsOf(control: RequestControl | null): number {
 
 const CUT_OFF = 'The host stopped in the middle of the response; the part that arrived is charged.';
 
+const OVER_WINDOW =
+  "The prompt exceeds this model's context window; its host does not say by how much. Shorten the prompt, or use a model with a larger `context_window` (GET /v1/models).";
+
 /** The caller's error for a host's error. It quotes the host only if the error is about the caller's own request. */
 function errorForCaller(error: HostError, contentLeft: boolean): GatewayError {
   const { message, param, code } = error;
   switch (error.kind) {
     case 'over_window':
-      return new GatewayError('host_context_length_exceeded', { message, param });
+      return new GatewayError('host_context_length_exceeded', { message: message || OVER_WINDOW, param });
     case 'request':
       return new GatewayError('host_refused_request', {
         message: message || 'The model refused this request.',

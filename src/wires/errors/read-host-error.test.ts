@@ -15,6 +15,7 @@ describe('the words of a host, in whichever shape it said them', () => {
     [{ error: 'Bare' }, { message: 'Bare' }],
     [{ message: 'Plain' }, { message: 'Plain' }],
     [{ detail: 'Detailed' }, { message: 'Detailed' }],
+    [{ detail: { error_type: 'api_usage_error', message: 'Invalid request.' } }, { message: 'Invalid request.' }],
     [
       { detail: [{ loc: ['body', 'n', 0], msg: 'too small' }, { msg: 'odd' }] },
       { message: 'body.n.0: too small; odd' },
@@ -55,6 +56,9 @@ describe('what it means', () => {
     [400, { error: { message: 'maximum context length is 2049 tokens' } }, 'over_window'],
     [400, { error: { message: 'Rate limit: 5 requests per minute' } }, 'rate'],
     [422, { error: { message: 'context_length of this field', param: 'n' } }, 'request'],
+    [400, { detail: { error_type: 'max_tokens_exceeded' } }, 'over_window'],
+    [400, { error: { type: 'max_tokens_exceeded', message: 'The output limit is too high.' } }, 'request'],
+    [400, { detail: { error_type: 'api_usage_error', message: 'Invalid request.' } }, 'request'],
   ])('%d %j is about %s', (status, body, kind) => {
     expect(read(status, body).kind).toBe(kind);
   });

@@ -46,7 +46,19 @@ function findParts(answer: unknown): ErrorParts {
   const body = Array.isArray(answer) ? answer[0] : answer;
   if (!isObject(body)) return partsOf({ message: body });
   if (isObject(body.error)) return partsOf(body.error);
-  return partsOf({ ...body, message: body.error ?? body.message ?? body.detail });
+  return partsOf({
+    ...body,
+    type: body.type ?? typeIn(body.detail),
+    message: body.error ?? body.message ?? body.detail,
+  });
+}
+
+/** The only word of a typed-decision host for a prompt over its window. Other hosts may mean the output limit by it. */
+const OVER_WINDOW_DETAIL = 'max_tokens_exceeded';
+
+function typeIn(detail: unknown): unknown {
+  if (!isObject(detail)) return null;
+  return detail.error_type === OVER_WINDOW_DETAIL ? 'context_length_exceeded' : detail.error_type;
 }
 
 function partsOf({ message, code, type, param }: Members): ErrorParts {

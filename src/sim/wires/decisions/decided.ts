@@ -39,10 +39,8 @@ export function countOutput({ questions }: Ask): number {
 }
 
 /** The tokens of a prompt that is too long, and of the window that it exceeds; null if it fits. */
-export function tokensOverWindow(ask: Ask): { promptTokens: number; windowTokens: number } | null {
-  const promptTokens = countInput(ask);
-  const windowTokens = windowOf(ask.model);
-  return promptTokens > windowTokens ? { promptTokens, windowTokens } : null;
+export function isOverWindow(ask: Ask): boolean {
+  return countInput(ask) > windowOf(ask.model);
 }
 
 /** The requested model is a family; the answer names a version of it. */

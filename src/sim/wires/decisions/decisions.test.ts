@@ -109,7 +109,7 @@ describe('a malformed request', () => {
   test('that is too long says so', async () => {
     const { status, body } = await systemOne.refusal({ model: 'x-small', state: 'word '.repeat(9000) });
     expect(status).toBe(400);
-    expect(body).toMatchObject({ detail: { error_type: 'tokens_exceeded' } });
+    expect(body).toEqual({ detail: { error_type: 'max_tokens_exceeded' } });
   });
 });
 

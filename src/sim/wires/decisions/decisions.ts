@@ -5,7 +5,7 @@ import type { SimScript, UsageFault } from '../../script.ts';
 import { countWriter, isWithheld } from '../../usage-fault.ts';
 import { errorJson, refusePlainly, usualError } from '../errors.ts';
 import { hostHeaders } from '../host-headers.ts';
-import { type Ask, countInput, countOutput, decide, type Question, tokensOverWindow, versionOf } from './decided.ts';
+import { type Ask, countInput, countOutput, decide, isOverWindow, type Question, versionOf } from './decided.ts';
 
 /** The newer variant of typed decisions, with questions and answers in lists. */
 export const decisionsWire: SimWire = {
@@ -21,8 +21,9 @@ const LEVELS_MAX = 10;
 
 function answerDecisions(body: Fields, script: SimScript, host: SimHost): Reply {
   const ask = readAsk(body);
-  const over = tokensOverWindow(ask);
-  if (over !== null) refuse('context_length_exceeded', 'input', 'Your input exceeds the context window of this model.');
+  if (isOverWindow(ask)) {
+    refuse('context_length_exceeded', 'input', 'Your input exceeds the context window of this model.');
+  }
   const headers = hostHeaders(host);
   if (script.endless) return { ...jsonReply(200, '', headers), chunks: endlessBody('{"model":"', 'and so on ') };
   const usage = writeUsage(ask, script.usage);

@@ -3,7 +3,7 @@ import { type Fields, isAbsent, isFields } from '../../fields.ts';
 import { jsonReply, type Refusal, RefusedRequest, type Reply, type SimHost, type SimWire } from '../../reply.ts';
 import type { SimScript, UsageFault } from '../../script.ts';
 import { countWriter, isWithheld } from '../../usage-fault.ts';
-import { type Ask, countInput, countOutput, decide, type Question, tokensOverWindow, versionOf } from './decided.ts';
+import { type Ask, countInput, countOutput, decide, isOverWindow, type Question, versionOf } from './decided.ts';
 
 /** The typed-decision wire in its public contract. */
 export const systemOneWire: SimWire = {
@@ -18,10 +18,8 @@ const LEVELS_MAX = 10;
 
 function answerSystemOne(body: Fields, script: SimScript, host: SimHost): Reply {
   const ask = readAsk(body);
-  const over = tokensOverWindow(ask);
-  if (over !== null) {
-    const message = `The state has too many tokens: ${over.promptTokens} of at most ${over.windowTokens}.`;
-    throw new RefusedRequest({ status: 400, message, type: 'tokens_exceeded', code: null, param: null });
+  if (isOverWindow(ask)) {
+    throw new RefusedRequest({ status: 400, message: '', type: 'max_tokens_exceeded', code: null, param: null });
   }
   const headers = { 'x-typesafe-request-id': host.mintId('req_') };
   if (script.endless) return { ...jsonReply(200, '', headers), chunks: endlessBody('{"answers":{"', 'and so on ') };
@@ -121,7 +119,7 @@ function detailOf({ status, message, type, code, param }: Refusal): object {
   if (status === 422 && param !== null) {
     return { detail: [{ type: code, loc: ['body', ...param.split('.')], msg: message }] };
   }
-  return { detail: { message, error_type: type } };
+  return { detail: { ...(message !== '' && { message }), error_type: type } };
 }
 
 const ERROR_TYPES: Record<number, string> = {
