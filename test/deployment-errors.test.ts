@@ -110,7 +110,9 @@ describe('when the provider does not answer well', () => {
     const text = await answer.text();
     expect(text.startsWith(frames)).toBe(true);
     expect(text).not.toContain('[DONE]');
-    expect(text.slice(frames.length)).toContain('"error"');
+    expect(text.slice(frames.length)).toContain(
+      'The provider \\"cloud\\" did not finish its answer. Nothing was charged.',
+    );
   });
 
   test('a list for an answer is none; a list for its usage is passed on as it is', async () => {
@@ -130,7 +132,11 @@ describe('when the provider does not answer well', () => {
 
   test('a response that is not JSON is an error', async () => {
     custody.resource.answer = () => ({ status: 200, body: 'hello' });
-    expect(await readRefusal(await custody.chat(DEPLOYMENT))).toMatchObject({ status: 502, code: 'host_failed' });
+    expect(await readRefusal(await custody.chat(DEPLOYMENT))).toMatchObject({
+      status: 502,
+      code: 'host_failed',
+      message: 'The provider "cloud" sent a response that is not a JSON object. Nothing was charged.',
+    });
   });
 
   test('a resource that is unreachable is told by the provider’s name, and nothing is charged', async () => {

@@ -37,7 +37,7 @@ export function deploymentCall(context: CallContext, deployment: Deployment, wor
     },
     spliceResponse: (body) => {
       checkWork(body);
-      return spliceResponse(context, terms, body);
+      return spliceResponse(context, terms, body, deployment);
     },
     responseAsStream: (body) => {
       checkWork(body);
@@ -107,8 +107,13 @@ function rowOf({ slug, wires }: Deployment['resource']['provider']): HostRow {
 }
 
 /** Keeps the provider's bytes and only adds our cost, which is zero, to the usage. */
-function spliceResponse({ call }: CallContext, terms: RelayTerms, body: Buffer): BufferedResponse {
-  const text = parseObject(body);
+function spliceResponse(
+  { call }: CallContext,
+  terms: RelayTerms,
+  body: Buffer,
+  deployment: Deployment,
+): BufferedResponse {
+  const text = parseObject(body, deployment);
   const seen = tryReading(() => call.wire.relay.spliceResponse(body, terms));
   const hasUsage = isObject((text.value as { usage?: unknown }).usage);
   return {
@@ -132,14 +137,18 @@ function tryReading(read: () => BufferedResponse): BufferedResponse | null {
   }
 }
 
-function parseObject(body: Buffer): JsonText {
+function parseObject(body: Buffer, { resource }: Deployment): JsonText {
   try {
     const text = readJson(body);
     if (isObject(text.value)) return text;
   } catch {
     // Reported below, like every other invalid response.
   }
-  throw new HostResponseBroken('The provider sent a response that is not a JSON object.');
+  const sent = `The provider "${resource.provider.slug}" sent a response that is not a JSON object.`;
+  throw new HostResponseBroken(
+    sent,
+    ours(new GatewayError('host_failed', { message: `${sent} Nothing was charged.` })),
+  );
 }
 
 /**

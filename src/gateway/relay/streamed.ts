@@ -15,7 +15,6 @@ import {
   brokenResponseFault,
   CLIENT_GONE_STATUS,
   connectionFault,
-  HOST_FAILED,
   type HostFault,
   hostFailed,
   isClearStatus,
@@ -255,7 +254,7 @@ class StreamedRelay implements ResponseReceiver {
   }
 
   #breakOff(words: string): void {
-    this.#giveUp({ words, retryable: true, sign: HOST_FAILED });
+    this.#giveUp(connectionFault(new Error(words), this.#terms, this.#control));
   }
 
   #giveUp(fault: HostFault): void {
