@@ -122,6 +122,13 @@ describe('what fits', () => {
     expect(receipt.held_nanousd).toBeGreaterThan((await quote(CHAT, JSON.parse(body))).worst_case_nanousd);
   });
 
+  test('is likely to cost one usual answer for each that was asked for, or the output limit', async () => {
+    const likely = async (more: object) => (await quote(CHAT, { ...ASK, ...more })).likely_nanousd;
+    const usualNanousd = 512 * 10_000;
+    expect((await likely({ n: 3, max_tokens: 4096 })) - (await likely({ max_tokens: 4096 }))).toBe(2 * usualNanousd);
+    expect((await likely({ n: 3, max_tokens: 100 })) - (await likely({ max_tokens: 100 }))).toBe(200 * 10_000);
+  });
+
   test('holds nothing and leaves no receipt', async () => {
     const fresh = await harness.mint();
     await quote(CHAT, ASK, {}, fresh.secret);

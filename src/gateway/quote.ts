@@ -136,9 +136,10 @@ function quoteOf(balance: Balance, admitted: Admitted, counted: Admitted | null)
   };
 }
 
-function likelyOf({ model, inputBound, outputBound }: Admission, { size }: Peek, counted: Admitted | null): bigint {
+function likelyOf(admission: Admission, { size }: Peek, counted: Admitted | null): bigint {
+  const { model, inputBound, outputBound, answers } = admission;
   const promptTokens = counted?.admission.counted?.prompt.likelyTokens ?? null;
-  return likelyCost({ price: model.price, size, promptTokens, inputBound, outputBound });
+  return likelyCost({ price: model.price, size, promptTokens, inputBound, outputBound, answers });
 }
 
 function fitsMoney({ unlimited, available_nanousd, key, person }: BalanceView, worstNanousd: bigint) {
