@@ -125,6 +125,34 @@ describe.each(SAME_WIRE)('%s on the same wire', (_, caller, model) => {
   });
 });
 
+describe('decisions to systemone', () => {
+  const DECISIONS = { ...RESPONSES, path: '/v1/decisions' };
+  const questions = [{ type: 'predicate', name: 'sure', instructions: 'Is it?' }];
+  const asking = { model: 'sim-decide', input: 'Hello', questions };
+
+  test('refuses a field that it lacks by default, and drops and names it', async () => {
+    const body = { ...asking, note: 'short' };
+    expect(refusalOf(await send(DECISIONS, body))).toEqual([400, 'unsupported_parameter', 'note']);
+    const answer = await send(DECISIONS, body, DROP);
+    expect(answer).toMatchObject({ status: 200, adjusted: 'note=dropped' });
+    expect((await receiptOf(answer)).adjusted).toBe('note=dropped');
+    expect(JSON.parse(harness.sim.calls.at(-1)!.body)).not.toHaveProperty('note');
+  });
+
+  test('leaves out settings of a cache and names them, without being asked', async () => {
+    const body = { ...asking, prompt_cache_options: { mode: 'explicit' } };
+    expect(await send(DECISIONS, body)).toMatchObject({ status: 200, adjusted: 'prompt_cache_options=dropped' });
+  });
+
+  test.each(['state', 'max_tokens'])('refuses `%s` in any case', async (name) => {
+    expect(refusalOf(await send(DECISIONS, { ...asking, [name]: 5 }, DROP))).toEqual([
+      400,
+      'unsupported_parameter',
+      name,
+    ]);
+  });
+});
+
 describe('refused in any case', () => {
   test.each<[Fields, string]>([
     [{ provider: { order: ['x'] } }, 'provider'],

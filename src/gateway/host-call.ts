@@ -75,7 +75,7 @@ function hostCallsFor(
   for (const candidate of candidates) {
     if (hostCalls.length === LIMITS.hostAttemptsMax) break;
     try {
-      if (speaksOurs(context, candidate)) hostCalls.push(sameWire(context, candidate));
+      if (speaksOurs(context, candidate)) hostCalls.push(sameWire(context, candidate, mayAdjust));
       else {
         const halves = hubHalves(context, candidate);
         read ??= readCanonical(context, halves.client, mayAdjust);
@@ -137,7 +137,7 @@ function hubHalves({ call, admission }: CallContext, { wires }: Candidate): HubH
 }
 
 /** Sends the caller's own bytes, edited in place; the host's frames are checked and repaired. */
-function sameWire(context: CallContext, candidate: Candidate): HostCall {
+function sameWire(context: CallContext, candidate: Candidate, mayAdjust: boolean): HostCall {
   const { call, text, peek, admission } = context;
   const { row } = candidate.host;
   const { relay } = call.wire;
@@ -163,7 +163,7 @@ function sameWire(context: CallContext, candidate: Candidate): HostCall {
     candidate,
     path: relay.path,
     headers: headersOf(relay.headers, peek.hostHeaders),
-    adjusted: adjustedOnSameWire(context, quirks),
+    adjusted: adjustedOnSameWire(context, quirks, mayAdjust),
     body: () => written ?? write(),
     openStream: () => relay.stream!.mend(withMemories()),
     spliceResponse: (body) => relay.spliceResponse(body, withMemories()),
@@ -173,10 +173,14 @@ function sameWire(context: CallContext, candidate: Candidate): HostCall {
 }
 
 /** What a host of the caller's own wire does not get, and a limit that was lowered. */
-function adjustedOnSameWire({ call, text, admission }: CallContext, quirks: HostQuirks): string | null {
+function adjustedOnSameWire(
+  { call, text, admission }: CallContext,
+  quirks: HostQuirks,
+  mayAdjust: boolean,
+): string | null {
   const { relay } = call.wire;
   if (admission.clamped === null && relay.noteLeftOut === undefined) return null;
-  const adjustments = new Adjustments(false);
+  const adjustments = new Adjustments(mayAdjust);
   relay.noteLeftOut?.(text, quirks, adjustments);
   return adjustments.describe(admission.clamped);
 }

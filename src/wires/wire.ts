@@ -114,7 +114,7 @@ interface RelayHalf {
   spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer;
   /** Whether `spliceRequest` may refuse this request, so that it has to run before the hold; absent: it never does. */
   mayRefuse?(text: JsonText): boolean;
-  /** Names what `spliceRequest` leaves out for this host and the caller should know; absent: nothing. */
+  /** Names what `spliceRequest` leaves out for this host, or refuses it if the caller allows no dropping; absent: nothing. */
   noteLeftOut?(text: JsonText, quirks: HostQuirks, adjustments: Adjustments): void;
   /** Throws HostResponseBroken if the body is not a response of this wire. */
   spliceResponse(body: Buffer, terms: RelayTerms): BufferedResponse;

@@ -66,8 +66,6 @@ describe('what is refused', () => {
     [{ questions: Array(LIMITS.decisionQuestionsMax + 1).fill({ type: 'predicate' }) }, 'questions', 'invalid_value'],
     [{ stream: true }, 'stream', 'unsupported_parameter'],
     [{ models: ['a', 'b'] }, 'models', 'unsupported_feature'],
-    [{ prompt_cache_options: { mode: 'explicit' } }, 'prompt_cache_options', 'unsupported_parameter'],
-    [{ state: 'x' }, 'state', 'unsupported_parameter'],
   ])('%j by its name', (more, param, code) => {
     expect(refusal(more)).toMatchObject({ param, code });
   });

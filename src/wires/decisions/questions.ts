@@ -37,7 +37,7 @@ function readNames(questions: readonly unknown[]): (string | null)[] {
     if (!isObject(question)) throw mustBe(path, 'an object with a `type`');
     const { name } = question;
     if (isAbsent(name)) return null;
-    if (typeof name !== 'string' || name === '') throw mustBe(`${path}.name`, 'a string');
+    if (typeof name !== 'string' || name === '') throw mustBe(`${path}.name`, 'a string that is not empty');
     if (seen.has(name)) throw mustBe(`${path}.name`, 'the name of one question only');
     seen.add(name);
     return name;

@@ -1,6 +1,10 @@
+import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import { editJson, type JsonText } from '../../json/json.ts';
+import type { Adjustments } from '../adjustments.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
 import { isObject, type Members, objectsIn } from '../fields/members.ts';
+import { GATEWAY_FIELDS, isRefusable } from '../fields/typed-decision.ts';
+import { hasNoEffect } from '../fields/without-effect.ts';
 import type { Peek } from '../peek.ts';
 import type { UpstreamTerms } from '../wire.ts';
 import { type Question, readQuestions } from './questions.ts';
@@ -23,6 +27,22 @@ export function spliceRequest(text: JsonText, _peek: Peek, { hostModel, forwards
     text.bytes.subarray(start, end),
     Buffer.from('}'),
   ]);
+}
+
+const CARRIED: ReadonlySet<string> = new Set(['model', 'input', 'questions', ...GATEWAY_FIELDS, ...LABEL_FIELDS]);
+/** Settings of a cache, which no host of `systemone` has. */
+const CACHE_SETTINGS: ReadonlySet<string> = new Set(['prompt_cache_options', 'prompt_cache_retention']);
+
+/** A field that `systemone` lacks would be lost, so it is refused, or named if the caller allows dropping. */
+export function noteLeftOut({ value }: JsonText, _quirks: HostQuirks, adjustments: Adjustments): void {
+  const body = value as Members;
+  for (const name of Object.keys(body)) {
+    if (CARRIED.has(name) || isRefusable(name) || hasNoEffect(name, body[name])) continue;
+    // The prompt of the other form of this wire: without it the model would decide something else.
+    if (name === 'state') adjustments.refuse(name);
+    if (CACHE_SETTINGS.has(name)) adjustments.note(name);
+    else adjustments.dropUnknown(name, body[name]);
+  }
 }
 
 /** Puts structures of instructions back as the caller wrote them: a long number would lose digits if it were read. */
