@@ -194,6 +194,16 @@ describe.each(ROUTES)('%s', (_name, { path, body }) => {
     expect((await ask({}, { [name]: 'false' })).status).toBe(200);
   });
 
+  test.each(['x-gateway-max-cost', 'x-gateway-max-cost-usd', 'x-gateway-max-cost-nanosud'])(
+    'a ceiling called %s is refused, because it would limit nothing',
+    async (name) => {
+      const refused = await refusal(await ask({}, { [name]: '1' }));
+      expect(refused).toMatchObject({ status: 400, code: 'invalid_header', param: name });
+      expect(refused.message).toContain('Send `x-gateway-max-cost-nanousd`');
+      expect(harness.sim.received()).toBe(0);
+    },
+  );
+
   test('a name that differs only in case from one that decides is refused', async () => {
     for (const name of ['Model', 'Max_Tokens', 'PROVIDER']) {
       const refused = await refusal(await ask({ [name]: 'x' }));
@@ -290,4 +300,13 @@ describe.each(PREFIXES)('under the prefix "%s"', (prefix) => {
     }
     expect(harness.sim.received()).toBe(0);
   });
+});
+
+test.each([
+  ['x-portkey-config', 'unsupported_feature'],
+  ['x-gateway-max-cost', 'invalid_header'],
+])('a job with the header %s is refused by the name of the header', async (name, code) => {
+  const [, { path, body }] = ROUTES[0]!;
+  const response = await harness.post({ endpoint: path, body }, { [name]: '1' }, '/v1/jobs');
+  expect(await refusal(response)).toMatchObject({ status: 400, code, param: name });
 });

@@ -3,6 +3,7 @@ import { GatewayError } from '../canonical/errors.ts';
 import type { Call } from '../gateway/call.ts';
 import { CHAIN_HEADER, FIRST_MODEL_HEADER } from '../gateway/chain.ts';
 import { openRecord } from '../gateway/exchange-record.ts';
+import { isForeignHeader } from '../gateway/foreign-headers.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { IDEMPOTENCY_HEADER } from '../gateway/idempotency.ts';
 import { allowsAdjusting, ON_UNSUPPORTED_HEADER } from '../gateway/on-unsupported.ts';
@@ -55,7 +56,8 @@ export function withinBody(error: unknown): unknown {
 }
 
 function namesHeader({ kind, param }: GatewayError): boolean {
-  return kind === 'invalid_header' || param === CEILING_HEADER || param === IDEMPOTENCY_HEADER;
+  if (kind === 'invalid_header' || param === CEILING_HEADER || param === IDEMPOTENCY_HEADER) return true;
+  return param !== null && isForeignHeader(param);
 }
 
 /** What decides about a job besides its call. */
