@@ -135,6 +135,20 @@ describe('over the window', () => {
     [400, { message: 'The decoder prompt (length 5000) is longer than the maximum model length of 4096.' }],
     [400, { message: 'Please reduce the length of the messages or completion.' }],
     [400, { message: 'too many tokens: size limit exceeded by 11326 tokens. Try using shorter or fewer inputs.' }],
+    [400, { message: 'Invalid request: Your request exceeded model token limit: 262144 (requested: 291351)' }],
+    [400, { message: 'Prompt exceeds max length', code: '1261' }],
+    [400, { message: '<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 983616]' }],
+    [400, { message: 'Input length 131393 exceeds the maximum allowed input length of 131040 tokens.' }],
+    [400, { message: 'prompt token count of 140000 exceeds the limit of 128000' }],
+    [
+      422,
+      {
+        message:
+          'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 2048. Given: 1218 `inputs` tokens and 1500 `max_new_tokens`',
+        param: null,
+      },
+    ],
+    [422, { message: 'Input validation error: `inputs` must have less than 4095 tokens. Given: 5000' }],
     [429, { message: 'Prompt is too long for this tier: maximum context length 8000.' }],
   ])('%d %j', (status, error) => {
     expect(read(status, { error }).kind).toBe('over_window');

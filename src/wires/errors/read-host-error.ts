@@ -113,8 +113,22 @@ function isModelUnknown({ code, type }: ErrorParts): boolean {
 const MODEL_UNKNOWN: ReadonlySet<string> = new Set(['model_not_found', 'invalid_model']);
 
 /** Hosts have no common code for a prompt that exceeds the window, so the message is matched. */
-const OVER_WINDOW =
-  /context[_ ](?:length|window|limit|size)|too_many_prompt_tokens|(?:prompt|input) is too long|maximum (?:prompt|model) length|(?:input|prompt) tokens? (?:count )?(?:\([^)]*\) )?exceeds?|reduce the length of the (?:messages|prompt)|size limit exceeded by \d+ tokens/i;
+const OVER_WINDOW = new RegExp(
+  [
+    'context[_ ](?:length|window|limit|size)',
+    'too_many_prompt_tokens',
+    '(?:prompt|input) is too long',
+    'prompt exceeds max length',
+    'maximum (?:prompt|model|allowed input) length',
+    'range of input length',
+    'exceeded model token limit',
+    '(?:input|prompt) tokens? (?:count )?(?:of \\d+ |\\([^)]*\\) )?exceeds?',
+    '`inputs` (?:tokens \\+|must have less than)',
+    'reduce the length of the (?:messages|prompt)',
+    'size limit exceeded by \\d+ tokens',
+  ].join('|'),
+  'i',
+);
 /** Some hosts send 400 for an unknown key or an unpaid account; that is the operator's problem, not the caller's. */
 const OUR_ACCOUNT =
   /api[ _-]?key|unauthori[sz]ed|authenticat|subscription key|credit balance|billing|insufficient[ _](?:quota|balance|funds)|your (?:account|organi[sz]ation|plan)/i;
