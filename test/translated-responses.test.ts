@@ -44,6 +44,20 @@ describe('a chat host', () => {
     expect(text).toContain('"partial_json":"{\\"a\\":1}"');
   });
 
+  test.each([
+    ['model_length', {}, 'max_tokens'],
+    ['MAX_TOKENS', {}, 'max_tokens'],
+    ['SAFETY', {}, 'refusal'],
+    ['stop', { tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }] }, 'tool_use'],
+    ['end_turn', {}, 'end_turn'],
+  ])('that ends with its own word %s, streamed and buffered', (finish, more, stopReason) => {
+    const said = { role: 'assistant', content: 'Hello', ...more };
+    const whole = buffered('chat', 'messages', { choices: [{ index: 0, message: said, finish_reason: finish }] });
+    expect(JSON.parse(whole.write(BILL).toString())).toMatchObject({ stop_reason: stopReason });
+    const { text } = streamed('chat', 'messages', `${chunk(said, finish)}data: [DONE]\n\n`);
+    expect(text).toContain(`"stop_reason":"${stopReason}"`);
+  });
+
   test.each(['messages', 'responses'] as const)(
     'that mixes the fragments of two tool calls, for a %s client',
     (client) => {

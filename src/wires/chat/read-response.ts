@@ -26,13 +26,14 @@ export function readResponse(body: Buffer, quirks: HostQuirks, emit: EventSink):
     createdS: Number.isSafeInteger(created) ? (created as number) : null,
   });
   const state = newChoice(0);
-  const whole = { ...choice, delta: undefined };
+  const whole: Members = { ...choice, delta: undefined };
   numberCalls(whole);
   mendChoice(whole, state, false, () => `call_${randomBase62(24)}`);
   const deltas = new DeltaEmitter(emit, signingVendor(quirks));
-  deltas.delta(whole.delta ?? {});
+  deltas.delta(whole.delta as Members);
   emit({ kind: 'usage', reading: readPromptUsage(findUsage(answer, true), usageRule(quirks)) });
-  const said = typeof choice.finish_reason === 'string' ? choice.finish_reason : null;
+  // The one that was mended: other hosts' words for it are known there.
+  const said = typeof whole.finish_reason === 'string' ? whole.finish_reason : null;
   deltas.finish(finishReasonOf(said ?? (state.calls.length > 0 ? 'tool_calls' : 'stop')), said);
 }
 
