@@ -16,6 +16,8 @@ interface ErrorParts {
 export function readHostError(status: number, body: Buffer): HostError {
   const text = body.toString('utf8', 0, LIMITS.hostErrorBytesMax);
   const error = classify(status, findParts(tryParseJson(text)));
+  // The only answer of one vendor to a prompt over the window.
+  if (status === 413 && body.length === 0) return { ...error, kind: 'over_window' };
   // A firewall in front of the host answers with an HTML page. This is not about our key.
   return status === 403 && PAGE.test(text) ? { ...error, kind: 'unavailable' } : error;
 }
