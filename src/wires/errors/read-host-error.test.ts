@@ -62,6 +62,8 @@ describe('what it means', () => {
     [400, { detail: { error_type: 'max_tokens_exceeded' } }, 'over_window'],
     [400, { error: { type: 'max_tokens_exceeded', message: 'The output limit is too high.' } }, 'request'],
     [400, { detail: { error_type: 'api_usage_error', message: 'Invalid request.' } }, 'request'],
+    [400, { detail: { error_type: 'api_usage_error', message: 'Unknown model: jev-0.9' } }, 'credentials'],
+    [400, { detail: 'Unknown model: q. Must have at most 255 choices.' }, 'request'],
   ])('%d %j is about %s', (status, body, kind) => {
     expect(read(status, body).kind).toBe(kind);
   });

@@ -57,10 +57,15 @@ function findParts(answer: unknown): ErrorParts {
 
 /** The only word of a typed-decision host for a prompt over its window. Other hosts may mean the output limit by it. */
 const OVER_WINDOW_DETAIL = 'max_tokens_exceeded';
+/** The same host has one type for everything else that a request gets wrong. */
+const UNKNOWN_MODEL_DETAIL = /^Unknown model: /;
 
+/** The type of such a host's error, in the words of other hosts. */
 function typeIn(detail: unknown): unknown {
   if (!isObject(detail)) return null;
-  return detail.error_type === OVER_WINDOW_DETAIL ? 'context_length_exceeded' : detail.error_type;
+  const { error_type: type, message } = detail;
+  if (type === OVER_WINDOW_DETAIL) return 'context_length_exceeded';
+  return typeof message === 'string' && UNKNOWN_MODEL_DETAIL.test(message) ? 'model_not_found' : type;
 }
 
 function partsOf({ message, code, type, param }: Members): ErrorParts {
