@@ -102,6 +102,7 @@ describe('keys that hosts refuse', () => {
     expect(world.told(/does not know this model/)).toMatchObject([
       { level: 'error', host: 'northern', host_model: 'sim-gpt' },
     ]);
+    expect(world.told(/rejected our account/)).toEqual([]);
   });
 
   test('when no host knows the model, the caller sees a neutral 502 without the host’s name for it', async () => {

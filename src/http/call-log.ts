@@ -104,7 +104,8 @@ const FRACTIONS = Array.from({ length: 100 }, (_, hundredths) => String(hundredt
 function raiseAlarm(log: Log, { requestId, host, fault, tries, lossReason }: ExchangeRecord): void {
   const fields = { request_id: requestId, host, fault: fault ?? undefined };
   for (const attempt of tries ?? [{ host, outcome: fault }]) {
-    if (!attempt.outcome?.startsWith('credentials 400')) continue;
+    // A model that the host does not know has a line of its own, once, in `src/main/host-events.ts`.
+    if (!attempt.outcome?.startsWith('credentials 400') || attempt.outcome.endsWith(' model_not_found')) continue;
     log.error(
       { ...fields, host: attempt.host },
       'A host rejected our account in a 400 response. Check its key and credit.',
