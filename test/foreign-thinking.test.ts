@@ -164,6 +164,17 @@ test.each([
   expect(JSON.parse(harness.sim.calls.at(-1)!.body).thinking).toEqual({ type: 'enabled', budget_tokens: 1024 });
 });
 
+test.each([
+  [{ reasoning: { max_tokens: 100 } }, 'reasoning.max_tokens=1024'],
+  [{ reasoning: { max_tokens: 1024 } }, null],
+  [{ reasoning_effort: 'minimal' }, null],
+])('so is one of the messages wire in a field that only the gateway reads: %j', async (fields, adjusted) => {
+  const response = await harness.post({ model: 'sim-claude', ...CHAT[1], ...fields }, {}, '/v1/messages');
+  await response.text();
+  expect(response.headers.get('x-gateway-adjusted')).toBe(adjusted);
+  expect(JSON.parse(harness.sim.calls.at(-1)!.body).thinking).toEqual({ type: 'enabled', budget_tokens: 1024 });
+});
+
 test('the default output limit counts too, and the refusal names it', async () => {
   const [path, { messages }] = CHAT;
   const thinking = { type: 'enabled', budget_tokens: 4096 };

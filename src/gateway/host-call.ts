@@ -1,5 +1,4 @@
 import { GatewayError } from '../canonical/errors.ts';
-import type { HostQuirks } from '../canonical/host-quirks.ts';
 import type { CanonicalReasoning, CanonicalRequest } from '../canonical/request.ts';
 import type { Candidate } from '../hosts/directory.ts';
 import type { JsonText } from '../json/json.ts';
@@ -11,7 +10,7 @@ import { asksToReason } from '../wires/fields/read-reasoning.ts';
 import type { HubClient, HubUpstream, WriteTerms } from '../wires/hub.ts';
 import { type CapabilityNeed, limitFieldOf, type Peek } from '../wires/peek.ts';
 import { WIRES } from '../wires/registry.ts';
-import type { BufferedResponse, HostError, RelayTerms, StreamRelay, Wire } from '../wires/wire.ts';
+import type { BufferedResponse, HostError, RelayTerms, StreamRelay, UpstreamTerms, Wire } from '../wires/wire.ts';
 import { type Admission, checkClamped, checkNeeds, effortFor, meetsNeeds } from './admit.ts';
 import type { Call } from './call.ts';
 import { memoriesOf } from './frame-memories.ts';
@@ -145,17 +144,17 @@ function sameWire(context: CallContext, candidate: Candidate, mayAdjust: boolean
   const { outputLimitField, forwards, reducesVectors, quirks } = row;
   const { outputLimit, reasoningEffort, model } = admission;
   const { hostModel } = candidate;
-  const write = (): Buffer =>
-    relay.spliceRequest(text, peek, {
-      hostModel,
-      outputLimit,
-      outputLimitField,
-      forwards,
-      reasoningEffort,
-      thinking: model.thinking ?? null,
-      reducesVectors,
-      quirks,
-    });
+  const hostTerms: UpstreamTerms = {
+    hostModel,
+    outputLimit,
+    outputLimitField,
+    forwards,
+    reasoningEffort,
+    thinking: model.thinking ?? null,
+    reducesVectors,
+    quirks,
+  };
+  const write = (): Buffer => relay.spliceRequest(text, peek, hostTerms);
   const written = relay.mayRefuse?.(text) === true ? write() : null;
   const withMemories = (): RelayTerms =>
     context.frameMemory ? { ...terms, ...memoriesOf(candidate, terms.hideReasoning) } : terms;
@@ -163,7 +162,7 @@ function sameWire(context: CallContext, candidate: Candidate, mayAdjust: boolean
     candidate,
     path: relay.path,
     headers: headersOf(relay.headers, peek.hostHeaders),
-    adjusted: adjustedOnSameWire(context, quirks, mayAdjust),
+    adjusted: adjustedOnSameWire(context, hostTerms, mayAdjust),
     body: () => written ?? write(),
     openStream: () => relay.stream!.mend(withMemories()),
     spliceResponse: (body) => relay.spliceResponse(body, withMemories()),
@@ -172,16 +171,16 @@ function sameWire(context: CallContext, candidate: Candidate, mayAdjust: boolean
   };
 }
 
-/** What a host of the caller's own wire does not get, and a limit that was lowered. */
+/** What a host of the caller's own wire does not get or gets changed, and a limit that was lowered. */
 function adjustedOnSameWire(
   { call, text, admission }: CallContext,
-  quirks: HostQuirks,
+  terms: UpstreamTerms,
   mayAdjust: boolean,
 ): string | null {
   const { relay } = call.wire;
   if (admission.clamped === null && relay.noteLeftOut === undefined) return null;
   const adjustments = new Adjustments(mayAdjust);
-  relay.noteLeftOut?.(text, quirks, adjustments);
+  relay.noteLeftOut?.(text, terms, adjustments);
   return adjustments.describe(admission.clamped);
 }
 

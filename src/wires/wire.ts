@@ -114,8 +114,8 @@ interface RelayHalf {
   spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer;
   /** Whether `spliceRequest` may refuse this request, so that it has to run before the hold; absent: it never does. */
   mayRefuse?(text: JsonText): boolean;
-  /** Names what `spliceRequest` leaves out for this host, or refuses it if the caller allows no dropping; absent: nothing. */
-  noteLeftOut?(text: JsonText, quirks: HostQuirks, adjustments: Adjustments): void;
+  /** Names what `spliceRequest` leaves out or changes for this host, or refuses it if the caller allows no dropping; absent: nothing. */
+  noteLeftOut?(text: JsonText, terms: UpstreamTerms, adjustments: Adjustments): void;
   /** Throws HostResponseBroken if the body is not a response of this wire. */
   spliceResponse(body: Buffer, terms: RelayTerms): BufferedResponse;
   readError(status: number, body: Buffer): HostError;

@@ -1,4 +1,3 @@
-import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import { editJson, type JsonText } from '../../json/json.ts';
 import type { Adjustments } from '../adjustments.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
@@ -34,7 +33,7 @@ const CARRIED: ReadonlySet<string> = new Set(['model', 'input', 'questions', ...
 const CACHE_SETTINGS: ReadonlySet<string> = new Set(['prompt_cache_options', 'prompt_cache_retention']);
 
 /** A field that `systemone` lacks would be lost, so it is refused, or named if the caller allows dropping. */
-export function noteLeftOut({ value }: JsonText, _quirks: HostQuirks, adjustments: Adjustments): void {
+export function noteLeftOut({ value }: JsonText, _terms: UpstreamTerms, adjustments: Adjustments): void {
   const body = value as Members;
   for (const name of Object.keys(body)) {
     if (CARRIED.has(name) || isRefusable(name) || hasNoEffect(name, body[name])) continue;

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../canonical/errors.ts';
 import type { ReasoningAsk } from '../../canonical/reasoning.ts';
 import type { JsonEdit, JsonText } from '../../json/json.ts';
+import type { Adjustments } from '../adjustments.ts';
 import { isWrappedForeign } from '../fields/foreign-reasoning.ts';
 import { editHostFields, NO_QUIRKS } from '../fields/host-fields.ts';
 import { refuseLostBudget } from '../fields/lost-budget.ts';
@@ -9,7 +10,7 @@ import type { Peek } from '../peek.ts';
 import type { UpstreamTerms } from '../wire.ts';
 import { isEmptyAsk, isWithheld } from './fields.ts';
 import { isAdaptiveAlone, readCommonReasoning } from './read-thinking.ts';
-import { SAYS_NOTHING, writeThinking } from './write-thinking.ts';
+import { noteRaised, SAYS_NOTHING, type Thinking, writeThinking } from './write-thinking.ts';
 
 const PLAIN_INTEGER = /^\d+$/;
 
@@ -33,13 +34,24 @@ export function mayRefuse({ value }: JsonText): boolean {
   return readCommonReasoning(value as Members) !== null;
 }
 
+/** Names a budget in a field of every wire that is raised to the least that hosts of this one take. */
+export function noteRaisedBudget({ value }: JsonText, terms: UpstreamTerms, adjustments: Adjustments): void {
+  const body = value as Members;
+  const asked = readCommonReasoning(body);
+  if (asked !== null && !isObject(body.thinking)) noteRaised(thinkingFor(asked, terms), asked, adjustments);
+}
+
+function thinkingFor(asked: ReasoningAsk, terms: UpstreamTerms): Thinking {
+  return writeThinking(asked, { ...terms, thinking: terms.thinking ?? null, stream: false });
+}
+
 /** Writes what the fields of every wire ask for in the fields of this one. If the caller used those too, both agree. */
 function setThinking(body: Members, terms: UpstreamTerms, edit: JsonEdit): void {
   const asked = readCommonReasoning(body);
   if (asked === null) return;
   if (asked.hideReasoning && mayThink(asked, body, terms)) throw cannotHide(body);
   if (isObject(body.thinking) && !isAdaptiveAlone(body)) return;
-  const written = writeThinking(asked, { ...terms, thinking: terms.thinking ?? null, stream: false });
+  const written = thinkingFor(asked, terms);
   if (written === SAYS_NOTHING) refuseLostBudget(asked);
   const { thinking, effort } = written;
   if (thinking !== null && !isObject(body.thinking)) edit.set(['thinking'], JSON.stringify(thinking));

@@ -20,7 +20,7 @@ import { lacksThoughts } from './missing-thoughts.ts';
 import { strictSchema } from './strict-schema.ts';
 import { withUniqueCalls } from './unique-calls.ts';
 import { withoutBlankText, writeBlock } from './write-blocks.ts';
-import { OFF, SAYS_NOTHING, type Thinking, writeThinking } from './write-thinking.ts';
+import { noteRaised, OFF, SAYS_NOTHING, type Thinking, writeThinking } from './write-thinking.ts';
 
 /** Writes a request in the canonical form for a host of this wire. */
 export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
@@ -52,18 +52,12 @@ function possibleThinking(request: CanonicalRequest, terms: HubRequestTerms, adj
   const asked = writeThinking(request.reasoning, terms);
   if (asked === SAYS_NOTHING) refuseLostBudget(request.reasoning, adjustments.writtenName(BUDGET));
   if (!isRefused(asked.thinking?.type, request, terms)) {
-    noteRaised(asked, request.reasoning?.budgetTokens ?? null, adjustments);
+    noteRaised(asked, request.reasoning, adjustments);
     return asked;
   }
   adjustments.note('reasoning');
   // Models with a budget do not think unasked, but some that take an effort do.
   return terms.thinking === 'effort' ? OFF : SAYS_NOTHING;
-}
-
-/** A budget below the least that hosts take is raised. */
-function noteRaised({ thinking }: Thinking, budgetTokens: number | null, adjustments: Adjustments): void {
-  const sent = thinking?.budget_tokens;
-  if (budgetTokens !== null && typeof sent === 'number' && sent > budgetTokens) adjustments.change(BUDGET, sent);
 }
 
 /** A model that must call a tool cannot think first, and one with a budget not without its earlier thoughts. */

@@ -1,6 +1,8 @@
 import { GatewayError } from '../../canonical/errors.ts';
 import { EFFORTS, type Effort } from '../../canonical/reasoning.ts';
 import type { CanonicalReasoning } from '../../canonical/request.ts';
+import type { Adjustments } from '../adjustments.ts';
+import { BUDGET } from '../fields/lost-budget.ts';
 import type { Members } from '../fields/members.ts';
 import type { HubRequestTerms } from '../hub.ts';
 
@@ -38,6 +40,17 @@ export function writeThinking(asked: CanonicalReasoning | null, terms: HubReques
   }
   terms.adjustments.note('reasoning');
   return SAYS_NOTHING;
+}
+
+/** Names a budget below the least that hosts take, because it is raised. */
+export function noteRaised(
+  { thinking }: Thinking,
+  asked: Pick<CanonicalReasoning, 'budgetTokens'> | null,
+  adjustments: Adjustments,
+): void {
+  const sent = thinking?.budget_tokens;
+  const budgetTokens = asked?.budgetTokens ?? null;
+  if (budgetTokens !== null && typeof sent === 'number' && sent > budgetTokens) adjustments.change(BUDGET, sent);
 }
 
 /** Newer models leave the reasoning text out unless it is requested. */

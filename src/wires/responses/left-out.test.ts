@@ -16,6 +16,6 @@ test.each([
 ])('a host of the same wire misses %s', (_, quirks, adjusted) => {
   const adjustments = new Adjustments(false);
   const text = scanJson(Buffer.from(JSON.stringify({ tools: [PATCH], input: 'Go on.' })), LIMITS);
-  noteFlattened(text, quirks, adjustments);
+  noteFlattened(text, { quirks }, adjustments);
   expect(adjustments.describe(null)).toBe(adjusted);
 });

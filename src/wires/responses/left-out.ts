@@ -1,4 +1,3 @@
-import type { HostQuirks } from '../../canonical/host-quirks.ts';
 import type { JsonText } from '../../json/json.ts';
 import type { Adjustments } from '../adjustments.ts';
 import { isFreeText } from '../fields/custom-input.ts';
@@ -6,6 +5,7 @@ import { noteUnknownDetail } from '../fields/image-url.ts';
 import { FILE_PART_MEMBERS } from '../fields/inline-file.ts';
 import { type Members, objectsIn } from '../fields/members.ts';
 import { noteOthers, optionalFlag, optionalText } from '../fields/other-members.ts';
+import type { UpstreamTerms } from '../wire.ts';
 import { itemType } from './measure.ts';
 import { addsTools } from './tool-names.ts';
 
@@ -86,8 +86,12 @@ function noteFormat({ type, format }: Members, path: string, adjustments: Adjust
 const FLATTENED_ITEMS: ReadonlySet<unknown> = new Set(['custom_tool_call', 'tool_search_call', 'tool_search_output']);
 
 /** Names what a host of this wire that knows only functions does not get of tools and items. */
-export function noteFlattened(text: JsonText, { clientTools }: HostQuirks, adjustments: Adjustments): void {
-  if (clientTools === true) return;
+export function noteFlattened(
+  text: JsonText,
+  { quirks }: Pick<UpstreamTerms, 'quirks'>,
+  adjustments: Adjustments,
+): void {
+  if (quirks?.clientTools === true) return;
   const { tools, input } = text.value as Members;
   noteFlattenedTools(tools, 'tools', adjustments);
   objectsIn(input).forEach((item, index) => {
