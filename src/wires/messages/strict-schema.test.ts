@@ -72,6 +72,23 @@ test.each([true, {}, { type: 'string' }])(
   },
 );
 
+test.each([
+  { type: 'object' },
+  { type: ['object', 'null'], description: 'Anything' },
+  { type: 'object', patternProperties: { '^x': { type: 'string' } }, additionalProperties: false },
+])('so is an object that names no members, %j', (map) => {
+  expect(strictSchema({ type: 'object', properties: { map } })).toMatchObject({ closesObject: true });
+});
+
+test.each([
+  { type: 'object', properties: {} },
+  { type: 'object', additionalProperties: false },
+  { type: 'object', anyOf: [{ properties: { a: { type: 'string' } } }] },
+  { type: 'string' },
+])('%j has no other members that could get lost', (schema) => {
+  expect(strictSchema(schema)).toMatchObject({ closesObject: false });
+});
+
 test('a second time changes nothing', () => {
   const schemaOf = (inner: fc.Arbitrary<Record<string, unknown>>): fc.Arbitrary<Record<string, unknown>> =>
     fc.record(

@@ -1,5 +1,5 @@
 import { isWrittenNumber } from '../../json/json.ts';
-import type { Members } from '../fields/members.ts';
+import { isAbsent, type Members } from '../fields/members.ts';
 import { isSchema } from '../fields/other-members.ts';
 
 /** String formats that the vendor's hosts support. */
@@ -38,7 +38,7 @@ function strictPart(schema: Members, onClosed: () => void): Members {
     if (kept !== undefined) strict[name === 'oneOf' ? 'anyOf' : name] = kept;
     else if (!isDropped(name, value)) removed.push(`${name}: ${JSON.stringify(value)}`);
   }
-  if (isOpen(schema.additionalProperties)) onClosed();
+  if (takesAnyMember(schema)) onClosed();
   if (isObjectSchema(strict)) strict.additionalProperties = false;
   if (removed.length > 0) strict.description = `${before(strict.description)}{${removed.join(', ')}}`;
   return strict;
@@ -53,6 +53,16 @@ function isDropped(name: string, value: unknown): boolean {
 function isOpen(additional: unknown): boolean {
   return additional === true || isSchema(additional);
 }
+
+/** Whether it is a map: it allows members that it does not name, or names none at all. */
+function takesAnyMember(schema: Members): boolean {
+  const { additionalProperties: additional, patternProperties: patterns } = schema;
+  if (isOpen(additional) || (isSchema(patterns) && Object.keys(patterns).length > 0)) return true;
+  return isAbsent(additional) && isObjectSchema(schema) && !NAMING.some((name) => Object.hasOwn(schema, name));
+}
+
+/** Keywords that name the members of an object. */
+const NAMING: readonly string[] = ['properties', ...LISTS, 'oneOf', '$ref', 'enum', 'const'];
 
 function before(description: unknown): string {
   return typeof description === 'string' && description !== '' ? `${description}\n\n` : '';
