@@ -82,8 +82,11 @@ export class Adjustments {
     this.#changed.push(`${shownName(this.writtenName(param))}=${value}`);
   }
 
+  /** Several tools may lack the same member; its name is needed once. */
   #noteAs(written: string): void {
-    if (this.#dropped.length < LIMITS.adjustedFieldsMax) this.#dropped.push(shownName(written));
+    const name = shownName(written);
+    if (this.#dropped.includes(name)) return;
+    if (this.#dropped.length < LIMITS.adjustedFieldsMax) this.#dropped.push(name);
     else this.#others++;
   }
 

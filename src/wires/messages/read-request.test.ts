@@ -116,6 +116,25 @@ test('tools, what the model may call, and how often', () => {
   expect(choosing({ type: 'none' })).toEqual([{ kind: 'none' }, null]);
 });
 
+test('a schema with an optional member is not strict elsewhere, where strict hosts refuse it, and that is named once', () => {
+  const adjustments = new Adjustments(false);
+  const whole = { type: 'object', properties: { at: { type: 'string' } }, required: ['at'] };
+  const partial = { type: 'object', properties: { stop: { ...whole, required: [] } }, required: ['stop'] };
+  const listed = { type: 'array', items: { anyOf: [partial, { type: 'null' }] } };
+  const formatOf = (schema: object) => {
+    const body = { ...PLAIN, output_config: { format: { type: 'json_schema', schema } } };
+    return readRequest(textOf(body), peekAt(body), adjustments).responseFormat;
+  };
+  expect(formatOf(whole)).toMatchObject({ strict: true });
+  expect(adjustments.describe(null)).toBeNull();
+  for (const schema of [partial, listed]) expect(formatOf(schema)).toMatchObject({ schema, strict: false });
+  const tools = [whole, partial, partial].map((input_schema, at) => ({ name: `t${at}`, input_schema, strict: true }));
+  const body = { ...PLAIN, tools };
+  const offered = readRequest(textOf(body), peekAt(body), adjustments).tools;
+  expect(offered.map(({ strict }) => strict)).toEqual([true, null, null]);
+  expect(adjustments.describe(null)).toBe('output_config.format.strict=dropped,tools.strict=dropped');
+});
+
 test('sampling, stop sequences, the answer’s format and reasoning', () => {
   const schema = { type: 'object' };
   const request = read({

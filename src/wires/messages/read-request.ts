@@ -22,6 +22,7 @@ import { hasNoEffect, isEmpty } from '../fields/without-effect.ts';
 import type { Peek } from '../peek.ts';
 import { isVendorDefined } from './check-tools.ts';
 import { isWithheld } from './fields.ts';
+import { hasOptionalMember } from './optional-members.ts';
 import { dropMembers, readContent } from './read-blocks.ts';
 
 /** Reads a request into the canonical form. */
@@ -110,9 +111,21 @@ function readTool(tool: Members, index: number, adjustments: Adjustments): Canon
     name: tool.name as string,
     description: optionalText(tool.description, `tools[${index}].description`),
     schema: tool.input_schema as Members,
-    strict: optionalFlag(tool.strict, `tools[${index}].strict`),
+    strict: readStrict(tool, index, adjustments),
     ...readCacheMark(tool.cache_control),
   };
+}
+
+/** Hosts of other wires refuse a strict tool with an optional member, which is usual on this one. */
+function readStrict(
+  { strict, input_schema: schema }: Members,
+  index: number,
+  adjustments: Adjustments,
+): boolean | null {
+  const flag = optionalFlag(strict, `tools[${index}].strict`);
+  if (flag !== true || !hasOptionalMember(schema as Members)) return flag;
+  adjustments.note('tools.strict');
+  return null;
 }
 
 /** The model itself is the only caller by default; other callers are tools of the vendor. */
@@ -144,7 +157,7 @@ function readChosen({ type, name }: Members): ToolChoice {
   throw mustBe('tool_choice.type', 'one of auto, any, tool, none, and name a tool if it is "tool"');
 }
 
-/** Formats of this wire have no name and are always strict. The field of other wires is read too. */
+/** Formats of this wire have no name and are strict, which hosts of others cannot be if a member is optional. */
 function readFormat(text: JsonText, adjustments: Adjustments): ResponseFormat | null {
   const [config, older, others] = FORMAT_FIELDS.map((name) => text.exactMember(name));
   const own = isObject(config) ? config.format : null;
@@ -156,7 +169,9 @@ function readFormat(text: JsonText, adjustments: Adjustments): ResponseFormat | 
     throw mustBe('output_config.format', 'of type "json_schema" with a schema');
   }
   noteOthers(format, 'output_config.format', FORMAT_MEMBERS, adjustments);
-  return { kind: 'schema', name: 'answer', description: null, schema: format.schema, strict: true };
+  const strict = !hasOptionalMember(format.schema);
+  if (!strict) adjustments.note('output_config.format.strict');
+  return { kind: 'schema', name: 'answer', description: null, schema: format.schema, strict };
 }
 
 const FORMAT_FIELDS = ['output_config', 'output_format', 'response_format'];
