@@ -175,6 +175,24 @@ test.each([
   expect(JSON.parse(harness.sim.calls.at(-1)!.body).thinking).toEqual({ type: 'enabled', budget_tokens: 1024 });
 });
 
+test('reasoning is left out and named where the model must call a tool, also on the messages wire', async () => {
+  const tools = [{ name: 'tide', input_schema: { type: 'object', properties: {} } }];
+  const ask = (model: string, fields: Fields) =>
+    harness.post({ model, ...CHAT[1], tools, tool_choice: { type: 'any' }, ...fields }, {}, '/v1/messages');
+  for (const [model, fields, named, thinking] of [
+    ['sim-claude', { reasoning_effort: 'low' }, 'reasoning_effort=dropped', undefined],
+    ['sim-claude', { reasoning: { max_tokens: 2000 } }, 'reasoning=dropped', undefined],
+    ['adaptive', { reasoning_effort: 'low' }, 'reasoning_effort=dropped', { type: 'disabled' }],
+    ['sim-claude', { reasoning_effort: 'none' }, null, { type: 'disabled' }],
+  ] as const) {
+    const response = await ask(model, fields);
+    await response.text();
+    expect([response.status, response.headers.get('x-gateway-adjusted')]).toEqual([200, named]);
+    const body = JSON.parse(harness.sim.calls.at(-1)!.body) as Fields;
+    expect([body.thinking, body.output_config]).toEqual([thinking, undefined]);
+  }
+});
+
 test('the default output limit counts too, and the refusal names it', async () => {
   const [path, { messages }] = CHAT;
   const thinking = { type: 'enabled', budget_tokens: 4096 };

@@ -1,5 +1,6 @@
 import { GatewayError } from '../canonical/errors.ts';
 import type { CanonicalReasoning, CanonicalRequest } from '../canonical/request.ts';
+import type { CatalogModel } from '../catalog/model.ts';
 import type { Candidate } from '../hosts/directory.ts';
 import type { JsonText } from '../json/json.ts';
 import { LIMITS } from '../limits.ts';
@@ -151,6 +152,7 @@ function sameWire(context: CallContext, candidate: Candidate, mayAdjust: boolean
     forwards,
     reasoningEffort,
     thinking: model.thinking ?? null,
+    alwaysReasons: alwaysReasons(model),
     reducesVectors,
     quirks,
   };
@@ -212,7 +214,7 @@ function translated(context: CallContext, candidate: Candidate, read: ReadReques
     reasoningEffort: admission.reasoningEffort ?? effortFor(model, canonical, outputLimit),
     thinking: model.thinking ?? null,
     fixedSampling: model.fixedSampling,
-    alwaysReasons: model.reasoningEfforts.length > 0 && !model.reasoningEfforts.includes('none'),
+    alwaysReasons: alwaysReasons(model),
     quirks,
     labels: forwardedLabels(context.text.value as Members, forwards),
     adjustments,
@@ -229,6 +231,10 @@ function translated(context: CallContext, candidate: Candidate, read: ReadReques
     responseAsStream: (answer) => wire.relay.stream?.responseAsStream(answer) ?? null,
     readError: (status, answer) => wire.relay.readError(status, answer),
   };
+}
+
+function alwaysReasons({ reasoningEfforts }: CatalogModel): boolean {
+  return reasoningEfforts.length > 0 && !reasoningEfforts.includes('none');
 }
 
 /** What a request asks for in a field of another wire, which admission does not read. Only a budget is never dropped. */

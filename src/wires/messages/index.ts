@@ -8,7 +8,7 @@ import { FIELD_NAMES, readRequest } from './read-request.ts';
 import { readResponse } from './read-response.ts';
 import { readStream } from './read-stream.ts';
 import { responseAsStream } from './response-as-stream.ts';
-import { mayRefuse, noteRaisedBudget, spliceRequest } from './splice-request.ts';
+import { mayRefuse, noteThinking, spliceRequest } from './splice-request.ts';
 import { spliceResponse } from './splice-response.ts';
 import { FIRST_VERSION_HEADERS, VENDOR_HEADERS } from './vendor-headers.ts';
 import { writeRequest } from './write-request.ts';
@@ -32,7 +32,7 @@ export const messages: Wire = {
     headers: FIRST_VERSION_HEADERS,
     spliceRequest,
     mayRefuse,
-    noteLeftOut: noteRaisedBudget,
+    noteLeftOut: noteThinking,
     spliceResponse,
     readError,
     stream: { mend: mendStream, responseAsStream },

@@ -10,7 +10,14 @@ import type { Peek } from '../peek.ts';
 import type { UpstreamTerms } from '../wire.ts';
 import { isEmptyAsk, isWithheld } from './fields.ts';
 import { isAdaptiveAlone, readCommonReasoning } from './read-thinking.ts';
-import { noteRaised, SAYS_NOTHING, type Thinking, writeThinking } from './write-thinking.ts';
+import {
+  forbidsForcedTool,
+  noteRaised,
+  SAYS_NOTHING,
+  type Thinking,
+  withoutThinking,
+  writeThinking,
+} from './write-thinking.ts';
 
 const PLAIN_INTEGER = /^\d+$/;
 
@@ -34,11 +41,22 @@ export function mayRefuse({ value }: JsonText): boolean {
   return readCommonReasoning(value as Members) !== null;
 }
 
-/** Names a budget in a field of every wire that is raised to the least that hosts of this one take. */
-export function noteRaisedBudget({ value }: JsonText, terms: UpstreamTerms, adjustments: Adjustments): void {
+/**
+ * For the fields of every wire: names a budget that is raised to the least that hosts of this one take, and reasoning that
+ * is left out because the model must call a tool.
+ */
+export function noteThinking({ value }: JsonText, terms: UpstreamTerms, adjustments: Adjustments): void {
   const body = value as Members;
   const asked = readCommonReasoning(body);
-  if (asked !== null && !isObject(body.thinking)) noteRaised(thinkingFor(asked, terms), asked, adjustments);
+  if (asked === null || isObject(body.thinking)) return;
+  const written = thinkingFor(asked, terms);
+  if (isPossible(written, body, terms)) noteRaised(written, asked, adjustments);
+  else adjustments.note(asked.param);
+}
+
+function isPossible(written: Thinking, { tool_choice: choice }: Members, { alwaysReasons }: UpstreamTerms): boolean {
+  const forcesTool = isObject(choice) && (choice.type === 'any' || choice.type === 'tool');
+  return !forcesTool || !forbidsForcedTool(written, alwaysReasons);
 }
 
 function thinkingFor(asked: ReasoningAsk, terms: UpstreamTerms): Thinking {
@@ -53,7 +71,8 @@ function setThinking(body: Members, terms: UpstreamTerms, edit: JsonEdit): void 
   if (isObject(body.thinking) && !isAdaptiveAlone(body)) return;
   const written = thinkingFor(asked, terms);
   if (written === SAYS_NOTHING) refuseLostBudget(asked);
-  const { thinking, effort } = written;
+  const mayBeSent = isObject(body.thinking) || isPossible(written, body, terms);
+  const { thinking, effort } = mayBeSent ? written : withoutThinking(terms.thinking);
   if (thinking !== null && !isObject(body.thinking)) edit.set(['thinking'], JSON.stringify(thinking));
   if (effort === null) return;
   if (isObject(body.output_config)) edit.set(['output_config', 'effort'], JSON.stringify(effort));

@@ -20,7 +20,14 @@ import { lacksThoughts } from './missing-thoughts.ts';
 import { strictSchema } from './strict-schema.ts';
 import { withUniqueCalls } from './unique-calls.ts';
 import { withoutBlankText, writeBlock } from './write-blocks.ts';
-import { noteRaised, OFF, SAYS_NOTHING, type Thinking, writeThinking } from './write-thinking.ts';
+import {
+  forbidsForcedTool,
+  noteRaised,
+  SAYS_NOTHING,
+  type Thinking,
+  withoutThinking,
+  writeThinking,
+} from './write-thinking.ts';
 
 /** Writes a request in the canonical form for a host of this wire. */
 export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
@@ -51,20 +58,19 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
 function possibleThinking(request: CanonicalRequest, terms: HubRequestTerms, adjustments: Adjustments): Thinking {
   const asked = writeThinking(request.reasoning, terms);
   if (asked === SAYS_NOTHING) refuseLostBudget(request.reasoning, adjustments.writtenName(BUDGET));
-  if (!isRefused(asked.thinking?.type, request, terms)) {
+  if (!isRefused(asked, request, terms)) {
     noteRaised(asked, request.reasoning, adjustments);
     return asked;
   }
   adjustments.note('reasoning');
-  // Models with a budget do not think unasked, but some that take an effort do.
-  return terms.thinking === 'effort' ? OFF : SAYS_NOTHING;
+  return withoutThinking(terms.thinking);
 }
 
 /** A model that must call a tool cannot think first, and one with a budget not without its earlier thoughts. */
-function isRefused(kind: unknown, { messages, toolChoice }: CanonicalRequest, terms: HubRequestTerms): boolean {
+function isRefused(asked: Thinking, { messages, toolChoice }: CanonicalRequest, terms: HubRequestTerms): boolean {
   const forcesTool = toolChoice?.kind === 'required' || toolChoice?.kind === 'tool';
-  if (kind === 'adaptive') return forcesTool && terms.alwaysReasons !== true;
-  return kind === 'enabled' && (forcesTool || lacksThoughts(messages));
+  if (forcesTool && forbidsForcedTool(asked, terms.alwaysReasons)) return true;
+  return asked.thinking?.type === 'enabled' && lacksThoughts(messages);
 }
 
 /** What this wire lacks and nobody would want a refusal for. */

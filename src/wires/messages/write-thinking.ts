@@ -13,7 +13,7 @@ export interface Thinking {
 }
 
 export const SAYS_NOTHING: Thinking = { thinking: null, effort: null };
-export const OFF: Thinking = { thinking: { type: 'disabled' }, effort: null };
+const OFF: Thinking = { thinking: { type: 'disabled' }, effort: null };
 
 /** The smallest budget that hosts of this wire accept. */
 const BUDGET_MIN = 1024;
@@ -40,6 +40,16 @@ export function writeThinking(asked: CanonicalReasoning | null, terms: HubReques
   }
   terms.adjustments.note('reasoning');
   return SAYS_NOTHING;
+}
+
+/** Whether a host refuses to think before a tool that must be called. */
+export function forbidsForcedTool({ thinking }: Thinking, alwaysReasons: boolean | undefined): boolean {
+  return thinking?.type === 'enabled' || (thinking?.type === 'adaptive' && alwaysReasons !== true);
+}
+
+/** Models with a budget do not think unasked, but some that take an effort do. */
+export function withoutThinking(kind: 'budget' | 'effort' | null | undefined): Thinking {
+  return kind === 'effort' ? OFF : SAYS_NOTHING;
 }
 
 /** Names a budget below the least that hosts take, because it is raised. */
