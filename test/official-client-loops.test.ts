@@ -1,6 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
+import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema';
 import type OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { loadSimulatedFile } from '../src/catalog/load.ts';
 import { type Harness, startHarness } from './harness.ts';
 
@@ -36,7 +37,8 @@ const PROMPT = 'Call weather and call clock.';
 const NAMES = ['weather', 'clock'];
 const IMAGE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const IMAGE_URL = `data:image/png;base64,${IMAGE}`;
-const parameters = { type: 'object' as const, properties: { place: { type: 'string' } }, required: ['place'] };
+const place = { type: 'string' as const };
+const parameters = { type: 'object' as const, properties: { place }, required: ['place'] };
 const LONG = 'Tell me a long story about the sea and the people who live on it.';
 const LIMIT = 16;
 
@@ -162,6 +164,22 @@ describe.each([
         expect(adjusted?.split(',')).toContain('reasoning_details=dropped');
       },
     );
+
+    test("the tool runner of the messages client goes on without the vendor's threads", async () => {
+      const run = vi.fn(() => 'sunny');
+      const weather = betaTool({ name: 'weather', description: 'Weather', inputSchema: parameters, run });
+      const user = { role: 'user' as const, content: 'Call weather.' };
+      const ask = { model, max_tokens: 500, tools: [weather], messages: [user] };
+      const runner = stream
+        ? anthropic.beta.messages.toolRunner({ ...ask, stream: true })
+        : anthropic.beta.messages.toolRunner(ask);
+      const { content, stop_reason: ended } = await runner.runUntilDone();
+      expect(run).toHaveBeenCalledTimes(1);
+      expect([ended, content]).toEqual(['end_turn', [expect.objectContaining({ type: 'text' })]]);
+      const sent = harness.sim.calls.at(-1)!.body;
+      expect(sent).toContain('Call weather.');
+      expect(sent).toContain('sunny');
+    });
 
     test('an output limit is the reason why each client says that a response ended', async () => {
       const user = [{ role: 'user' as const, content: LONG }];

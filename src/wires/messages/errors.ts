@@ -46,8 +46,12 @@ function envelope(error: GatewayError, status: number, requestId: string): strin
   const { code, param, message } = error;
   const vendors = TYPE_OF_STATUS[status] ?? TYPE_OF_STATUS[status < 500 ? 400 : 500]!;
   const type = OWN_TYPES.has(status) ? error.type : vendors;
-  return JSON.stringify({ type: 'error', error: { type, code, param, message }, request_id: requestId });
+  const details = code === 'unsupported_feature' && param === 'thread' ? { details: NO_THREADS } : {};
+  return JSON.stringify({ type: 'error', error: { type, code, param, message, ...details }, request_id: requestId });
 }
+
+/** The vendor's tool runner asks for a thread by default. If it reads this, it sends the whole conversation instead. */
+const NO_THREADS = { error_code: 'thread_unsupported_request' };
 
 export function readError(status: number, body: Buffer): HostError {
   return readHostError(status, body);
