@@ -105,6 +105,38 @@ describe('tool calls whose fragments are mixed', () => {
     ]);
   });
 
+  test('go on after text within their arguments, which follows them', () => {
+    const [first, second, ...rest] = deltasOf([
+      [0, '{"a":'],
+      [1, '{'],
+      [0, '1}'],
+      [1, '}'],
+    ]);
+    const { blocks, early } = emitted(
+      first!,
+      { content: 'H' },
+      second!,
+      { reasoning: 'hm' },
+      { content: 'i' },
+      ...rest,
+    );
+    expect(blocks).toEqual([
+      ['tool_0', '{"a":1}'],
+      ['tool_1', '{}'],
+      ['text', 'H'],
+      ['reasoning', 'hm'],
+      ['text', 'i'],
+    ]);
+    expect(early.at(-1)).toBe('i');
+  });
+
+  test('that are never completed end before text within their arguments', () => {
+    expect(emitted(...deltasOf([[0, '{"a']]), { content: 'Hi' }).blocks).toEqual([
+      ['tool_0', '{"a'],
+      ['text', 'Hi'],
+    ]);
+  });
+
   test('may get their names while they wait', () => {
     const named = { tool_calls: [{ index: 1, function: { name: 'late' } }] };
     const unnamed = { tool_calls: [{ index: 1, id: 'call_1', function: { name: '', arguments: '{}' } }] };

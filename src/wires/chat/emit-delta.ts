@@ -25,14 +25,18 @@ interface WaitingCall {
   readonly words: WaitingText;
 }
 
+type WordKind = 'text' | 'refusal' | 'reasoning';
+
 /** Turns repaired deltas into blocks, one open at a time: a block ends where another kind of content begins. */
 export class DeltaEmitter {
   readonly #emit: EventSink;
-  #open: 'text' | 'refusal' | 'reasoning' | number | null = null;
+  #open: WordKind | number | null = null;
   #opaque: OpaqueReasoning | null = null;
   /** The index of the last detail of reasoning. */
   #detailIndex: unknown;
   readonly #waiting = new Map<number, WaitingCall>();
+  /** Text that came within the arguments of a call. It follows the call, because only one block is open at a time. */
+  #late: { readonly kind: WordKind; readonly words: WaitingText }[] = [];
   readonly #room = new WaitingRoom();
   /** Of the open call. */
   #arguments = new WholeArguments();
@@ -84,13 +88,29 @@ export class DeltaEmitter {
     this.#opaque = opaque;
   }
 
-  #words(kind: 'text' | 'refusal' | 'reasoning', text: unknown): void {
+  #words(kind: WordKind, text: unknown): void {
     if (typeof text !== 'string' || text === '') return;
+    if (typeof this.#open === 'number' && this.#arguments.areUnfinished) this.#postpone(kind, text);
+    else this.#write(kind, text);
+  }
+
+  #write(kind: WordKind, text: string): void {
     if (this.#open !== kind) this.#begin(kind);
     this.#emit({ kind: 'block-delta', text });
   }
 
-  #begin(kind: 'text' | 'refusal' | 'reasoning'): void {
+  #postpone(kind: WordKind, text: string): void {
+    if (this.#late.at(-1)?.kind !== kind) this.#late.push({ kind, words: new WaitingText(this.#room) });
+    this.#late.at(-1)!.words.add(text);
+  }
+
+  #writeLate(): void {
+    const late = this.#late;
+    this.#late = [];
+    for (const { kind, words } of late) for (const piece of words.pieces()) this.#write(kind, piece);
+  }
+
+  #begin(kind: WordKind): void {
     this.#close();
     this.#open = kind;
     this.#emit({ kind: 'block-start', block: { kind } });
@@ -159,6 +179,7 @@ export class DeltaEmitter {
 
   #beginWaiting(): void {
     while (this.#waiting.size > 0 && this.#arguments.areWhole) this.#beginNext();
+    if (this.#late.length > 0 && this.#arguments.areWhole) this.#writeLate();
   }
 
   #beginNext(): void {
@@ -169,9 +190,10 @@ export class DeltaEmitter {
     for (const piece of words.pieces()) this.#continue({ name: '', words: piece });
   }
 
-  /** Ends the open block and the calls that wait for its end. */
+  /** Ends the open block, and the calls and text that wait for its end. */
   #close(): void {
     while (this.#waiting.size > 0) this.#beginNext();
+    if (this.#late.length > 0) this.#writeLate();
     this.#end();
   }
 
