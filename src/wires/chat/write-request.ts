@@ -65,12 +65,31 @@ function given(name: string, value: unknown): Members {
 
 /** Nothing may come between the calls of one turn and their results here, so messages that would are joined. */
 function withTurnsTogether(messages: readonly CanonicalMessage[]): CanonicalMessage[] {
-  return runsOf(messages).flatMap((run) => {
+  return runsOf(withResultsNext(messages)).flatMap((run) => {
     const called = run.findIndex(({ blocks }) => blocks.some(isCall));
     if (called >= 0) return [...run.slice(0, called), joined(run.slice(called))];
     const answered = run.findLastIndex(({ blocks }) => blocks.some(isResult));
     return answered < 0 ? run : [joined(run.slice(0, answered + 1)), ...run.slice(answered + 1)];
   });
+}
+
+/** Instructions between the calls of a turn and their results follow the results. */
+function withResultsNext(messages: readonly CanonicalMessage[]): readonly CanonicalMessage[] {
+  const ordered: CanonicalMessage[] = [];
+  let waiting: CanonicalMessage[] = [];
+  for (const message of messages) {
+    const isAmongCalls = ordered.at(-1)?.blocks.some((block) => isCall(block) || isResult(block)) === true;
+    if (message.role === 'system' && isAmongCalls) {
+      waiting.push(message);
+      continue;
+    }
+    if (message.blocks.some(isResult)) ordered.push(message);
+    else {
+      ordered.push(...waiting, message);
+      waiting = [];
+    }
+  }
+  return [...ordered, ...waiting];
 }
 
 /** Messages that follow each other and have the same role. */
