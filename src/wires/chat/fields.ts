@@ -1,3 +1,4 @@
+import { checkCacheOptions } from '../fields/cache-options.ts';
 import {
   aBoolean,
   aList,
@@ -11,7 +12,7 @@ import {
   checkField,
   type FieldCheck,
 } from '../fields/field-checks.ts';
-import { isAbsent, type Members } from '../fields/members.ts';
+import { isAbsent, isObject, type Members } from '../fields/members.ts';
 import { REFUSED_EVERYWHERE, type Refusals, refuseUnlessHarmless } from '../fields/refused-fields.ts';
 import { unsupported } from '../fields/request-errors.ts';
 
@@ -89,6 +90,7 @@ export function checkFields(body: Members): string[] {
   }
   checkServiceTier(body.service_tier);
   checkModalities(body.modalities);
+  if (isObject(body.prompt_cache_options)) checkCacheOptions(body.prompt_cache_options, 'prompt_cache_options');
   return unknown;
 }
 

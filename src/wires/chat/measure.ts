@@ -1,4 +1,5 @@
 import type { JsonText } from '../../json/json.ts';
+import { checkBreakpoint } from '../fields/cache-options.ts';
 import { FUNCTION_FORM } from '../fields/custom-input.ts';
 import { readString } from '../fields/field-checks.ts';
 import { FILE_MEMBERS, visitFile } from '../fields/inline-file.ts';
@@ -65,6 +66,7 @@ function visitMessages(messages: readonly unknown[], visitor: PromptVisitor): vo
 function visitMessage(message: Members, path: string, visitor: PromptVisitor): void {
   if (!ROLES.includes(message.role as string)) throw mustBe(`${path}.role`, `one of ${ROLES.join(', ')}`);
   visitCacheMarks(message, visitor);
+  checkBreakpoint(message, path);
   for (const name of Object.keys(message)) {
     const value = message[name];
     if (value !== null && name !== 'role') visitMember(name, value, path, visitor);
@@ -128,6 +130,7 @@ function visitPart(part: unknown, path: string, visitor: PromptVisitor): void {
     default:
       throw refusedPart(part.type, `${path}.type`);
   }
+  checkBreakpoint(part, path);
   visitRest(part, PART_MEMBERS[part.type], visitor);
 }
 

@@ -171,6 +171,23 @@ describe('refused by name', () => {
     expect(peekAt({ [name]: value }).model).toBe('bridge');
   });
 
+  const longer = { prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } };
+  const part = { type: 'text', text: 'a' };
+  test.each([
+    [{ prompt_cache_options: { ttl: '12h' } }, 'prompt_cache_options.ttl'],
+    [{ prompt_cache_options: { prewarm: true } }, 'prompt_cache_options.prewarm'],
+    [
+      { messages: [{ role: 'user', content: [{ ...part, ...longer }] }] },
+      'messages[0].content[0].prompt_cache_breakpoint.ttl',
+    ],
+    [{ messages: [{ role: 'user', content: 'a', ...longer }] }, 'messages[0].prompt_cache_breakpoint.ttl'],
+  ])('a cache that has no price: %j', (body, param) => {
+    expect(refused(body)).toEqual(['unsupported_feature', param]);
+    expect(peekAt(JSON.parse(JSON.stringify(body).replace('12h', '30m').replace('true', 'false'))).model).toBe(
+      'bridge',
+    );
+  });
+
   test.each([
     [{ type: 'input_audio', input_audio: { data: '', format: 'wav' } }],
     [{ type: 'video_url', video_url: { url: 'https://videos.example' } }],

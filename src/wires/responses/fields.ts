@@ -1,3 +1,4 @@
+import { checkCacheOptions } from '../fields/cache-options.ts';
 import {
   aBoolean,
   aList,
@@ -113,23 +114,6 @@ function refuseOtherPrices({ service_tier: tier, prompt_cache_options: cache, re
   if (isObject(cache)) checkCacheOptions(cache, 'prompt_cache_options');
   if (isObject(reasoning) && !isAbsent(reasoning.mode) && reasoning.mode !== 'standard') {
     throw unsupported('reasoning.mode', '`reasoning.mode` other than "standard" has no price here; leave it out.');
-  }
-}
-
-/** Only the default cache lifetime has a price; longer ones and prewarming do not. */
-export function checkCacheOptions(options: Members, path: string): void {
-  const { ttl, prewarm, comparison_response_id: compared } = options;
-  if (!isAbsent(ttl) && ttl !== '30m') {
-    throw unsupported(`${path}.ttl`, `\`${path}.ttl\` other than "30m" has no price here; leave it out.`);
-  }
-  if (prewarm === true) {
-    throw unsupported(`${path}.prewarm`, `\`${path}.prewarm\` is not supported: every call must produce a response.`);
-  }
-  if (!isAbsent(compared)) {
-    throw unsupported(
-      `${path}.comparison_response_id`,
-      `\`${path}.comparison_response_id\` is not supported: nothing is stored between calls.`,
-    );
   }
 }
 

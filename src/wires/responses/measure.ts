@@ -1,3 +1,4 @@
+import { checkBreakpoint } from '../fields/cache-options.ts';
 import { readString } from '../fields/field-checks.ts';
 import { FILE_MEMBERS, visitFile } from '../fields/inline-file.ts';
 import { isAbsent, isObject, type Members } from '../fields/members.ts';
@@ -6,7 +7,6 @@ import { NOTHING_STORED } from '../fields/refused-fields.ts';
 import { missing, mustBe, unsupported } from '../fields/request-errors.ts';
 import { visitToolImage } from '../fields/tool-images.ts';
 import { checkTools } from './check-tools.ts';
-import { checkCacheOptions } from './fields.ts';
 
 /** Walks the whole input; throws for content that no host can read or that has no price. Returns the number of items. */
 export function visitInput(input: unknown, visitor: PromptVisitor): number {
@@ -161,9 +161,7 @@ function visitPart(part: unknown, path: string, table: PartTable, visitor: Promp
   if (!Object.hasOwn(table, type)) throw refusedPart(type, `${path}.type`, table);
   visitor.part();
   table[type]!(part, path, visitor);
-  if (isObject(part.prompt_cache_breakpoint)) {
-    checkCacheOptions(part.prompt_cache_breakpoint, `${path}.prompt_cache_breakpoint`);
-  }
+  checkBreakpoint(part, path);
   visitRest(part, PART_MEMBERS[type] ?? TEXT_MEMBERS, visitor);
 }
 

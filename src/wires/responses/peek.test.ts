@@ -160,6 +160,11 @@ const REFUSED: readonly [string, unknown, string][] = [
   ['another wire’s limit', { ...ASK, max_tokens: 5 }, 'max_tokens'],
   ['a mode that costs more', { ...ASK, reasoning: { mode: 'pro' } }, 'reasoning.mode'],
   ['a longer cache', { ...ASK, prompt_cache_options: { ttl: '12h' } }, 'prompt_cache_options.ttl'],
+  [
+    'a longer cache of a part',
+    MESSAGE({ type: 'input_text', text: 'a', prompt_cache_breakpoint: { ttl: '12h' } }),
+    'input[0].content[0].prompt_cache_breakpoint.ttl',
+  ],
   ['a cache without an answer', { ...ASK, prompt_cache_options: { prewarm: true } }, 'prompt_cache_options.prewarm'],
   ['results of server-side tools', { ...ASK, include: ['web_search_call.results'] }, 'include[0]'],
   ['a reference', ITEM({ type: 'item_reference', id: 'msg_1' }), 'input[0].type'],
