@@ -106,13 +106,13 @@ describe('a tool turn', () => {
     expect(turn).toMatchObject({ content: null, reasoning_content: 'Two lanes.' });
   });
 
-  test('has its results right after its calls, where instructions were between them', () => {
+  test('has its results right after its calls, where something else was between them', () => {
     const note = { role: 'system', content: 'Hurry.' };
     const question = { role: 'user', content: 'And now?' };
-    const mixed = [...ASK.messages, called, note, results[0]!, note, results[1]!, question, note];
+    const mixed = [...ASK.messages, called, note, results[0]!, question, note, results[1]!];
     const sent = sentTo('chat', { messages: mixed }).messages as Fields[];
     const roles = sent.slice(ASK.messages.length).map(({ role }) => role);
-    expect(roles).toEqual(['assistant', 'tool', 'tool', 'system', 'system', 'user', 'system']);
+    expect(roles).toEqual(['assistant', 'tool', 'tool', 'system', 'user', 'system']);
   });
 
   test('sends all reasoning of a turn back, if the model reasoned more than once in it', () => {

@@ -73,23 +73,18 @@ function withTurnsTogether(messages: readonly CanonicalMessage[]): CanonicalMess
   });
 }
 
-/** Instructions between the calls of a turn and their results follow the results. */
-function withResultsNext(messages: readonly CanonicalMessage[]): readonly CanonicalMessage[] {
+/** What stands between the calls of a turn and their results follows the results. */
+function withResultsNext(messages: readonly CanonicalMessage[]): CanonicalMessage[] {
   const ordered: CanonicalMessage[] = [];
-  let waiting: CanonicalMessage[] = [];
+  let others: CanonicalMessage[] = [];
   for (const message of messages) {
-    const isAmongCalls = ordered.at(-1)?.blocks.some((block) => isCall(block) || isResult(block)) === true;
-    if (message.role === 'system' && isAmongCalls) {
-      waiting.push(message);
-      continue;
-    }
-    if (message.blocks.some(isResult)) ordered.push(message);
-    else {
-      ordered.push(...waiting, message);
-      waiting = [];
-    }
+    if (message.role === 'assistant') {
+      ordered.push(...others, message);
+      others = [];
+    } else if (message.blocks.some(isResult)) ordered.push(message);
+    else others.push(message);
   }
-  return [...ordered, ...waiting];
+  return [...ordered, ...others];
 }
 
 /** Messages that follow each other and have the same role. */
