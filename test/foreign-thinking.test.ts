@@ -146,6 +146,22 @@ describe('a host that takes neither a budget nor an effort', () => {
     expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('reasoning.max_tokens')]);
   });
 
+  test.each([
+    [CHAT, 'mute-gpt', { reasoning_effort: 'high' }, 'reasoning_effort'],
+    [CHAT, 'mute-claude', { reasoning: { effort: 'high' } }, 'reasoning'],
+    [CHAT, 'mute-responses', { thinking: { type: 'adaptive' } }, 'thinking'],
+    [RESPONSES, 'mute-responses', { reasoning: { effort: 'low' } }, 'reasoning'],
+    [RESPONSES, 'mute-gpt', { reasoning: { effort: 'low' } }, 'reasoning'],
+    [['/v1/messages', CHAT[1]], 'mute-claude', { reasoning_effort: 'low' }, 'reasoning_effort'],
+    [['/v1/messages', CHAT[1]], 'mute-claude', { thinking: { type: 'adaptive' } }, null],
+    [CHAT, 'mute-gpt', { reasoning_effort: 'none' }, null],
+  ] as const)('%j to %s with %j: the effort is left out and named', async (caller, model, fields, named) => {
+    const response = await harness.post({ model, ...caller[1], ...fields }, {}, caller[0]);
+    await response.text();
+    const adjusted = named === null ? null : `${named}=dropped`;
+    expect([response.status, response.headers.get('x-gateway-adjusted')]).toEqual([200, adjusted]);
+  });
+
   test('a budget in `thinking` is the host’s own matter on its own wire', async () => {
     const body = { model: 'mute-claude', ...CHAT[1], thinking: ENABLED };
     expect((await harness.post(body, {}, '/v1/messages')).status).toBe(200);

@@ -209,9 +209,9 @@ test.each([{ type: 'enabled' }, { type: 'adaptive' }])(
   },
 );
 
-test('an effort of the messages wire does not need a model that reasons', async () => {
+test('an effort of the messages wire does not need a model that reasons, and is named', async () => {
   const body = { ...AS_MESSAGES.body, model: 'plain-gpt', output_config: { effort: 'high' } };
-  expect(await send(AS_MESSAGES, body)).toMatchObject({ status: 200, adjusted: null });
+  expect(await send(AS_MESSAGES, body)).toMatchObject({ status: 200, adjusted: 'output_config.effort=dropped' });
 });
 
 test('thinking without a budget is dropped where the output limit leaves no room for it', async () => {

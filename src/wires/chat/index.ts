@@ -1,6 +1,7 @@
 import { COMMENT, writeError, writeStreamError } from '../errors/envelope.ts';
 import { readHostError } from '../errors/read-host-error.ts';
 import { mayLoseBudget } from '../fields/lost-budget.ts';
+import { noteWithheldEffort } from '../fields/lost-effort.ts';
 import type { Wire } from '../wire.ts';
 import { mendStream } from './mend.ts';
 import { peek } from './peek.ts';
@@ -20,6 +21,7 @@ export const chat: Wire = {
     path: '/chat/completions',
     spliceRequest,
     mayRefuse: mayLoseBudget,
+    noteLeftOut: noteWithheldEffort,
     spliceResponse,
     readError: readHostError,
     stream: { mend: mendStream, responseAsStream },

@@ -16,6 +16,7 @@ import { NO_QUIRKS, withHostFields } from '../fields/host-fields.ts';
 import { writeImageUrl } from '../fields/image-url.ts';
 import { writeFile } from '../fields/inline-file.ts';
 import { BUDGET, refuseLostBudget } from '../fields/lost-budget.ts';
+import { noteLostEffort } from '../fields/lost-effort.ts';
 import type { Members } from '../fields/members.ts';
 import { writeTemperature } from '../fields/sampling.ts';
 import { SHOWN_BY_TOOL } from '../fields/tool-images.ts';
@@ -29,7 +30,10 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
   const { sampling } = request;
   const adjustments = terms.adjustments ?? refusing();
   if (sampling.topK !== null) adjustments.drop('top_k');
-  if (terms.reasoningEffort === null) refuseLostBudget(request.reasoning, adjustments.writtenName(BUDGET));
+  if (terms.reasoningEffort === null) {
+    refuseLostBudget(request.reasoning, adjustments.writtenName(BUDGET));
+    noteLostEffort(request.reasoning, adjustments);
+  }
   noteMarks(request, adjustments);
   noteRetention(request, adjustments);
   const quirks = terms.quirks ?? NO_QUIRKS;

@@ -183,6 +183,7 @@ function readReasoning(body: Members, { reasoning }: Peek, adjustments: Adjustme
   if (isObject(body.thinking) && body.thinking.type === 'between_tools') adjustments.drop('thinking.type');
   if (reasoning === null) return disablesThinking(body) ? { effort: 'none', budgetTokens: null } : null;
   if (disablesThinking(body)) refuseSwitchedOff(reasoning, reasoning.param);
+  adjustments.rename('reasoning', reasoning.param);
   if (reasoning.param === 'thinking') adjustments.rename(BUDGET, 'thinking.budget_tokens');
   return { effort: reasoning.effort, budgetTokens: reasoning.budgetTokens };
 }

@@ -5,6 +5,7 @@ import type { Adjustments } from '../adjustments.ts';
 import { isWrappedForeign } from '../fields/foreign-reasoning.ts';
 import { editHostFields, NO_QUIRKS } from '../fields/host-fields.ts';
 import { refuseLostBudget } from '../fields/lost-budget.ts';
+import { noteLostEffort } from '../fields/lost-effort.ts';
 import { isObject, type Members } from '../fields/members.ts';
 import type { Peek } from '../peek.ts';
 import type { UpstreamTerms } from '../wire.ts';
@@ -50,6 +51,7 @@ export function noteThinking({ value }: JsonText, terms: UpstreamTerms, adjustme
   const asked = readCommonReasoning(body);
   if (asked === null || isObject(body.thinking)) return;
   const written = thinkingFor(asked, terms);
+  if (written === SAYS_NOTHING) noteLostEffort(asked, adjustments, asked.param);
   if (isPossible(written, body, terms)) noteRaised(written, asked, adjustments);
   else adjustments.note(asked.param);
 }

@@ -12,6 +12,7 @@ import { noteRetention, writeCacheMark } from '../fields/cache-mark.ts';
 import { NO_QUIRKS, withHostFields } from '../fields/host-fields.ts';
 import { IMAGE_DETAIL } from '../fields/image-url.ts';
 import { BUDGET, refuseLostBudget } from '../fields/lost-budget.ts';
+import { noteLostEffort } from '../fields/lost-effort.ts';
 import { isText, type Members } from '../fields/members.ts';
 import { mustBe } from '../fields/request-errors.ts';
 import { FORMAT_DESCRIPTION, FORMAT_OPENNESS } from '../fields/response-format.ts';
@@ -57,7 +58,10 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
 /** Hosts refuse thinking in some requests, which can at least be answered without it. */
 function possibleThinking(request: CanonicalRequest, terms: HubRequestTerms, adjustments: Adjustments): Thinking {
   const asked = writeThinking(request.reasoning, terms);
-  if (asked === SAYS_NOTHING) refuseLostBudget(request.reasoning, adjustments.writtenName(BUDGET));
+  if (asked === SAYS_NOTHING) {
+    refuseLostBudget(request.reasoning, adjustments.writtenName(BUDGET));
+    noteLostEffort(request.reasoning, adjustments);
+  }
   if (!isRefused(asked, request, terms)) {
     noteRaised(asked, request.reasoning, adjustments);
     return asked;

@@ -3,7 +3,7 @@ import { mayLoseBudget } from '../fields/lost-budget.ts';
 import type { Wire } from '../wire.ts';
 import { readError, writeStreamError } from './errors.ts';
 import { inputTokens } from './input-tokens.ts';
-import { noteFlattened } from './left-out.ts';
+import { noteLeftOut } from './left-out.ts';
 import { mendStream } from './mend.ts';
 import { peek } from './peek.ts';
 import { FIELD_NAMES, readRequest } from './read-request.ts';
@@ -23,7 +23,7 @@ export const responses: Wire = {
     path: '/responses',
     spliceRequest,
     mayRefuse: mayLoseBudget,
-    noteLeftOut: noteFlattened,
+    noteLeftOut,
     spliceResponse,
     readError,
     stream: { mend: mendStream, responseAsStream },

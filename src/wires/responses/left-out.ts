@@ -3,6 +3,7 @@ import type { Adjustments } from '../adjustments.ts';
 import { isFreeText } from '../fields/custom-input.ts';
 import { noteUnknownDetail } from '../fields/image-url.ts';
 import { FILE_PART_MEMBERS } from '../fields/inline-file.ts';
+import { noteWithheldEffort } from '../fields/lost-effort.ts';
 import { type Members, objectsIn } from '../fields/members.ts';
 import { noteOthers, optionalFlag, optionalText } from '../fields/other-members.ts';
 import type { UpstreamTerms } from '../wire.ts';
@@ -84,6 +85,12 @@ function noteFormat({ type, format }: Members, path: string, adjustments: Adjust
 
 /** Items that a host which knows only functions gets in another form; others reach it as the caller wrote them. */
 const FLATTENED_ITEMS: ReadonlySet<unknown> = new Set(['custom_tool_call', 'tool_search_call', 'tool_search_output']);
+
+/** Names what a host of this wire does not get. */
+export function noteLeftOut(text: JsonText, terms: UpstreamTerms, adjustments: Adjustments): void {
+  noteFlattened(text, terms, adjustments);
+  noteWithheldEffort(text, terms, adjustments);
+}
 
 /** Names what a host of this wire that knows only functions does not get of tools and items. */
 export function noteFlattened(

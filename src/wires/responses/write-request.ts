@@ -10,6 +10,7 @@ import { type Adjustments, refusing } from '../adjustments.ts';
 import { noteMarks } from '../fields/cache-mark.ts';
 import { NO_QUIRKS, withHostFields } from '../fields/host-fields.ts';
 import { BUDGET, refuseLostBudget } from '../fields/lost-budget.ts';
+import { noteLostEffort } from '../fields/lost-effort.ts';
 import type { Members } from '../fields/members.ts';
 import { mustBe } from '../fields/request-errors.ts';
 import { writeTemperature } from '../fields/sampling.ts';
@@ -25,7 +26,10 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
   const adjustments = terms.adjustments ?? refusing();
   checkOutputLimit(terms);
   dropUnsupportedSampling(sampling, adjustments);
-  if (terms.reasoningEffort === null) refuseLostBudget(request.reasoning, adjustments.writtenName(BUDGET));
+  if (terms.reasoningEffort === null) {
+    refuseLostBudget(request.reasoning, adjustments.writtenName(BUDGET));
+    noteLostEffort(request.reasoning, adjustments);
+  }
   noteMarks(request, adjustments);
   const body: Members = {
     model: terms.hostModel,
