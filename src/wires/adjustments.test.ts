@@ -12,7 +12,7 @@ const TERMS = {
   stream: false,
   outputLimit: 500,
   outputLimitField: 'max_tokens',
-  reasoningEffort: null,
+  reasoningEffort: 'high',
   thinking: null,
 } as const;
 
