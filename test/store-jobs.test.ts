@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ManualClock, systemClock } from '../src/kit/clock.ts';
+import { idFloorAt } from '../src/kit/ids.ts';
 import { LIMITS } from '../src/limits.ts';
 import { compactStore } from '../src/main/compact-store.ts';
 import { copyStore } from '../src/main/copy-store.ts';
@@ -12,15 +13,16 @@ import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
 import { backUp } from '../src/store/sqlite/backup.ts';
 import { restoreBooks } from '../src/store/sqlite/restore.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
-import type { Store } from '../src/store/store.ts';
+import type { HoldOperation, Store } from '../src/store/store.ts';
 import { ALL_JOBS, aChunk, aFinish, aGroup, aJob, aRelease, aReserve, aStart, LEASE_MS } from './job-fixtures.ts';
 import { freshSchema, runSql } from './postgres.ts';
 import { takeSnapshot } from './postgres-snapshot.ts';
-import { aCredit, aKey, NOON_MS, prepare } from './store-fixtures.ts';
+import { aCredit, aHold, aKey, aSettle, NOON_MS, prepare } from './store-fixtures.ts';
 import { until } from './until.ts';
 
 const silent = () => undefined;
 const clock = new ManualClock(NOON_MS);
+const DAY_MS = 86_400_000;
 const PAGE = { after: null, limit: 100 };
 
 /**
@@ -75,6 +77,44 @@ async function expectPaused(store: Store): Promise<void> {
   expect((await store.verify()).violations).toEqual([]);
 }
 
+/** In one day of key 7, a call is charged, and jobs 10 and 11 begin to wait. They reserve nothing: their model is free. */
+async function fillFree(store: Store): Promise<void> {
+  await prepare(store);
+  await store.createKey(aKey(7n, 1n, { capWindow: 'day' }));
+  await store.apply([aCredit(1n, 1_000n)]);
+  await makeCall(store, { createdMs: NOON_MS, keyId: 7n, epoch: 1n });
+  const rows = [aJob(10n, 0n, { keyId: 7n }), aJob(11n, 0n, { keyId: 7n })];
+  await store.jobs.stage(rows, []);
+  const reserved = await store.apply(rows.map(({ id }) => aReserve(id, 0n, { keyId: 7n })));
+  expect(reserved.map(({ kind }) => kind)).toEqual(['reserved', 'reserved']);
+}
+
+async function makeCall(store: Store, call: Pick<HoldOperation, 'createdMs' | 'keyId' | 'epoch'>): Promise<void> {
+  const id = idFloorAt(call.createdMs) + 1n;
+  const ended = await store.apply([aHold(id, 10n, call), aSettle(id, 10n)]);
+  expect(ended.map(({ kind }) => kind)).toEqual(['held', 'settled']);
+}
+
+/** An operator may decide about paused jobs long after other windows of their time are deleted. */
+async function expectWindowsKept(store: Store, late: ManualClock): Promise<void> {
+  const { epoch } = await store.beginInstance();
+  expect(await statesOf(store)).toEqual({ '10': 'paused', '11': 'paused' });
+  late.advance(LIMITS.windowKeptMs + 2 * DAY_MS);
+  await makeCall(store, { createdMs: late.nowMs(), keyId: null, epoch });
+  late.advance(LIMITS.closingAgeMs);
+  await store.closeBooks(null);
+  expect(await store.sweepWindows()).toBe(0);
+  for (let left = 2; left > 0; left -= 1) {
+    expect(await store.jobs.resumePaused(late.nowMs(), 1)).toBe(1);
+    expect(await store.sweepWindows()).toBe(0);
+  }
+  const ended = await store.apply([aRelease(10n, { end: 'expired' }), aRelease(11n, { end: 'expired' })]);
+  expect(ended.map(({ kind }) => kind)).toEqual(['released', 'released']);
+  expect((await store.verify()).violations).toEqual([]);
+  expect(await store.sweepWindows()).toBe(1);
+  expect((await store.verify()).violations).toEqual([]);
+}
+
 describe('jobs of a data folder', () => {
   let home: string;
   let folder: string;
@@ -125,6 +165,19 @@ describe('jobs of a data folder', () => {
     await again.beginInstance();
     await expectPaused(again);
     await again.close();
+  });
+
+  it('keep the windows of their time while one is paused, and until it has ended when it is resumed', async () => {
+    const late = new ManualClock(NOON_MS);
+    const store = await openSqliteStore({ folder, clock: late, threads: false });
+    await fillFree(store);
+    const file = join(home, 'backup.sqlite');
+    await backUp({ folder, file, clock: late, progress: silent });
+    await store.close();
+    restoreBooks({ file, folder, force: true, clock: late, progress: silent });
+    const restored = await openSqliteStore({ folder, clock: late, threads: false });
+    await expectWindowsKept(restored, late);
+    await restored.close();
   });
 
   it.each([
@@ -184,6 +237,16 @@ describe('jobs of a database', () => {
     expect(await store.directory.booksMark()).toEqual(restored);
     await store.beginInstance();
     expect(await store.directory.booksMark()).toEqual(restored);
+    await store.close();
+  });
+
+  it('keep the windows of their time while one is paused, and until it has ended when it is resumed', async () => {
+    const url = await freshSchema();
+    const late = new ManualClock(NOON_MS);
+    const store = await openPostgresStore({ url, clock: late, databaseTime: false });
+    await fillFree(store);
+    await runSql(url, "UPDATE meta SET value = value + 1 WHERE name = 'jobs_timeline'");
+    await expectWindowsKept(store, late);
     await store.close();
   });
 

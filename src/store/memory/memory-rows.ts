@@ -59,7 +59,9 @@ export class MemoryRows implements LedgerRows {
 
   /** Deletes old windows in which nothing counts any more, and returns how many. */
   forgetWindows(nowMs: number): number {
-    for (const { state } of this.jobs.values()) if (state === 'paused') return 0;
+    const mayBeOld = ({ state, expiresMs }: MemoryJob) =>
+      state === 'paused' || (state === 'queued' && expiresMs <= nowMs);
+    if ([...this.jobs.values()].some(mayBeOld)) return 0;
     const firstKeptMs = startOfDayMs(keptWindowsMs(nowMs, this.closedUpTo));
     const isOld = (name: string, { heldNanousd, reservedNanousd }: Spend): boolean => {
       const [, window, startMs] = name.split(' ');

@@ -12,8 +12,12 @@ type TableName = WindowTable['name'];
 /** No call that is still to be closed, and no job that waits, counts in such a window. */
 const IS_OVER = 'spent = closed AND reserved = 0';
 
-/** A paused job may wait for longer than windows are kept, and its reservation may be zero. */
+/**
+ * A paused job may wait for longer than windows are kept, and its reservation may be zero. When it is resumed, it is overdue
+ * until it has ended.
+ */
 const NONE_PAUSED = `NOT EXISTS (SELECT 1 FROM job WHERE state = ${JOB_STATE.of.paused})`;
+const NONE_OVERDUE = `NOT EXISTS (SELECT 1 FROM job WHERE state = ${JOB_STATE.of.queued} AND expires_ms <= ?)`;
 
 /** SQLite takes no more conditions in one statement. */
 const WINDOWS_AT_ONCE = 500;
@@ -33,8 +37,8 @@ export function* nextOldWindows(name: TableName, after: WindowKey, nowMs: number
   const key = keyOf(name);
   const rows = yield* rowsOf<Readonly<Record<string, bigint>>>(
     `SELECT ${key} FROM ${name} WHERE (${key}) > (${key.map(() => '?')}) AND window_id < ?
-       AND (window_id & 3) <> ${CAP_WINDOW.of.lifetime} AND ${IS_OVER} AND ${NONE_PAUSED} ORDER BY ${key} LIMIT ?`,
-    ...[...after, firstKept, limit],
+       AND (window_id & 3) <> ${CAP_WINDOW.of.lifetime} AND ${IS_OVER} AND ${NONE_PAUSED} AND ${NONE_OVERDUE} ORDER BY ${key} LIMIT ?`,
+    ...[...after, firstKept, nowMs, limit],
   );
   return rows.map((row) => key.map((column) => row[column]!));
 }
