@@ -24,6 +24,7 @@ test('the config that was read last stays in effect, however long an earlier one
     changesForRestart: () => [],
     describe: () => ({}),
     audit: async () => undefined,
+    warn: async () => undefined,
     log: createLog({ level: 'silent', destination: { write: () => undefined } }),
   });
   void reloads.reload();
@@ -49,6 +50,7 @@ test('an invalid config is logged, and the next one is used', async () => {
     changesForRestart: () => ['listen', 'limits'],
     describe: () => ({ models: 3 }),
     audit: () => Promise.reject(new Error('away')),
+    warn: async () => void lines.push('warned'),
     log: createLog({ level: 'info', destination: { write: (line) => void lines.push(line) } }),
   });
   await reloads.reload();
@@ -58,6 +60,7 @@ test('an invalid config is logged, and the next one is used', async () => {
   expect(lines[1]).toContain('"models":3');
   expect(lines[2]).toContain('"settings":["listen","limits"],"msg":"Some settings have changed that need a restart."');
   expect(lines[3]).toContain('"msg":"The reload cannot be written to the audit."');
+  expect(lines.slice(4)).toEqual(['warned']);
 });
 
 test('a reload is in the audit with what was in effect before and after, and one that failed is not', async () => {
@@ -74,6 +77,7 @@ test('a reload is in the audit with what was in effect before and after, and one
     changesForRestart: () => ['listen'],
     describe: () => ({ models }),
     audit: async (...change) => void audited.push(change),
+    warn: async () => undefined,
     log: createLog({ level: 'silent', destination: { write: () => undefined } }),
   });
   await reloads.reload();
@@ -93,6 +97,7 @@ test('a config file that is gone is refused, because without it prices and hosts
     changesForRestart: () => [],
     describe: () => ({}),
     audit: async () => undefined,
+    warn: async () => undefined,
     log: createLog({ level: 'error', destination: { write: (line) => void lines.push(line) } }),
   });
   for (let reload = 0; reload < 3; reload++) await reloads.reload();
@@ -117,6 +122,7 @@ test.each([
       changesForRestart: () => ['hosted'],
       describe: () => ({}),
       audit: async (...change) => void audited.push(...change),
+      warn: async () => undefined,
       log: createLog({ level: 'info', destination: { write: (line) => void lines.push(line) } }),
     });
     await reloads.reload();

@@ -15,6 +15,8 @@ interface ConfigReloadTerms {
   /** What is logged about the settings in effect. */
   describe(): Record<string, unknown>;
   audit(before: object, after: object): Promise<void>;
+  /** Logs what may be wrong with the settings in effect, although they are valid. */
+  warn(): Promise<void>;
   readonly log: Log;
 }
 
@@ -40,7 +42,7 @@ export class ConfigReloads {
   }
 
   async #reload(): Promise<void> {
-    const { hosted, read, use, changesForRestart, describe, log } = this.#terms;
+    const { hosted, read, use, changesForRestart, describe, warn, log } = this.#terms;
     const before = describe();
     try {
       const settings = await read();
@@ -52,6 +54,7 @@ export class ConfigReloads {
       const changed = changesForRestart(settings);
       if (changed.length > 0) log.warn({ settings: changed }, 'Some settings have changed that need a restart.');
       await this.#note(before, { ...describe(), needs_restart: changed });
+      await warn();
     } catch (error) {
       const problems =
         error instanceof ConfigError ? { problems: error.problems.map(describeProblem) } : errorFields(error);

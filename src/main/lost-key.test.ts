@@ -19,6 +19,7 @@ import { MasterKeyError } from '../custody/master-keys.ts';
 import { systemClock } from '../kit/clock.ts';
 import { createLog } from '../kit/log.ts';
 import { compose } from './compose.ts';
+import { warnAfterReload } from './reload-warnings.ts';
 import { type Running, startGateway } from './start.ts';
 
 let folder: string;
@@ -84,6 +85,20 @@ async function finding(name: string): Promise<unknown> {
   const { checks } = JSON.parse(out) as { checks: { check: string }[] };
   return checks.find(({ check }) => check === name);
 }
+
+test('a reload that replaces the master key instead of adding one says that stored secrets cannot be decrypted', async () => {
+  const [old, other] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')];
+  const keys = (...all: string[]) => config({ TOLLGATE_MASTER_KEY: all.join(' ') });
+  const gateway = await start({ TOLLGATE_MASTER_KEY: old });
+  const log = createLog({ level: 'warn', destination: { write: (line) => void logged.push(line) } });
+  logged = [];
+  await gateway.reload(keys(other, old), []);
+  await warnAfterReload(gateway, log);
+  expect(logged).toEqual([]);
+  await gateway.reload(keys(other), []);
+  await warnAfterReload(gateway, log);
+  expect(logged).toEqual([expect.stringContaining('"secrets":1,"msg":"Some stored secrets cannot be decrypted')]);
+});
 
 describe('a key file that is gone, while the ledger holds secrets that it encrypts', () => {
   test('is not made again by a start: the start is refused with the remedy, until it is back', async () => {

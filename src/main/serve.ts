@@ -15,6 +15,7 @@ import { ConfigReloads } from './config-reloads.ts';
 import { consoleLink } from './console-link.ts';
 import { keepYoungObjectsYoung } from './heap.ts';
 import { withLocalHosts } from './local-hosts.ts';
+import { warnAfterReload } from './reload-warnings.ts';
 import { changesForRestart } from './restart-settings.ts';
 import { type EarlyHangups, stopSignal } from './signals.ts';
 import type { Simulator } from './simulator.ts';
@@ -135,6 +136,7 @@ function reloadsOf(terms: ServeTerms, running: Running, simulator: Simulator | n
     changesForRestart: ({ config }) => changesForRestart(terms.config, config),
     describe: () => ({ price_version: running.catalog.priceVersion, models: running.catalog.list().length }),
     audit: (before, after) => auditReload(running.books, { before, after }),
+    warn: () => warnAfterReload(running, log),
     log,
   });
 }

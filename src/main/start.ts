@@ -9,6 +9,7 @@ import type { Jobs } from '../jobs/jobs.ts';
 import { type Cleanup, openAll } from '../kit/cleanup.ts';
 import { errorFields } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
+import { showSecretSeals } from '../operator/seal.ts';
 import { refusingFaults } from '../store/sqlite/faults.ts';
 import { StoreVanished } from '../store/store.ts';
 import { keepBooks } from './bookkeeping.ts';
@@ -50,6 +51,8 @@ export interface Running {
   readonly voidedHolds: number;
   /** Takes the prices, models and hosts of a changed config; running calls keep theirs. One reload at a time. */
   reload(config: Config, hosts: readonly ConfiguredHost[]): Promise<void>;
+  /** How many stored secrets the master keys in use do not decrypt; requests and results of jobs are not among them. */
+  unreadableSecrets(): Promise<number>;
   /** Stops admitting calls, lets running ones finish within the limit, and closes the store. */
   stop(): Promise<void>;
 }
@@ -142,6 +145,8 @@ async function serveBooks(
     alerts: core.alerts.watch,
     voidedHolds: books.voidedHolds,
     reload: (changed, hosts) => reload(reloadParts, workers, { config: inSameFolder(config, changed), hosts }),
+    unreadableSecrets: async () =>
+      (await showSecretSeals({ store: books.store, masterKeys: () => keyring })).unreadable,
     stop: () => cleanup.run(),
   };
 }
