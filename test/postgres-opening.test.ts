@@ -163,7 +163,7 @@ describe('migrations on PostgreSQL', () => {
       await session.end();
     });
 
-    it('name no session that only uses other tables, or reads a table that gets an index', async () => {
+    it('name no session that only uses other tables, or reads one that gets an index or is referred to', async () => {
       const url = await freshSchema();
       const session = await dump(url);
       await session.query('CREATE TABLE b (x int4)');
@@ -176,6 +176,8 @@ describe('migrations on PostgreSQL', () => {
         migrate(url, [steps[0]!, step(2, sql)]).then(String, ({ message }) => message);
       expect(await messageOf('ALTER TABLE a ADD COLUMN y int4')).toMatch(/another session \(pg_dump of [^;]+\) has/);
       expect(await messageOf('ALTER TABLE b ADD COLUMN y int4')).toMatch(/another session \(writer of [^;]+\) has/);
+      const reference = 'ALTER TABLE b ADD COLUMN y int4 REFERENCES a (x)';
+      expect(await messageOf(reference)).toMatch(/another session \(writer of [^;]+\) has/);
       await session.query('LOCK TABLE b IN ACCESS SHARE MODE');
       expect(await messageOf('CREATE INDEX by_x ON b (x)')).toMatch(/another session \(writer of [^;]+\) has/);
       await session.end();

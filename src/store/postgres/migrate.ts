@@ -66,7 +66,7 @@ async function inPatience<Result>(
     if (sqlState(error) === INSUFFICIENT_PRIVILEGE) throw mayNotMigrate(error as Error);
     if (sqlState(error) !== LOCK_NOT_AVAILABLE) throw sqlState(error) === null ? error : asUnavailable(error);
     if (mayTryAgain) return null;
-    const blocked = [LIMITS.postgresSchemaLockMs, statement, NEEDS_TABLE_ALONE.test(statement)];
+    const blocked = [LIMITS.postgresSchemaLockMs, statement, ALTERED.exec(statement)?.[1] ?? null];
     await sql('ROLLBACK');
     throw tablesInUse(await sql<Session>(LOCKING_SESSIONS, blocked), error as Error);
   } finally {
@@ -77,8 +77,11 @@ async function inPatience<Result>(
 
 const SESSIONS_NAMED_MAX = 3;
 
-/** Statements that wait for everybody who uses the table. Others, like those that create an index, wait only for whoever changes it. */
-const NEEDS_TABLE_ALONE = /^\s*(?:ALTER|DROP) /i;
+/**
+ * The table that the statement waits for until nobody uses it. It waits only for those who change the other tables that it
+ * names, as foreign keys do; so do statements that create an index.
+ */
+const ALTERED = /^\s*(?:ALTER|DROP) (?:TABLE|INDEX) (?:IF EXISTS )?(?:ONLY )?(\w+)/i;
 
 /**
  * Sessions that have held locks on the tables of the statement at least as long as we have waited. A role that may not see the
@@ -94,7 +97,7 @@ const LOCKING_SESSIONS = `
     AND lock.database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND session.pid <> pg_backend_pid()
     AND $2::text ~ ('\\m' || place.relname || '\\M')
-    AND ($3::bool OR lock.mode NOT IN ('AccessShareLock', 'RowShareLock'))
+    AND (place.relname = $3 OR lock.mode NOT IN ('AccessShareLock', 'RowShareLock'))
     AND coalesce(session.xact_start, '-infinity') < clock_timestamp() - make_interval(secs => $1::float8 / 1000)
   ORDER BY session.pid LIMIT ${SESSIONS_NAMED_MAX}`;
 
