@@ -134,6 +134,14 @@ test('an owner who loses the role while they change a member, or mint a manageme
   expect((await run('managementkeys.list', {})).data).toEqual([]);
 });
 
+test('an owner who becomes a member while they give their own key a permission changes nothing', async () => {
+  await run('members.put', { ...GRACE, role: 'owner' });
+  const { id: key } = await run('keys.mint', GRACE);
+  meanwhile('membershipsOf', () => run('members.put', { ...GRACE, role: 'member' }));
+  await expect(runAsGrace('keys.update', { key, allow: ['account_read'] })).rejects.toMatchObject(NO_LONGER);
+  expect((await run('keys.show', { key })).permissions).toEqual(['calls']);
+});
+
 test('somebody who is no longer an operator can make nobody an operator, and can disable and enable nobody', async () => {
   await enrol({ store, ids }, 'alan@example.com');
   await run('people.update', { person: GRACE.person, operator: true });
