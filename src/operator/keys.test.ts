@@ -256,7 +256,8 @@ describe('disabling a key', () => {
   test('does not bring a revoked key back when it is enabled', async () => {
     await run('keys.disable', { key: minted.id });
     await run('keys.revoke', { key: minted.id });
-    expect(await run('keys.enable', { key: minted.id })).toMatchObject({ status: 'revoked' });
+    const refused = { code: 'refused', message: 'This key is revoked for good. Create another.' };
+    await expect(run('keys.enable', { key: minted.id })).rejects.toMatchObject(refused);
     expect(await works(minted.secret)).toBe(false);
   });
 });

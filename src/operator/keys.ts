@@ -189,8 +189,7 @@ export async function rotateKey(
   const outcome = await services.store.rotateKey(key.id, { secret: stored, oldExpiresMs }, audit);
   if (outcome === 'not_allowed') throw noLongerAllowed();
   if (outcome === 'no_key') throw unknownKey(input.key);
-  if (outcome === 'revoked')
-    throw new OperatorError('refused', 'This key is revoked for good. Create another.', 'tollgate keys mint');
+  if (outcome === 'revoked') throw isRevoked();
   await tellDirectory(services);
   return { ...keyView(await keyNamed(services, input.key), services.clock.nowMs()), secret: secret.reveal() };
 }
@@ -210,8 +209,13 @@ export async function enableKey(
   input: z.output<typeof inputs.keyChoice>,
 ): Promise<KeyView> {
   const key = await keyNamed(services, input.key);
+  if (key.revokedMs !== null) throw isRevoked();
   if (key.disabledMs === null) return keyView(key, services.clock.nowMs());
   return changeKey(services, input.key, { disabledMs: null }, { action: 'key.enable' });
+}
+
+function isRevoked(): OperatorError {
+  return new OperatorError('refused', 'This key is revoked for good. Create another.', 'tollgate keys mint');
 }
 
 /** Revoking a key again changes nothing: the first time stands. It ends jobs that still wait if the first time was interrupted. */
