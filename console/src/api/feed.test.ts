@@ -2,6 +2,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { followReceipts } from './feed.ts';
 
 const RETRY_MS = 2_000;
+const ignore = (): void => undefined;
+const IGNORED = { onGap: ignore, onReceipt: ignore, onRefused: ignore, onState: ignore };
 let asked: (string | null)[];
 let answers: ReadableStream<Uint8Array>[];
 let end: () => void;
@@ -44,11 +46,7 @@ test.each([
   answers = [connection(['event: ready\nid: run.4\ndata: {}\n\n', receipt.slice(0, 20), receipt.slice(20)], isBroken)];
   end = followReceipts(
     {},
-    {
-      onGap: () => undefined,
-      onReceipt: (one) => receipts.push(one),
-      onState: (state) => states.push(state),
-    },
+    { ...IGNORED, onReceipt: (one) => receipts.push(one), onState: (state) => states.push(state) },
   );
   await vi.advanceTimersByTimeAsync(RETRY_MS);
   expect([asked, receipts, states]).toEqual([[null, 'run.5'], [{ id: 'req_1' }], ['open', 'waiting']]);
@@ -56,9 +54,17 @@ test.each([
 
 test('stops waiting for the next connection when it is ended', async () => {
   answers = [connection([], true)];
-  end = followReceipts({}, { onGap: () => undefined, onReceipt: () => undefined, onState: () => undefined });
+  end = followReceipts({}, IGNORED);
   await vi.advanceTimersByTimeAsync(0);
   end();
   await vi.advanceTimersByTimeAsync(2 * RETRY_MS);
   expect([asked, vi.getTimerCount()]).toEqual([[null], 0]);
+});
+
+test('says once that it is refused, however often it asks again', async () => {
+  const refused: number[] = [];
+  vi.stubGlobal('fetch', async () => new Response('', { status: 401 }));
+  end = followReceipts({}, { ...IGNORED, onRefused: (status) => refused.push(status) });
+  await vi.advanceTimersByTimeAsync(3 * RETRY_MS);
+  expect(refused).toEqual([401]);
 });

@@ -7,6 +7,8 @@ interface FeedEvents {
   /** Receipts may be missing: read the list again. */
   onGap(): void;
   onReceipt(receipt: Receipt): void;
+  /** The feed is refused with this status from now on, until it is open again. It is asked for all the while. */
+  onRefused(status: number): void;
   onState(state: 'open' | 'waiting'): void;
 }
 
@@ -19,12 +21,16 @@ export function followReceipts(filter: Readonly<Record<string, string | undefine
   const ending = new AbortController();
   const run = async (): Promise<void> => {
     let lastId: string | null = null;
+    let isRefused = false;
     const onFrame = (frame: string): void => {
       lastId = deliver(frame, events) ?? lastId;
     };
     while (!ending.signal.aborted) {
       try {
-        await readOnce(filter, lastId, onFrame, ending.signal);
+        const response = await open(filter, lastId, ending.signal);
+        if (!response.ok && !isRefused) events.onRefused(response.status);
+        isRefused = !response.ok;
+        if (response.ok) await read(response, onFrame);
       } catch {
         // The connection broke; the next one continues after the last event.
       }
@@ -37,17 +43,19 @@ export function followReceipts(filter: Readonly<Record<string, string | undefine
   return () => ending.abort();
 }
 
-async function readOnce(
+function open(
   filter: Readonly<Record<string, string | undefined>>,
   after: string | null,
-  onFrame: (frame: string) => void,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Response> {
   const named = Object.entries(filter).filter((pair): pair is [string, string] => pair[1] !== undefined);
   const headers = { ...authorizationHeader(), ...(after === null ? {} : { 'last-event-id': after }) };
-  const response = await fetch(`${API}/receipts/feed?${new URLSearchParams(named)}`, { headers, signal });
-  if (!response.ok || response.body === null) throw new Error(`The feed was refused with status ${response.status}.`);
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  return fetch(`${API}/receipts/feed?${new URLSearchParams(named)}`, { headers, signal });
+}
+
+async function read({ body }: Response, onFrame: (frame: string) => void): Promise<void> {
+  if (body === null) return;
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let unread = '';
   for (;;) {
     const { done, value } = await reader.read();

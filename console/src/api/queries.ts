@@ -16,12 +16,14 @@ import { ApiError, call, type Input, type Output, type RouteName, type Row } fro
 const RETRIES_MAX = 2;
 
 export function createQueryClient(): QueryClient {
-  // A session that has ended leads to the page for signing in, whichever request is refused first.
   const onError = (error: Error): void => {
-    if (error instanceof ApiError && error.status === 401) void client.invalidateQueries({ queryKey: ['GET /me'] });
+    if (error instanceof ApiError) lookAgainWhoReads(client, error.status);
+  };
+  const onReadError = (error: Error, { queryKey }: { readonly queryKey: readonly unknown[] }): void => {
+    if (!WHO_READS.some((route) => route === queryKey[0])) onError(error);
   };
   const client = new QueryClient({
-    queryCache: new QueryCache({ onError }),
+    queryCache: new QueryCache({ onError: onReadError }),
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
       mutations: { networkMode: 'always' },
@@ -36,6 +38,20 @@ export function createQueryClient(): QueryClient {
     },
   });
   return client;
+}
+
+/** Who is signed in, and the accounts in which they have a role. If these are refused, reading them again ends nothing. */
+const WHO_READS = ['GET /me', 'GET /accounts'] as const;
+/** Of a request without a session, or of one that the role does not allow or no longer finds its account. */
+const REFUSED = [401, 403, 404];
+
+/**
+ * A session that has ended leads to the page for signing in, whichever request is refused first. If it was the role that has
+ * changed, the page offers what the new one allows.
+ */
+export function lookAgainWhoReads(client: QueryClient, status: number): void {
+  if (!REFUSED.includes(status)) return;
+  for (const route of WHO_READS) void client.invalidateQueries({ queryKey: [route] });
 }
 
 interface ReadOptions<Data = unknown> {

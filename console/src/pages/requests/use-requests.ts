@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import type { ApiError } from '../../api/client.ts';
 import { followReceipts } from '../../api/feed.ts';
-import { type RowPages, useRows } from '../../api/queries.ts';
+import { lookAgainWhoReads, type RowPages, useRows } from '../../api/queries.ts';
 import { useAccountInput } from '../../shell/viewer.tsx';
 import { joined, ListReloads, type LiveCalls, NO_CALLS, withGap, withLiveTail } from './live-tail.ts';
 import { listsFor, outcomeInput, type RequestFilters } from './request-filters.ts';
@@ -121,6 +121,7 @@ function useLiveTail(
           change(withGap);
           reloads.missed();
         },
+        onRefused: (status) => lookAgainWhoReads(client, status),
         onState: (state) => {
           // The list may be minutes old when somebody turns the tail on, and the feed begins only now.
           if (state === 'open' && !wasOpen) reloads.missed();
