@@ -335,6 +335,16 @@ describe('a management key', () => {
     expect(await bad('GET', '/people/%E0%A4')).toBe('The path has an invalid percent escape.');
   });
 
+  test('learns that somebody else rotated a key meanwhile, whose first secret goes on working', async () => {
+    const { secret, keyId } = await harness.mintFor(caller.accountId);
+    const path = `/keys/${formatId(KEY_PREFIX, keyId)}`;
+    const etag = (await call('GET', path)).headers.get('etag')!;
+    const rotate = () => call('POST', `${path}/rotate`, {}, { 'if-match': etag });
+    expect((await rotate()).status).toBe(201);
+    expect((await rotate()).status).toBe(412);
+    expect((await harness.get('/v1/models', { authorization: `Bearer ${secret}` })).status).toBe(200);
+  });
+
   test('learns that somebody else changed a person meanwhile', async () => {
     await runVerb(services(), 'people.invite', { email: 'ada@example.com' });
     const { books } = harness.running;

@@ -41,6 +41,17 @@ export function keysContract(subject: StoreSubject): void {
       expect(await byHash(aSecret('c').sha256Hex)).toMatchObject({ id: 7n, replaced, version: 3n });
     });
 
+    it('changes nothing of a key that has another version by then', async () => {
+      const key = aKey(7n, 1n);
+      await subject.store.createKey(key);
+      const rotateFirst = (letter: string) =>
+        subject.store.rotateKey(7n, { secret: aSecret(letter), oldExpiresMs: NOON_MS + 1_000, version: 1n });
+      expect(await rotateFirst('b')).toBe('rotated');
+      expect(await rotateFirst('c')).toBe('version_conflict');
+      expect(await byHash(aSecret('c').sha256Hex)).toBeNull();
+      expect(await byHash(key.sha256Hex)).toMatchObject({ ...aSecret('b'), version: 2n });
+    });
+
     it('changes nothing of a key that is revoked or does not exist', async () => {
       expect(await rotate('b')).toBe('no_key');
       await subject.store.createKey(aKey(7n, 1n));

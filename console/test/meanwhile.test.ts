@@ -74,6 +74,24 @@ describe('the form of a member', () => {
   });
 });
 
+describe('the form that rotates a key', () => {
+  test('says that somebody else has rotated it meanwhile, and which secret rotating it again would stop', async () => {
+    const { account, manage } = suite.demo;
+    const { id } = await manage.post('/keys', { account, name: 'rotated-twice' });
+    const { page, close } = await suite.open(`/keys?account=${account}&open=${id}`);
+    await page.getByRole('button', { name: 'Rotate' }).click();
+    await manage.post(`/keys/${id}/rotate`);
+    await page.getByRole('button', { name: 'Rotate key' }).click();
+    await page.getByRole('alert').getByText('so it was not rotated').waitFor();
+    await page.getByText('The older secret of this key, which would expire in 1 day, stops at once').waitFor();
+    const { hint } = await manage.get(`/keys/${id}`);
+    await page.getByRole('button', { name: 'Rotate key' }).click();
+    await page.locator('[data-secret]').waitFor();
+    expect((await manage.get(`/keys/${id}`)).hint).not.toBe(hint);
+    await close();
+  });
+});
+
 describe('the form of thresholds', () => {
   const settingsPath = (): string => `/accounts/${suite.demo.account}/alert-settings`;
   const openForm = async () => {

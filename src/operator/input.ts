@@ -119,6 +119,9 @@ export const keyPage = z.strictObject({
   ...page,
 });
 
+/** The version that the change was made to; without one, nothing is compared. */
+const version = z.int().nonnegative().optional();
+
 /** Members that are absent stay unchanged. */
 export const keyUpdate = z.strictObject({
   key: idOrName,
@@ -132,8 +135,7 @@ export const keyUpdate = z.strictObject({
   on_unsupported: z.enum(ON_UNSUPPORTED).optional(),
   note: keyNote.nullable().optional(),
   max_cost_nanousd: cap.optional(),
-  /** The version that the change was made to; without one, nothing is compared. */
-  version: z.int().nonnegative().optional(),
+  version,
 });
 
 export const keyRotation = z.strictObject({
@@ -144,6 +146,7 @@ export const keyRotation = z.strictObject({
     .min(0)
     .max(LIMITS.keyGraceMaxMs / 1000)
     .default(LIMITS.keyGraceMs / 1000),
+  version,
 });
 
 export const keyChoice = z.strictObject({ key: idOrName });

@@ -186,8 +186,10 @@ export async function rotateKey(
     accountId: key.accountId,
     ...differences(keyView(key, services.clock.nowMs()), keyView(rotated, services.clock.nowMs())),
   });
-  const outcome = await services.store.rotateKey(key.id, { secret: stored, oldExpiresMs }, audit);
+  const version = input.version === undefined ? {} : { version: BigInt(input.version) };
+  const outcome = await services.store.rotateKey(key.id, { secret: stored, oldExpiresMs, ...version }, audit);
   if (outcome === 'not_allowed') throw noLongerAllowed();
+  if (outcome === 'version_conflict') throw versionConflict('key');
   if (outcome === 'no_key') throw unknownKey(input.key);
   if (outcome === 'revoked') throw isRevoked();
   await tellDirectory(services);

@@ -17,6 +17,8 @@ export interface ReplacedSecret {
 export interface Rotation {
   readonly secret: StoredSecret;
   readonly oldExpiresMs: number;
+  /** The version of the key that is rotated; without one, nothing is compared. */
+  readonly version?: bigint;
 }
 
 export interface KeyRotation {
@@ -28,7 +30,7 @@ export interface KeyRotation {
 }
 
 /** `not_allowed`: whoever makes the change may no longer make it. */
-export type RotationOutcome = 'rotated' | 'no_key' | 'revoked' | 'not_allowed';
+export type RotationOutcome = 'rotated' | 'no_key' | 'revoked' | 'version_conflict' | 'not_allowed';
 
 /** Whether a secret with this hash is the key's current one, or one that was replaced and still works. */
 export function isSecretOf(

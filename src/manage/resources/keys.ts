@@ -159,6 +159,7 @@ export const KEYS_ROUTES = [
     scope: 'key',
     membersOwn: 'key',
     creates: true,
+    versioned: true,
     summary: 'Gives a key a new secret, shown only in this response. The old one works for `grace_seconds` more.',
     response: rotatedKey,
     example: {

@@ -177,10 +177,11 @@ export class MemoryStore implements Store {
     return changed;
   }
 
-  async rotateKey(id: bigint, { secret, oldExpiresMs: expiresMs }: Rotation): Promise<RotationOutcome> {
+  async rotateKey(id: bigint, { secret, oldExpiresMs: expiresMs, version }: Rotation): Promise<RotationOutcome> {
     const key = this.#rows.keys.get(id);
     if (key === undefined) return 'no_key';
     if (key.revokedMs !== null) return 'revoked';
+    if (version !== undefined && key.version !== version) return 'version_conflict';
     const replaced = { sha256Hex: key.sha256Hex, expiresMs };
     this.#rows.keys.set(id, { ...key, ...secret, replaced, version: ++this.#rows.keyVersion });
     return 'rotated';

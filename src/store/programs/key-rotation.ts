@@ -4,16 +4,22 @@ import { writeAudit } from './audit.ts';
 import { type Program, query, rowOf } from './program.ts';
 import { mayStillChangeStored } from './standing.ts';
 
+interface RotatedRow {
+  readonly revoked_ms: bigint | null;
+  readonly version: bigint;
+}
+
 export function* rotateKey(
   id: bigint,
-  { secret, oldExpiresMs }: Rotation,
+  { secret, oldExpiresMs, version }: Rotation,
   audit: AuditRow | undefined,
 ): Program<RotationOutcome> {
   if (audit !== undefined && !(yield* mayStillChangeStored(audit, id, {}))) return 'not_allowed';
   yield { lock: 'keys' };
-  const key = yield* rowOf<{ revoked_ms: bigint | null }>('SELECT revoked_ms FROM api_key WHERE id = ?', id);
+  const key = yield* rowOf<RotatedRow>('SELECT revoked_ms, version FROM api_key WHERE id = ?', id);
   if (key === null) return 'no_key';
   if (key.revoked_ms !== null) return 'revoked';
+  if (version !== undefined && key.version !== version) return 'version_conflict';
   yield query('DELETE FROM key_secret WHERE key_id = ?', id);
   yield query(
     'INSERT INTO key_secret (key_id, sha256, expires_ms) SELECT id, sha256, ? FROM api_key WHERE id = ?',

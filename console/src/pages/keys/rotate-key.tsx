@@ -3,6 +3,7 @@ import type { RotatedKey, ShownKey } from '../../api/generated/routes.ts';
 import { useChange } from '../../api/queries.ts';
 import { FormDialog } from '../../parts/dialog.tsx';
 import { Field, Select } from '../../parts/field.tsx';
+import { Ago } from '../../parts/time.tsx';
 import { SecretDialog } from './secret-dialog.tsx';
 
 const GRACES = [
@@ -12,6 +13,9 @@ const GRACES = [
   { value: '604800', label: 'Work for one week' },
 ];
 
+const CHANGED_MEANWHILE = 412;
+const WARNING = 'rounded-control bg-warning-soft px-3 py-2 text-warning';
+
 /** Gives a key a new secret. The old one keeps working for a while, so that programs can switch. */
 export function RotateKeyDialog({ shownKey, onClose }: { readonly shownKey: ShownKey; onClose(): void }): ReactNode {
   const [grace, setGrace] = useState('86400');
@@ -20,6 +24,8 @@ export function RotateKeyDialog({ shownKey, onClose }: { readonly shownKey: Show
     refreshes: ['GET /keys', 'GET /keys/{key}'],
     givesSecret: true,
   });
+  const isConflict = rotate.error?.status === CHANGED_MEANWHILE;
+  const { old_secret_expires_at: oldUntil } = shownKey;
   if (rotated !== null)
     return (
       <SecretDialog
@@ -35,9 +41,12 @@ export function RotateKeyDialog({ shownKey, onClose }: { readonly shownKey: Show
       title={`Rotate “${shownKey.name}”`}
       action="Rotate key"
       busy={rotate.isPending}
-      error={rotate.error}
+      error={isConflict ? null : rotate.error}
       onSubmit={() =>
-        rotate.mutate({ input: { key: shownKey.id, grace_seconds: Number(grace) } }, { onSuccess: setRotated })
+        rotate.mutate(
+          { input: { key: shownKey.id, grace_seconds: Number(grace) }, version: shownKey.version },
+          { onSuccess: setRotated },
+        )
       }
       onClose={onClose}
     >
@@ -45,6 +54,17 @@ export function RotateKeyDialog({ shownKey, onClose }: { readonly shownKey: Show
       <Field label="The old secret should">
         {(id) => <Select id={id} value={grace} choices={GRACES} onChange={setGrace} />}
       </Field>
+      {isConflict ? (
+        <p role="alert" className={WARNING}>
+          Somebody else changed this key in the meantime, so it was not rotated. Rotate it now if it still has to be.
+        </p>
+      ) : null}
+      {oldUntil === null ? null : (
+        <p className={WARNING}>
+          The older secret of this key, which would expire <Ago at={oldUntil} isAhead />, stops at once: a key has at
+          most two.
+        </p>
+      )}
     </FormDialog>
   );
 }
