@@ -14,9 +14,11 @@ import { Money } from '../../parts/money.tsx';
 import { useNotices } from '../../parts/notices.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { Ago } from '../../parts/time.tsx';
+import { useKeyNames } from '../../shell/key-names.ts';
 import { PageLink } from '../../shell/page-link.tsx';
 import { usePayingKeys } from '../../shell/paying-keys.ts';
 import { useViewer } from '../../shell/viewer.tsx';
+import { keyFact } from '../requests/call-facts.tsx';
 import { canExpire, hasEnded, JobStatus, secondsOf } from './job-status.tsx';
 
 const REFETCH_MS = 2_000;
@@ -29,6 +31,7 @@ export function JobDrawer({ jobId, onClose }: { readonly jobId: string; onClose(
     { staleMs: 0, refetchMs: REFETCH_MS, refetchWhile: (found) => !hasEnded(found) },
   );
   const { canHaveKeys } = useViewer();
+  const nameOf = useKeyNames();
   const [isAsking, setAsking] = useState(false);
   if (isMissing(job.error))
     return (
@@ -52,7 +55,7 @@ export function JobDrawer({ jobId, onClose }: { readonly jobId: string; onClose(
       {job.data === undefined && job.error === null ? <Skeleton className="h-64 w-full" /> : null}
       {job.data === undefined ? null : (
         <div className="flex flex-col gap-5">
-          <Facts facts={factsOf(job.data)} />
+          <Facts facts={factsOf(job.data, nameOf)} />
           {job.data.status === 'succeeded' || job.data.status === 'failed' ? <Result job={job.data} /> : null}
         </div>
       )}
@@ -62,12 +65,13 @@ export function JobDrawer({ jobId, onClose }: { readonly jobId: string; onClose(
   );
 }
 
-function factsOf(job: Job): readonly (Fact | null)[] {
+function factsOf(job: Job, nameOf: (key: string) => string): readonly (Fact | null)[] {
   const metadata = Object.entries(job.metadata);
   return [
     ['Status', <JobStatus key="status" job={job} />],
     ['Id', mono(job.id)],
     ['Model', job.effective_model],
+    keyFact(job.key, nameOf),
     ['Route', mono(job.endpoint)],
     ['Reserved', <Money key="reserved" as="cost" nanousd={job.reserved_nanousd} />],
     ['Cost', <Money key="cost" as="cost" nanousd={job.cost_nanousd} />],

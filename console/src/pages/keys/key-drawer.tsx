@@ -11,6 +11,7 @@ import { Money } from '../../parts/money.tsx';
 import { useNotices } from '../../parts/notices.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { Ago } from '../../parts/time.tsx';
+import { useMemberNames, useSeesMembers } from '../../shell/member-names.ts';
 import { PageLink } from '../../shell/page-link.tsx';
 import { useViewer } from '../../shell/viewer.tsx';
 import { CapMeter } from './cap-meter.tsx';
@@ -54,7 +55,9 @@ const PERSON_DISABLED = 'Its person is disabled, or no longer an owner or member
 
 function KeyFacts({ shownKey }: { readonly shownKey: ShownKey }): ReactNode {
   const { accounts } = useViewer();
-  const { models, note, resets_at, old_secret_expires_at: oldUntil } = shownKey;
+  const memberOf = useMemberNames();
+  const seesMembers = useSeesMembers();
+  const { models, note, person, resets_at, old_secret_expires_at: oldUntil } = shownKey;
   const facts: readonly (Fact | null)[] = [
     ['State', <KeyStatus key="state" shownKey={shownKey} />],
     shownKey.person_disabled_at === null ? null : ['Disabled because', PERSON_DISABLED],
@@ -73,6 +76,7 @@ function KeyFacts({ shownKey }: { readonly shownKey: ShownKey }): ReactNode {
     accounts.length > 1
       ? ['Account', accounts.find(({ id }) => id === shownKey.account)?.name ?? shownKey.account]
       : null,
+    seesMembers ? ['Belongs to', person === null ? 'nobody' : memberOf(person)] : null,
     ['Spent', <CapMeter key="cap" shownKey={shownKey} />],
     resets_at === null ? null : ['Resets', <Ago key="resets" at={resets_at} zone="UTC" isAhead />],
     ['Held', <Money key="held" nanousd={shownKey.held_nanousd} />],

@@ -1,4 +1,5 @@
 import { type ReactNode, useMemo } from 'react';
+import type { Refusal } from '../../api/generated/routes.ts';
 import { StatusChip } from '../../parts/chip.tsx';
 import { Money } from '../../parts/money.tsx';
 import { formatCount } from '../../parts/money-format.ts';
@@ -37,11 +38,7 @@ function columnsOf(nameOf: (key: string) => string, isOperator: boolean): readon
       id: 'model',
       head: 'Model',
       fluid: true,
-      cell: (row) => (
-        <span className="block truncate">
-          {row.kind === 'receipt' ? row.receipt.effective_model : (row.refusal.model ?? '–')}
-        </span>
-      ),
+      cell: (row) => (row.kind === 'receipt' ? cut(row.receipt.effective_model) : <Refused refusal={row.refusal} />),
     },
     {
       id: 'cost',
@@ -85,6 +82,20 @@ function columnsOf(nameOf: (key: string) => string, isOperator: boolean): readon
   ];
 }
 
+function cut(text: string): ReactNode {
+  return <span className="block truncate">{text}</span>;
+}
+
+/** The status alone does not say which of several limits it was. */
+function Refused({ refusal: { model, code } }: { readonly refusal: Refusal }): ReactNode {
+  return (
+    <span className="flex min-w-0 flex-col wide:flex-row wide:items-baseline wide:gap-2">
+      <span className="max-w-full truncate wide:shrink-0">{model ?? '–'}</span>
+      <span className="truncate text-small text-muted">{code.replaceAll('_', ' ')}</span>
+    </span>
+  );
+}
+
 function Route({ path }: { readonly path: string }): ReactNode {
   return <span className="block max-w-44 truncate">{path.replace('/v1/', '')}</span>;
 }
@@ -118,11 +129,15 @@ function tokenColumns(): readonly Column<RequestRow>[] {
     },
   });
   return [
-    column('in', 'In', (usage) => usage.fresh_tokens + usage.cache_write_tokens + usage.cache_write_1h_tokens),
+    column('in', 'In', inputTokens),
     column('cached', 'Cached', (usage) => usage.cache_read_tokens),
     column('out', 'Out', (usage) => usage.output_tokens),
     column('reasoning', 'Reasoning', (usage) => usage.reasoning_tokens),
   ];
+}
+
+function inputTokens(usage: Usage): number {
+  return usage.fresh_tokens + usage.cache_write_tokens + usage.cache_write_1h_tokens + usage.cache_read_tokens;
 }
 
 type Usage = NonNullable<Extract<RequestRow, { kind: 'receipt' }>['receipt']['usage']>;

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { formatId } from '../../src/kit/ids.ts';
+import { hostedSuite } from './hosted-suite.ts';
+
+const suite = hostedSuite();
+const { openAs } = suite;
+
+async function call(secret: string, body: object): Promise<void> {
+  const { harness } = suite.world;
+  await (await harness.post({ max_tokens: 8, ...body }, { authorization: `Bearer ${secret}` })).text();
+  await harness.settled();
+}
+
+const says = (content: string) => ({ messages: [{ role: 'user', content }] });
+
+test('the list of requests says why a call was refused, on a phone too', async () => {
+  const { harness, accountId } = suite.world;
+  const { secret } = await harness.mintFor(accountId, { capNanousd: 1n });
+  await call(secret, { model: 'sim-gpt-mini', ...says('Hello') });
+  const page = await openAs('owner', '/requests?show=refused');
+  const row = page.getByRole('row', { name: /402/ }).first();
+  await row.getByText('key spend cap exceeded').waitFor();
+  await page.setViewportSize({ width: 390, height: 844 });
+  expect(await row.getByText('key spend cap exceeded').isVisible()).toBe(true);
+  await page.context().close();
+});
+
+test('the input of a call in the list of requests has the cached part in it, as on the page of usage', async () => {
+  const { harness, accountId } = suite.world;
+  const { secret } = await harness.mintFor(accountId);
+  const prompt = { model: 'sim-gpt-mini', ...says('The printer is on fire. '.repeat(400)) };
+  await call(secret, prompt);
+  await call(secret, prompt);
+  const { usage } = await harness.newestReceipt();
+  expect(usage!.cacheReadTokens).toBeGreaterThan(0);
+  const page = await openAs('owner', '/requests?show=complete');
+  const row = page.getByRole('row', { name: /200 sim-gpt-mini/ }).first();
+  const counts = [usage!.freshTokens + usage!.cacheReadTokens, usage!.cacheReadTokens];
+  const [input, cached] = counts.map((count) => count.toLocaleString('en'));
+  await row.getByRole('cell', { name: input!, exact: true }).waitFor();
+  await row.getByRole('cell', { name: cached!, exact: true }).waitFor();
+  await page.context().close();
+});
+
+test('a key says whose it is in a window that has no room for the column', async () => {
+  const { harness, accountId, people } = suite.world;
+  const { keyId } = await harness.mintFor(accountId, { personId: people.get('member')! });
+  const page = await openAs('owner', `/keys?open=${formatId('key_', keyId)}`);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.getByRole('dialog').getByText('member@example.com').waitFor();
+  await page.context().close();
+});
+
+test('a job says which key submitted it, and leads there', async () => {
+  const { harness, accountId } = suite.world;
+  const { secret, keyId } = await harness.mintFor(accountId);
+  const body = { model: 'sim-gpt-mini', max_tokens: 8, ...says('Hello') };
+  const job = { endpoint: '/v1/chat/completions', body, not_before: new Date(Date.now() + 3_600_000).toISOString() };
+  const { id } = (await (await harness.post(job, { authorization: `Bearer ${secret}` }, '/v1/jobs')).json()) as {
+    id: string;
+  };
+  const page = await openAs('owner', `/jobs?open=${id}`);
+  await page.getByRole('dialog').getByRole('link', { name: 'test', exact: true }).click();
+  await expect.poll(() => new URL(page.url()).searchParams.get('open')).toBe(formatId('key_', keyId));
+  await page.context().close();
+});
