@@ -8,6 +8,7 @@ import { followPersonOfOtherTabs } from './api/me.ts';
 import { createQueryClient } from './api/queries.ts';
 import { returnToAddress } from './api/return-address.ts';
 import { answerOtherTabs, takeTokenFromAddress } from './api/session.ts';
+import { showCutTexts } from './parts/cut-text.ts';
 import { router } from './router.tsx';
 import { applyTheme } from './shell/theme.ts';
 import './styles.css';
@@ -21,6 +22,7 @@ window.addEventListener('hashchange', () => {
   if (takeTokenFromAddress() || takeInvitationFromAddress()) location.reload();
 });
 answerOtherTabs();
+showCutTexts();
 const client = createQueryClient();
 // Radix adds a style element while a dialog is open, which the content security policy allows only with the page's nonce.
 setNonce(document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '');

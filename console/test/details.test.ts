@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { formatId } from '../../src/kit/ids.ts';
+import { CONSOLE_URL } from './hosted.ts';
 import { hostedSuite } from './hosted-suite.ts';
 
 const suite = hostedSuite();
@@ -62,5 +63,37 @@ test('a job says which key submitted it, and leads there', async () => {
   const page = await openAs('owner', `/jobs?open=${id}`);
   await page.getByRole('dialog').getByRole('link', { name: 'test', exact: true }).click();
   await expect.poll(() => new URL(page.url()).searchParams.get('open')).toBe(formatId('key_', keyId));
+  await page.context().close();
+});
+
+test('a text that is cut off can be read by pointing at it', async () => {
+  const { accountId } = suite.world;
+  const account = formatId('acct_', accountId);
+  const page = await openAs('operator', `/accounts`);
+  const name = 'An account with a name for which no window has enough room';
+  const headers = { 'content-type': 'application/json' };
+  const init = JSON.stringify({ method: 'PATCH', headers, body: JSON.stringify({ name }) });
+  await page.evaluate(`fetch('/manage/v1/accounts/${account}', ${init})`);
+  await page.goto(`${CONSOLE_URL}/accounts`);
+  const link = page.getByRole('table').getByRole('link', { name });
+  await link.hover();
+  expect(await link.getAttribute('title')).toBe(name);
+  await page.goto(`${CONSOLE_URL}/models`);
+  const short = page.getByText('sim-claude', { exact: true }).first();
+  await short.hover();
+  expect(await short.getAttribute('title')).toBeNull();
+  await page.context().close();
+});
+
+test.each([390, 1280])('the models of a host are named whole at %i px', async (width) => {
+  const page = await openAs('operator', '/hosts?open=sim');
+  await page.setViewportSize({ width, height: 800 });
+  const models = page.getByRole('table', { name: 'Models of the host' });
+  await models.getByText('sim-responses').waitFor();
+  const links = `[...document.querySelectorAll('[aria-label="Models of the host"] a')]`;
+  const isCut = '({ scrollWidth, clientWidth }) => scrollWidth > clientWidth';
+  const cut = `${links}.flatMap((each) => [each, ...each.children]).filter(${isCut}).length`;
+  expect(await page.evaluate(`${links}.length`)).toBeGreaterThan(4);
+  expect(await page.evaluate(cut)).toBe(0);
   await page.context().close();
 });

@@ -41,7 +41,7 @@ export function Drawer(props: DrawerProps): ReactNode {
           onKeyDown={onKeyDown}
           className="fixed inset-y-0 right-0 z-40 flex w-full animate-[drawer-in_0.16s_ease-out] flex-col border-l border-line bg-panel shadow-drawer outline-none wide:w-[452px] print:static print:w-full print:border-0 print:shadow-none"
         >
-          <header className="flex min-h-14 items-center justify-between gap-3 py-3 pr-4 pl-6">
+          <div className="flex min-h-14 items-center justify-between gap-3 py-3 pr-4 pl-6">
             <Dialog.Title className="min-w-0 text-title font-semibold break-words">{title}</Dialog.Title>
             {description === undefined ? null : (
               <Dialog.Description className="sr-only">{description}</Dialog.Description>
@@ -52,10 +52,10 @@ export function Drawer(props: DrawerProps): ReactNode {
                 <IconButton icon="close" label="Close" />
               </Dialog.Close>
             </div>
-          </header>
+          </div>
           <div className="min-h-0 flex-1 overflow-y-auto px-6 pb-6 print:overflow-visible">{children}</div>
           {footer === undefined ? null : (
-            <footer className="flex flex-wrap gap-2 border-t border-line px-6 py-3 print:hidden">{footer}</footer>
+            <div className="flex flex-wrap gap-2 border-t border-line px-6 py-3 print:hidden">{footer}</div>
           )}
         </Dialog.Content>
       </Dialog.Portal>

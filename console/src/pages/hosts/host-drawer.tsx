@@ -114,10 +114,10 @@ function ModelPanel({ host }: { readonly host: Host }): ReactNode {
           {
             id: 'model',
             head: 'Model',
-            fluid: true,
+            className: 'wrap-anywhere',
             cell: ({ model, host_model }) => (
               <PageLink to="/models" search={{ open: model }} title={host_model} className="hover:underline">
-                <span className="block truncate">{model}</span>
+                {model}
               </PageLink>
             ),
           },
