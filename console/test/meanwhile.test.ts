@@ -74,6 +74,21 @@ describe('the form of a member', () => {
   });
 });
 
+test('the form that adds credit stays and says why, if the account was closed meanwhile', async () => {
+  const { manage } = suite.demo;
+  const { id: account } = await manage.post('/accounts', { name: 'closed-meanwhile' });
+  const { page, close } = await suite.open(`/balance?account=${account}&dialog=credit`);
+  await page.getByRole('textbox', { name: 'Amount' }).fill('5');
+  await page.getByLabel('Reference').fill('invoice-1');
+  await manage.post(`/accounts/${account}/close`);
+  await page.getByRole('dialog').getByRole('button', { name: 'Add credit' }).click();
+  await page.getByText('the account is closed', { exact: true }).waitFor();
+  await page.getByRole('dialog').getByRole('alert').getByText('closed').waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await close();
+});
+
 describe('the form that rotates a key', () => {
   test('says that somebody else has rotated it meanwhile, and which secret rotating it again would stop', async () => {
     const { account, manage } = suite.demo;
@@ -161,7 +176,10 @@ test('an account that somebody else renamed meanwhile can be renamed with a seco
   await page.getByLabel('Name', { exact: true }).fill('third');
   const save = page.getByRole('button', { name: 'Save name' });
   await save.click();
-  await page.getByRole('alert').getByText('Somebody else changed this account in the meantime.').waitFor();
+  await page
+    .getByRole('alert')
+    .getByText('Somebody else changed this in the meantime, so nothing was saved.')
+    .waitFor();
   await page.getByRole('dialog', { name: 'Rename “second”' }).waitFor();
   await save.click();
   await page.getByText('The account is now called “third”.').waitFor();

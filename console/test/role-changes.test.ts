@@ -59,3 +59,13 @@ test('somebody who was removed from the account while Live is on reads that', as
   await page.getByText('You have no role in any account').waitFor();
   await page.context().close();
 });
+
+test('the form of a new key says that the role no longer allows it, and stays', async () => {
+  const { page, become } = await openAsOwner('not-minting@example.com', '/keys?dialog=mint');
+  await page.getByLabel('Name').fill('too late');
+  await become('viewer');
+  await page.getByRole('button', { name: 'Mint key' }).click();
+  await page.getByRole('link', { name: 'Members', exact: true, includeHidden: true }).waitFor({ state: 'detached' });
+  await page.getByRole('alert').getByText('Your role does not allow this.').waitFor();
+  await page.context().close();
+});

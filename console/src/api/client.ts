@@ -18,6 +18,9 @@ const UNKNOWN_CODE = 'unknown';
 const OUTCOME_UNKNOWN = 'It is not known whether the change was made. Look at the list before you repeat it.';
 /** For whoever signs in again and comes back to the form. */
 const SESSION_ENDED = 'Your session had ended, and nothing was changed. Try again.';
+/** The gateway's own words are for programs, which send the version themselves. */
+const CHANGED_MEANWHILE =
+  'Somebody else changed this in the meantime, so nothing was saved. Look at it as it is now before you repeat the change.';
 /** They change nothing that repeating them would do twice. */
 const REPEATABLE: readonly RouteName[] = [
   'POST /invitations/read',
@@ -145,6 +148,8 @@ function refusalOfChange(response: Response, text: string): ApiError {
   const refusal = refusalOf(response, text);
   if (refusal.code === 'unauthenticated')
     return new ApiError(refusal.status, refusal.code, SESSION_ENDED, refusal.requestId);
+  if (refusal.code === 'version_conflict')
+    return new ApiError(refusal.status, refusal.code, CHANGED_MEANWHILE, refusal.requestId);
   if (refusal.code !== UNKNOWN_CODE || response.status < 500) return refusal;
   return new ApiError(refusal.status, refusal.code, `${refusal.message} ${OUTCOME_UNKNOWN}`, refusal.requestId);
 }

@@ -9,6 +9,7 @@ import { Page } from '../../parts/page.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { RowTable } from '../../parts/row-table.tsx';
 import { AccountRequired } from '../../shell/account-required.tsx';
+import { useOpenDialog } from '../../shell/open-dialog.ts';
 import { useFilters } from '../../shell/search.ts';
 import { useViewer } from '../../shell/viewer.tsx';
 import { AddCreditDialog } from './add-credit.tsx';
@@ -29,6 +30,7 @@ function AccountBalance({ account }: { readonly account: Account }): ReactNode {
   // A member sees what is left, as every caller does, but not the entries.
   const seesEntries = role !== 'member';
   const canCredit = isOperator && !me.read_only && account.status !== 'closed';
+  const isCrediting = useOpenDialog('credit', canCredit);
   return (
     <Page
       title="Balance"
@@ -56,9 +58,7 @@ function AccountBalance({ account }: { readonly account: Account }): ReactNode {
       ) : (
         <p className="text-muted">Owners and viewers of the account also see its credits and monthly charges.</p>
       )}
-      {search.dialog === 'credit' && canCredit ? (
-        <AddCreditDialog account={account} onClose={() => change({ dialog: undefined })} />
-      ) : null}
+      {isCrediting ? <AddCreditDialog account={account} onClose={() => change({ dialog: undefined })} /> : null}
     </Page>
   );
 }

@@ -9,6 +9,7 @@ import { RowTable } from '../../parts/row-table.tsx';
 import { Segmented } from '../../parts/segmented.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { Ago } from '../../parts/time.tsx';
+import { useOpenDialog } from '../../shell/open-dialog.ts';
 import { useFilters } from '../../shell/search.ts';
 import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
 import { GroupTable } from './group-table.tsx';
@@ -29,6 +30,7 @@ const SHOWS = [
 export default function JobsPage(): ReactNode {
   const { search, change } = useFilters();
   const { canHaveKeys } = useViewer();
+  const isSubmitting = useOpenDialog('submit', canHaveKeys);
   const shows = search.show === 'groups' ? 'groups' : 'jobs';
   const submit = canHaveKeys ? (
     <Button tone="primary" onClick={() => change({ dialog: 'submit' })}>
@@ -67,9 +69,7 @@ export default function JobsPage(): ReactNode {
       {search.open === undefined || shows === 'groups' ? null : (
         <JobDrawer key={search.open} jobId={search.open} onClose={() => change({ open: undefined })} />
       )}
-      {search.dialog === 'submit' && canHaveKeys ? (
-        <SubmitJobsDialog onClose={() => change({ dialog: undefined })} />
-      ) : null}
+      {isSubmitting ? <SubmitJobsDialog onClose={() => change({ dialog: undefined })} /> : null}
     </Page>
   );
 }

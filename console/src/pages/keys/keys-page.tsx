@@ -7,6 +7,7 @@ import { Filter } from '../../parts/filter.tsx';
 import { Page } from '../../parts/page.tsx';
 import { RowTable } from '../../parts/row-table.tsx';
 import { FilterInput } from '../../shell/filter-input.tsx';
+import { useOpenDialog } from '../../shell/open-dialog.ts';
 import { useFilters } from '../../shell/search.ts';
 import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
 import { useKeyColumns } from './key-columns.tsx';
@@ -26,6 +27,7 @@ const PAGE_ROWS = 200;
 export default function KeysPage(): ReactNode {
   const { search, change } = useFilters();
   const { canHaveKeys } = useViewer();
+  const isMinting = useOpenDialog('mint', canHaveKeys);
   const account = useAccountInput();
   const keys = useRows('GET /keys', { ...account, limit: PAGE_ROWS });
   const shown = keys.rows.filter((key) => isShown(key, search.state ?? 'live', search.q ?? ''));
@@ -68,7 +70,7 @@ export default function KeysPage(): ReactNode {
       {search.open === undefined ? null : (
         <KeyDrawer key={search.open} keyId={search.open} onClose={() => change({ open: undefined })} />
       )}
-      {search.dialog === 'mint' && canHaveKeys ? <MintKeyDialog onClose={() => change({ dialog: undefined })} /> : null}
+      {isMinting ? <MintKeyDialog onClose={() => change({ dialog: undefined })} /> : null}
     </Page>
   );
 }

@@ -3,6 +3,7 @@ import { useApi } from '../../api/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Segmented } from '../../parts/segmented.tsx';
+import { useOpenDialog } from '../../shell/open-dialog.ts';
 import { useFilters } from '../../shell/search.ts';
 import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
 import { MintKeyDialog } from '../keys/mint-key.tsx';
@@ -18,6 +19,7 @@ import { SpenderPanel } from './spender-panel.tsx';
 export default function OverviewPage(): ReactNode {
   const { search, change } = useFilters();
   const { canHaveKeys } = useViewer();
+  const isMinting = useOpenDialog('mint', canHaveKeys);
   const range = rangeOf(search.range);
   const isEmpty = useIsEmpty();
   return (
@@ -53,7 +55,7 @@ export default function OverviewPage(): ReactNode {
           <SpenderPanel range={range} />
         </>
       )}
-      {search.dialog === 'mint' && canHaveKeys ? <MintKeyDialog onClose={() => change({ dialog: undefined })} /> : null}
+      {isMinting ? <MintKeyDialog onClose={() => change({ dialog: undefined })} /> : null}
     </Page>
   );
 }
