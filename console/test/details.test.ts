@@ -97,3 +97,26 @@ test.each([390, 1280])('the models of a host are named whole at %i px', async (w
   expect(await page.evaluate(cut)).toBe(0);
   await page.context().close();
 });
+
+test('members show what they have spent on a phone too', async () => {
+  const page = await openAs('owner', '/members');
+  await page.setViewportSize({ width: 390, height: 844 });
+  const row = page.getByRole('row', { name: /member@example\.com/ });
+  await row.getByText('no cap').first().waitFor();
+  await page.context().close();
+});
+
+test('the overview of an account that was suspended says so, and not that credit is missing', async () => {
+  const page = await openAs('operator', '/accounts');
+  const init = JSON.stringify({ method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' });
+  const created = JSON.stringify({ ...JSON.parse(init), body: JSON.stringify({ name: 'idle' }) });
+  const id = await page.evaluate(`fetch('/manage/v1/accounts', ${created}).then((r) => r.json()).then(({ id }) => id)`);
+  await page.evaluate(`fetch('/manage/v1/accounts/${id}/suspend', ${init})`);
+  await page.goto(`${CONSOLE_URL}/?account=${id}`);
+  await page.getByText('This account is suspended, so calls are refused').waitFor();
+  expect(await page.getByText('has no money').count()).toBe(0);
+  await page.evaluate(`fetch('/manage/v1/accounts/${id}/close', ${init})`);
+  await page.reload();
+  await page.getByText('This account is closed for good, so calls are refused.').waitFor();
+  await page.context().close();
+});

@@ -24,6 +24,7 @@ type Action = 'edit' | 'rotate' | 'disable' | 'revoke';
 /** One key: its terms, what it has spent, and what can be done with it. */
 export function KeyDrawer({ keyId, onClose }: { readonly keyId: string; onClose(): void }): ReactNode {
   const key = useApi('GET /keys/{key}', { key: keyId }, { staleMs: 0 });
+  const { canHaveKeys } = useViewer();
   const [action, setAction] = useState<Action | null>(null);
   const close = (): void => setAction(null);
   if (isMissing(key.error))
@@ -37,7 +38,9 @@ export function KeyDrawer({ keyId, onClose }: { readonly keyId: string; onClose(
       <Drawer
         title={key.data?.name ?? 'Key'}
         onClose={onClose}
-        {...(key.data === undefined ? {} : { footer: <KeyActions shownKey={key.data} onAction={setAction} /> })}
+        {...(key.data !== undefined && canHaveKeys && key.data.status !== 'revoked'
+          ? { footer: <KeyActions shownKey={key.data} onAction={setAction} /> }
+          : {})}
       >
         {key.error === null ? null : <ErrorPanel error={key.error} again={() => void key.refetch()} />}
         {key.data === undefined && key.error === null ? <Skeleton className="h-64 w-full" /> : null}
@@ -127,10 +130,9 @@ function KeyActions({
   readonly shownKey: ShownKey;
   onAction(action: Action): void;
 }): ReactNode {
-  const { canHaveKeys, canManage } = useViewer();
+  const { canManage } = useViewer();
   const { tell, tellFailure } = useNotices();
   const enable = useChange('POST /keys/{key}/enable', { refreshes: ['GET /keys', 'GET /keys/{key}'] });
-  if (!canHaveKeys || shownKey.status === 'revoked') return null;
   return (
     <>
       <Button onClick={() => onAction('edit')}>Change</Button>

@@ -71,16 +71,20 @@ function memberColumns(canManage: boolean, onEdit: (editing: Editing) => void): 
       id: 'person',
       head: 'Person',
       fluid: true,
-      cell: ({ name, email, address_confirmed }) => (
+      cell: (member) => (
         <span className="flex min-w-0 flex-col">
-          <span className="font-medium wrap-anywhere">{name}</span>
+          <span className="font-medium wrap-anywhere">{member.name}</span>
           <span className="flex flex-wrap items-center gap-x-2 text-small text-muted">
-            <span className="wrap-anywhere">{email}</span>
-            {address_confirmed ? null : (
+            <span className="wrap-anywhere">{member.email}</span>
+            {member.address_confirmed ? null : (
               <Chip tone="warning" title="Only the inviting owner vouches for this address.">
                 not confirmed
               </Chip>
             )}
+          </span>
+          {/* A phone has no room for the column. */}
+          <span className="text-small wide:hidden">
+            <SpendOfCap {...member} />
           </span>
         </span>
       ),

@@ -45,7 +45,7 @@ export function FirstCall(): ReactNode {
       </div>
       <Step number={1} title="From this page, or from a terminal">
         <CodeBlock text={curlSnippet({ url, model: model.id, secret })} label="Copy the command" />
-        <NoMoney />
+        <WhyRefused />
         <TryCall model={model} payer={payer} />
       </Step>
       <Step number={2} title="From your own code: change the base URL and the key, nothing else">
@@ -104,13 +104,25 @@ function Step({
   );
 }
 
+const WARNING = 'rounded-control bg-warning-soft px-3 py-2 text-warning';
+
 /** Simulated models have a price, too. In local mode calls without a key are not charged to the chosen account. */
-function NoMoney(): ReactNode {
+function WhyRefused(): ReactNode {
   const { account, isOperator, me } = useViewer();
-  if (isLocalMode() || account === null || account.kind === 'unlimited' || account.available_nanousd > 0n) return null;
+  if (isLocalMode() || account === null) return null;
+  const { status } = account;
+  if (status !== 'active')
+    return (
+      <p className={WARNING}>
+        {status === 'closed'
+          ? 'This account is closed for good, so calls are refused.'
+          : 'This account is suspended, so calls are refused until an operator of this gateway resumes it.'}
+      </p>
+    );
+  if (account.kind === 'unlimited' || account.available_nanousd > 0n) return null;
   const canCredit = isOperator && !me.read_only;
   return (
-    <p className="rounded-control bg-warning-soft px-3 py-2 text-warning">
+    <p className={WARNING}>
       This account has no money, so calls are refused.{' '}
       {canCredit ? (
         <>
