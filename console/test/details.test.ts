@@ -120,3 +120,16 @@ test('the overview of an account that was suspended says so, and not that credit
   await page.getByText('This account is closed for good, so calls are refused.').waitFor();
   await page.context().close();
 });
+
+test('a plot of a few days has the name of each day below its bar', async () => {
+  const { harness, accountId } = suite.world;
+  const { secret } = await harness.mintFor(accountId);
+  await call(secret, { model: 'sim-gpt-mini', ...says('Hello') });
+  const day = (back: number): string => new Date(Date.now() - back * 86_400_000).toISOString().slice(0, 10);
+  const page = await openAs('owner', `/usage?range=custom&from=${day(2)}&to=${day(0)}`);
+  const plot = page.getByRole('img', { name: /^Cost by/ });
+  const bar = (await plot.locator('rect').last().boundingBox())!;
+  const name = (await plot.locator('text').last().boundingBox())!;
+  expect(Math.abs(bar.x + bar.width / 2 - (name.x + name.width / 2))).toBeLessThan(2);
+  await page.context().close();
+});

@@ -63,7 +63,7 @@ export default function StackedBars(props: StackedBarsProps): ReactNode {
         {shape === 'bars' ? <Bars {...geometry} /> : <Lines {...geometry} />}
         {plot.starts.map((start, at) =>
           at % every === 0 ? (
-            <text key={start} x={at * step + 2} y={height - 4} fontSize={11.5} fill="var(--muted)">
+            <text key={start} {...placeOfStart(at, step, every)} y={height - 4} fontSize={11.5} fill="var(--muted)">
               {formatStart(start)}
             </text>
           ) : null,
@@ -82,6 +82,11 @@ export default function StackedBars(props: StackedBarsProps): ReactNode {
       {hovered === null ? null : <Values {...props} at={hovered} left={(hovered + 0.5) * step} width={width} />}
     </div>
   );
+}
+
+/** Below its bar if every bar has one: with few bars it would else stand nearer to the one before. */
+function placeOfStart(at: number, step: number, every: number): { readonly x: number; readonly textAnchor?: 'middle' } {
+  return every === 1 ? { x: (at + 0.5) * step, textAnchor: 'middle' } : { x: at * step + 2 };
 }
 
 /** Calls this when somebody taps beside the area; null waits for nothing. */
