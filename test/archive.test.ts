@@ -173,7 +173,8 @@ describe.each(['sqlite', 'postgres'] as const)('archiving receipts on %s', (engi
     damaged[damaged.length - 20]! ^= 1;
     writeFileSync(dataOf(january!), damaged);
     expect(await problems()).toEqual([expect.stringMatching(`^${january!.name}: it has changed since`)]);
-    await expect(subject.store.archive.find(first!, null)).rejects.toThrow(/has changed since it was written/);
+    const remedy = `has changed since it was written. Restore it from a backup; "tollgate store archive --check ${folder}" names`;
+    await expect(subject.store.archive.find(first!, null)).rejects.toThrow(remedy);
     expect(await subject.store.findReceipt(first!, null)).toBeNull();
     writeFileSync(dataOf(january!), data.subarray(0, -50));
     expect(await problems()).toEqual([expect.stringMatching('cut short')]);

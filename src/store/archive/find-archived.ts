@@ -5,6 +5,7 @@ import { gunzip } from 'node:zlib';
 import type { Receipt } from '../../canonical/receipt.ts';
 import { tryParseJson } from '../../json/json.ts';
 import type { HashText } from '../../kit/hash-tree.ts';
+import { shellWord } from '../../kit/shell-words.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Directory } from '../directory.ts';
 import { fitsInt64 } from '../int64.ts';
@@ -68,7 +69,7 @@ export class ArchiveFinder {
     const known = this.#blocks.get(manifestSha256);
     if (known !== undefined) return known;
     const text = await readFile(join(folder, name + MANIFEST_SUFFIX));
-    if (sha256(text) !== manifestSha256) throw changed(name + MANIFEST_SUFFIX);
+    if (sha256(text) !== manifestSha256) throw changed(folder, name + MANIFEST_SUFFIX);
     const { blocks } = tryParseJson(text.toString()) as ArchiveManifest;
     if (this.#blocks.size >= LIMITS.archiveManifestsKept) this.#blocks.clear();
     this.#blocks.set(manifestSha256, blocks);
@@ -88,11 +89,11 @@ export class ArchiveFinder {
     } finally {
       await handle.close();
     }
-    if (sha256(zipped) !== hash) throw changed(name + DATA_SUFFIX);
+    if (sha256(zipped) !== hash) throw changed(folder, name + DATA_SUFFIX);
     const text = (await unzip(zipped, { maxOutputLength: LIMITS.archiveBlockBytesMax })).toString();
     for (const line of linesNaming(text, id)) {
       const read = readLine(line);
-      if (read === null) throw changed(name + DATA_SUFFIX);
+      if (read === null) throw changed(folder, name + DATA_SUFFIX);
       if (read.receipt.id === String(id)) return read;
     }
     return null;
@@ -106,8 +107,8 @@ function* linesNaming(text: string, id: bigint): Iterable<string> {
     yield text.slice(text.lastIndexOf('\n', at) + 1, text.indexOf('\n', at));
 }
 
-function changed(file: string): ArchiveUnreadable {
+function changed(folder: string, file: string): ArchiveUnreadable {
   return new ArchiveUnreadable(
-    `The archive file ${file} has changed since it was written. Restore it from a backup; "tollgate store archive --check" names every file that is damaged.`,
+    `The archive file ${file} has changed since it was written. Restore it from a backup; "tollgate store archive --check ${shellWord(folder)}" names every file that is damaged.`,
   );
 }
