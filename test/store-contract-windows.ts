@@ -91,6 +91,37 @@ export function windowsContract(subject: StoreSubject): void {
       await isExact();
     });
 
+    it('are deleted while a job of a later window has just expired, and while one of a lifetime has', async () => {
+      await addPerson();
+      await call(7n);
+      await subject.store.jobs.stage([aJob(10n, 0n, { keyId: 9n })], []);
+      expect(await subject.kinds(aReserve(10n, 0n, { keyId: 9n }))).toEqual(['reserved']);
+      afterLongTime();
+      await call(9n);
+      await close();
+      const rows = [7n, 10n].map((keyId, at) =>
+        aJob(11n + BigInt(at), 0n, { keyId, personId: keyId === 10n ? 5n : null }),
+      );
+      await subject.store.jobs.stage(rows, []);
+      for (const { id, keyId, personId } of rows)
+        expect(await subject.kinds(aReserve(id, 0n, { keyId, personId }))).toEqual(['reserved']);
+      expect(await subject.store.sweepWindows()).toBe(1);
+      await isExact();
+    });
+
+    it('of people stay too until a job of them that reserves nothing has ended', async () => {
+      await addPerson();
+      await subject.store.jobs.stage([aJob(10n, 0n, { keyId: 10n, personId: 5n })], []);
+      expect(await subject.kinds(aReserve(10n, 0n, { keyId: 10n, personId: 5n }))).toEqual(['reserved']);
+      afterLongTime();
+      await call(9n);
+      await close();
+      expect(await subject.store.sweepWindows()).toBe(0);
+      await subject.store.apply([aRelease(10n, { end: 'expired' })]);
+      expect(await subject.store.sweepWindows()).toBe(1);
+      await isExact();
+    });
+
     it('are deleted in slices, however many there are', async () => {
       const keys = Array.from({ length: LIMITS.postgresClosingRows + 20 }, (_, at) => BigInt(100 + at));
       for (const key of keys) await subject.store.createKey(aKey(key, 1n, { capWindow: 'day' }));

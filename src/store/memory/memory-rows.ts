@@ -1,5 +1,6 @@
 import type { Receipt } from '../../canonical/receipt.ts';
 import { LIMITS } from '../../limits.ts';
+import { windowOfId } from '../codes.ts';
 import type { IdempotencyRow } from '../idempotency.ts';
 import type { Job, JobChunk, JobEvent, JobGroup } from '../jobs.ts';
 import type { Membership, Person } from '../people.ts';
@@ -59,10 +60,14 @@ export class MemoryRows implements LedgerRows {
 
   /** Deletes old windows in which nothing counts any more, and returns how many. */
   forgetWindows(nowMs: number): number {
-    const mayBeOld = ({ state, expiresMs }: MemoryJob) =>
-      state === 'paused' || (state === 'queued' && expiresMs <= nowMs);
-    if ([...this.jobs.values()].some(mayBeOld)) return 0;
     const firstKeptMs = startOfDayMs(keptWindowsMs(nowMs, this.closedUpTo));
+    const isOldWindow = (id: bigint | null): boolean => {
+      const counted = id === null ? null : windowOfId(id);
+      return counted !== null && counted.window !== 'lifetime' && counted.startMs < firstKeptMs;
+    };
+    const mayBeOld = ({ state, expiresMs, windowId, personWindowId }: MemoryJob) =>
+      state === 'paused' || (state === 'queued' && expiresMs <= nowMs && [windowId, personWindowId].some(isOldWindow));
+    if ([...this.jobs.values()].some(mayBeOld)) return 0;
     const isOld = (name: string, { heldNanousd, reservedNanousd }: Spend): boolean => {
       const [, window, startMs] = name.split(' ');
       return window !== 'lifetime' && Number(startMs) < firstKeptMs && heldNanousd === 0n && reservedNanousd === 0n;

@@ -14,10 +14,11 @@ const IS_OVER = 'spent = closed AND reserved = 0';
 
 /**
  * A paused job may wait for longer than windows are kept, and its reservation may be zero. When it is resumed, it is overdue
- * until it has ended.
+ * until it has ended. Other jobs are overdue for a moment only, but some of them at every moment: these count in later windows.
  */
 const NONE_PAUSED = `NOT EXISTS (SELECT 1 FROM job WHERE state = ${JOB_STATE.of.paused})`;
-const NONE_OVERDUE = `NOT EXISTS (SELECT 1 FROM job WHERE state = ${JOB_STATE.of.queued} AND expires_ms <= ?)`;
+const NONE_OVERDUE = `NOT EXISTS (SELECT 1 FROM job WHERE state = ${JOB_STATE.of.queued} AND expires_ms <= ?
+  AND (${isOld('window_id')} OR ${isOld('person_window_id')}))`;
 
 /** SQLite takes no more conditions in one statement. */
 const WINDOWS_AT_ONCE = 500;
@@ -30,15 +31,25 @@ export function keptWindowsMs(nowMs: number, closedUpTo: bigint): number {
   return Math.min(nowMs, idTimeMs(closedUpTo)) - LIMITS.windowKeptMs;
 }
 
+/** Whether the window begins before the given one, and is not that of a lifetime. */
+function isOld(column: string): string {
+  return `(${column} < ? AND (${column} & 3) <> ${CAP_WINDOW.of.lifetime})`;
+}
+
+/** Days, weeks and months with a lower number began before windows have to be kept. */
+function firstKeptWindow(nowMs: number, closedUpTo: bigint): bigint {
+  return windowId('day', keptWindowsMs(nowMs, closedUpTo)) - CAP_WINDOW.of.day;
+}
+
 /** The next windows that nothing needs any more, by their key. Those of a lifetime are never among them. */
 export function* nextOldWindows(name: TableName, after: WindowKey, nowMs: number, limit: number): Program<bigint[][]> {
   const closed = yield* rowOf<{ value: bigint }>("SELECT value FROM meta WHERE name = 'closed_up_to'");
-  const firstKept = windowId('day', keptWindowsMs(nowMs, closed?.value ?? 0n)) - CAP_WINDOW.of.day;
+  const firstKept = firstKeptWindow(nowMs, closed?.value ?? 0n);
   const key = keyOf(name);
   const rows = yield* rowsOf<Readonly<Record<string, bigint>>>(
-    `SELECT ${key} FROM ${name} WHERE (${key}) > (${key.map(() => '?')}) AND window_id < ?
-       AND (window_id & 3) <> ${CAP_WINDOW.of.lifetime} AND ${IS_OVER} AND ${NONE_PAUSED} AND ${NONE_OVERDUE} ORDER BY ${key} LIMIT ?`,
-    ...[...after, firstKept, nowMs, limit],
+    `SELECT ${key} FROM ${name} WHERE (${key}) > (${key.map(() => '?')}) AND ${isOld('window_id')}
+       AND ${IS_OVER} AND ${NONE_PAUSED} AND ${NONE_OVERDUE} ORDER BY ${key} LIMIT ?`,
+    ...[...after, firstKept, nowMs, firstKept, firstKept, limit],
   );
   return rows.map((row) => key.map((column) => row[column]!));
 }
