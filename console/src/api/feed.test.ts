@@ -61,10 +61,14 @@ test('stops waiting for the next connection when it is ended', async () => {
   expect([asked, vi.getTimerCount()]).toEqual([[null], 0]);
 });
 
-test('says once that it is refused, however often it asks again', async () => {
+test.each([
+  ['once that it is refused, however often it asks again', [401, 401, 401], [401]],
+  ['also that it is refused for another reason, as after a restart', [503, 401, 401], [503, 401]],
+])('says %s', async (_what, statuses, told) => {
   const refused: number[] = [];
-  vi.stubGlobal('fetch', async () => new Response('', { status: 401 }));
+  const left = [...statuses];
+  vi.stubGlobal('fetch', async () => new Response('', { status: left.shift() ?? 401 }));
   end = followReceipts({}, { ...IGNORED, onRefused: (status) => refused.push(status) });
   await vi.advanceTimersByTimeAsync(3 * RETRY_MS);
-  expect(refused).toEqual([401]);
+  expect(refused).toEqual(told);
 });

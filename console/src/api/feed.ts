@@ -7,7 +7,7 @@ interface FeedEvents {
   /** Receipts may be missing: read the list again. */
   onGap(): void;
   onReceipt(receipt: Receipt): void;
-  /** The feed is refused with this status from now on, until it is open again. It is asked for all the while. */
+  /** The feed is refused with this status from now on, until it is open or refused with another. It is asked for all the while. */
   onRefused(status: number): void;
   onState(state: 'open' | 'waiting'): void;
 }
@@ -21,15 +21,15 @@ export function followReceipts(filter: Readonly<Record<string, string | undefine
   const ending = new AbortController();
   const run = async (): Promise<void> => {
     let lastId: string | null = null;
-    let isRefused = false;
+    let refused: number | null = null;
     const onFrame = (frame: string): void => {
       lastId = deliver(frame, events) ?? lastId;
     };
     while (!ending.signal.aborted) {
       try {
         const response = await open(filter, lastId, ending.signal);
-        if (!response.ok && !isRefused) events.onRefused(response.status);
-        isRefused = !response.ok;
+        if (!response.ok && refused !== response.status) events.onRefused(response.status);
+        refused = response.ok ? null : response.status;
         if (response.ok) await read(response, onFrame);
       } catch {
         // The connection broke; the next one continues after the last event.
