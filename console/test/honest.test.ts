@@ -39,6 +39,25 @@ test.each(['/requests?key=key_0000000000000', '/jobs?group=nothing', '/usage?key
   },
 );
 
+test.each(['job_0000000000000', 'nothing'])(
+  'what is not there is asked for once, not every few seconds: %s',
+  async (id) => {
+    const page = await openAs('operator', '');
+    await page.clock.install();
+    let asked = 0;
+    page.on('request', (request) => {
+      if (request.url().endsWith(`/manage/v1/jobs/${id}`)) asked += 1;
+    });
+    await page.goto(`${CONSOLE_URL}/jobs?open=${id}`);
+    await page.getByRole('dialog').getByText('There is no job').waitFor();
+    await page.clock.runFor(10_000);
+    // Whatever the timers asked for was asked for before this.
+    await page.evaluate(`fetch('/manage/v1/me').then((response) => response.text())`);
+    expect(asked).toBe(1);
+    await page.context().close();
+  },
+);
+
 test('a link to a request or a change that is not there says so', async () => {
   const page = await openAs('operator', '');
   for (const id of ['req_0000000000000', 'nothing']) {

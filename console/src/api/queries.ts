@@ -14,16 +14,21 @@ import { useRef } from 'react';
 import { ApiError, call, type Input, type Output, type RouteName, type Row } from './client.ts';
 
 const RETRIES_MAX = 2;
+const [NO_ID, NOT_FOUND] = [400, 404];
 
 export function createQueryClient(): QueryClient {
+  /** How each query was refused the last time: one that is read every few seconds has nothing new to say. */
+  const refused = new WeakMap<object, number>();
+  const onReadError = (error: Error, query: { readonly queryKey: readonly unknown[] }): void => {
+    if (!(error instanceof ApiError) || refused.get(query) === error.status) return;
+    refused.set(query, error.status);
+    lookAgainWhoReads(client, error.status, query.queryKey[0]);
+  };
   const onError = (error: Error): void => {
     if (error instanceof ApiError) lookAgainWhoReads(client, error.status);
   };
-  const onReadError = (error: Error, { queryKey }: { readonly queryKey: readonly unknown[] }): void => {
-    if (!WHO_READS.some((route) => route === queryKey[0])) onError(error);
-  };
   const client = new QueryClient({
-    queryCache: new QueryCache({ onError: onReadError }),
+    queryCache: new QueryCache({ onError: onReadError, onSuccess: (_data, query) => refused.delete(query) }),
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
       mutations: { networkMode: 'always' },
@@ -41,17 +46,22 @@ export function createQueryClient(): QueryClient {
 }
 
 /** Who is signed in, and the accounts in which they have a role. If these are refused, reading them again ends nothing. */
-const WHO_READS = ['GET /me', 'GET /accounts'] as const;
+const WHO_READS: readonly unknown[] = ['GET /me', 'GET /accounts'];
 /** Of a request without a session, or of one that the role does not allow or no longer finds its account. */
-const REFUSED = [401, 403, 404];
+const REFUSED = [401, 403, NOT_FOUND];
 
 /**
  * A session that has ended leads to the page for signing in, whichever request is refused first. If it was the role that has
  * changed, the page offers what the new one allows.
  */
-export function lookAgainWhoReads(client: QueryClient, status: number): void {
-  if (!REFUSED.includes(status)) return;
+export function lookAgainWhoReads(client: QueryClient, status: number, refusedRoute: unknown = null): void {
+  if (!REFUSED.includes(status) || WHO_READS.includes(refusedRoute)) return;
   for (const route of WHO_READS) void client.invalidateQueries({ queryKey: [route] });
+}
+
+/** What is not there does not come into being, and what cannot be an id never is one. */
+function isLasting(error: ApiError | null): boolean {
+  return error?.status === NOT_FOUND || error?.status === NO_ID;
 }
 
 interface ReadOptions<Data = unknown> {
@@ -86,7 +96,8 @@ export function useApi<Route extends RouteName>(
     queryKey: [route, input],
     queryFn: ({ signal }) => call(route, input, { signal }),
     enabled,
-    refetchInterval: ({ state: { data } }) => (data === undefined || refetchWhile(data)) && refetchMs,
+    refetchInterval: ({ state: { data, error } }) =>
+      !isLasting(error) && (data === undefined || refetchWhile(data)) && refetchMs,
     ...(staleMs === undefined ? {} : { staleTime: staleMs }),
     ...(keepsPrevious ? { placeholderData: keepPreviousData } : {}),
   });
