@@ -26,6 +26,32 @@ test('the list of requests says why a call was refused, on a phone too', async (
   await page.context().close();
 });
 
+test.each([1024, 1280, 1440, 1920])(
+  'the reason of a refusal can be read beside a long model at %i px',
+  async (width) => {
+    const page = await openAs('owner', '');
+    const model = 'anthropic/claude-sonnet-4-5-20250929';
+    const refusal = {
+      ...{ object: 'refusal', id: 'req_1', account: 'acct_1', key: null, route: '/v1/chat/completions', model },
+      ...{ created: 1_700_000_000, http_status: 402, code: 'key_spend_cap_exceeded', message: 'No.' },
+      ...{ worst_nanousd: null, available_nanousd: null },
+    };
+    const body = JSON.stringify({ object: 'list', data: [refusal], next: null });
+    await page.route(/\/manage\/v1\/refusals\?/, (route) => route.fulfill({ contentType: 'application/json', body }));
+    await page.setViewportSize({ width, height: 800 });
+    await page.goto(`${CONSOLE_URL}/requests?show=refused`);
+    const reason = page.getByText('key spend cap exceeded');
+    await reason.waitFor();
+    const spans = `[...document.querySelectorAll('td span')].filter(({ textContent }) => textContent === 'key spend cap exceeded')`;
+    expect(await page.evaluate(`${spans}.map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)`)).toEqual([
+      0,
+    ]);
+    const widths = await Promise.all([reason, page.getByText(model)].map((text) => text.boundingBox()));
+    expect(Math.min(...widths.map((box) => box?.width ?? 0))).toBeGreaterThan(80);
+    await page.context().close();
+  },
+);
+
 test('the input of a call in the list of requests has the cached part in it, as on the page of usage', async () => {
   const { harness, accountId } = suite.world;
   const { secret } = await harness.mintFor(accountId);

@@ -86,11 +86,11 @@ function cut(text: string): ReactNode {
   return <span className="block truncate">{text}</span>;
 }
 
-/** The status alone does not say which of several limits it was. */
+/** The status alone does not say which of several limits it was. One below the other: beside a long model it would not be seen. */
 function Refused({ refusal: { model, code } }: { readonly refusal: Refusal }): ReactNode {
   return (
-    <span className="flex min-w-0 flex-col wide:flex-row wide:items-baseline wide:gap-2">
-      <span className="max-w-full truncate wide:shrink-0">{model ?? '–'}</span>
+    <span className="flex min-w-0 flex-col">
+      <span className="truncate">{model ?? '–'}</span>
       <span className="truncate text-small text-muted">{code.replaceAll('_', ' ')}</span>
     </span>
   );
