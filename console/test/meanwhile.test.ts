@@ -98,11 +98,29 @@ describe('the form that rotates a key', () => {
     await manage.post(`/keys/${id}/rotate`);
     await page.getByRole('button', { name: 'Rotate key' }).click();
     await page.getByRole('alert').getByText('so it was not rotated').waitFor();
-    await page.getByText('The older secret of this key, which would expire in 1 day, stops at once').waitFor();
+    await page
+      .getByText('This key still has an older secret, which expires in 1 day. Rotating ends it at once')
+      .waitFor();
     const { hint } = await manage.get(`/keys/${id}`);
     await page.getByRole('button', { name: 'Rotate key' }).click();
     await page.locator('[data-secret]').waitFor();
     expect((await manage.get(`/keys/${id}`)).hint).not.toBe(hint);
+    await close();
+  });
+
+  test('says nothing of an older secret that has expired while the page was open', async () => {
+    const { account, manage } = suite.demo;
+    const { id } = await manage.post('/keys', { account, name: 'rotated-long-ago' });
+    await manage.post(`/keys/${id}/rotate`);
+    const { page, close } = await suite.open(`/keys?account=${account}&open=${id}`);
+    await page.clock.install();
+    await page.getByRole('button', { name: 'Rotate' }).click();
+    const older = page.getByText('This key still has an older secret');
+    await older.waitFor();
+    // The gateway itself would know that it has expired.
+    await page.route(/\/manage\/v1\/keys/, () => undefined);
+    await page.clock.fastForward('25:00:00');
+    await older.waitFor({ state: 'detached' });
     await close();
   });
 });

@@ -3,7 +3,7 @@ import type { RotatedKey, ShownKey } from '../../api/generated/routes.ts';
 import { useChange } from '../../api/queries.ts';
 import { FormDialog } from '../../parts/dialog.tsx';
 import { Field, Select } from '../../parts/field.tsx';
-import { Ago } from '../../parts/time.tsx';
+import { Ago, useNow } from '../../parts/time.tsx';
 import { SecretDialog } from './secret-dialog.tsx';
 
 const GRACES = [
@@ -20,6 +20,7 @@ const WARNING = 'rounded-control bg-warning-soft px-3 py-2 text-warning';
 export function RotateKeyDialog({ shownKey, onClose }: { readonly shownKey: ShownKey; onClose(): void }): ReactNode {
   const [grace, setGrace] = useState('86400');
   const [rotated, setRotated] = useState<RotatedKey | null>(null);
+  const now = useNow();
   const rotate = useChange('POST /keys/{key}/rotate', {
     refreshes: ['GET /keys', 'GET /keys/{key}'],
     givesSecret: true,
@@ -56,13 +57,14 @@ export function RotateKeyDialog({ shownKey, onClose }: { readonly shownKey: Show
       </Field>
       {isConflict ? (
         <p role="alert" className={WARNING}>
-          Somebody else changed this key in the meantime, so it was not rotated. Rotate it now if it still has to be.
+          Somebody else changed this key in the meantime, so it was not rotated. Rotate it again only if that is still
+          needed.
         </p>
       ) : null}
-      {oldUntil === null ? null : (
+      {oldUntil === null || oldUntil <= now ? null : (
         <p className={WARNING}>
-          The older secret of this key, which would expire <Ago at={oldUntil} isAhead />, stops at once: a key has at
-          most two.
+          This key still has an older secret, which expires <Ago at={oldUntil} isAhead />. Rotating ends it at once,
+          because a key has at most two secrets.
         </p>
       )}
     </FormDialog>
