@@ -104,6 +104,15 @@ test('a text that is cut off can be read by pointing at it', async () => {
   const link = page.getByRole('table').getByRole('link', { name });
   await link.hover();
   expect(await link.getAttribute('title')).toBe(name);
+  await page.getByRole('heading', { name: 'Accounts' }).hover();
+  expect(await link.getAttribute('title')).toBeNull();
+  await link.focus();
+  expect(await link.getAttribute('title')).toBe(name);
+  await link.blur();
+  expect(await link.getAttribute('title')).toBeNull();
+  await page.evaluate("document.querySelector('table a').parentElement.title = 'Of the page'");
+  await link.hover();
+  expect(await link.getAttribute('title')).toBeNull();
   await page.goto(`${CONSOLE_URL}/models`);
   const short = page.getByText('sim-claude', { exact: true }).first();
   await short.hover();
