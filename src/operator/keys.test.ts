@@ -260,6 +260,17 @@ describe('disabling a key', () => {
     await expect(run('keys.enable', { key: minted.id })).rejects.toMatchObject(refused);
     expect(await works(minted.secret)).toBe(false);
   });
+
+  test('does not say that a key is enabled that somebody revokes at the same time', async () => {
+    await run('keys.disable', { key: minted.id });
+    const update = store.updateKey.bind(store);
+    vi.spyOn(store, 'updateKey').mockImplementationOnce(async (...change) => {
+      await run('keys.revoke', { key: minted.id });
+      return update(...change);
+    });
+    await expect(run('keys.enable', { key: minted.id })).rejects.toMatchObject({ code: 'refused' });
+    expect(await run('keys.show', { key: minted.id })).toMatchObject({ status: 'revoked' });
+  });
 });
 
 test('a key has a note and a limit per call, and shows its spending and its last use', async () => {

@@ -213,7 +213,10 @@ export async function enableKey(
   const key = await keyNamed(services, input.key);
   if (key.revokedMs !== null) throw isRevoked();
   if (key.disabledMs === null) return keyView(key, services.clock.nowMs());
-  return changeKey(services, input.key, { disabledMs: null }, { action: 'key.enable' });
+  const enabled = await changeKey(services, input.key, { disabledMs: null }, { action: 'key.enable' });
+  // Somebody may have revoked it since it was read.
+  if (enabled.revoked_at !== null) throw isRevoked();
+  return enabled;
 }
 
 function isRevoked(): OperatorError {
