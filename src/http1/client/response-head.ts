@@ -12,7 +12,7 @@ interface ResponseHead {
 }
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
-/** The first line of nearly every answer; comparing it is faster than the pattern. */
+/** The first line of nearly every response; comparing it is faster than the pattern. */
 const USUAL_LINE = 'HTTP/1.1 200 OK';
 const USUAL_STATUS = STATUS_LINE.exec(USUAL_LINE)!;
 const LENGTH = /^\d{1,15}$/;
@@ -20,7 +20,7 @@ const KEEP_ALIVE_SECONDS = /(?:^|[ ,])timeout=(\d{1,6})(?:$|[ ,])/i;
 
 const INTERIM_CLOSES = 'The host sent an interim response that ends the connection.';
 
-/** Reads the head of an answer without the empty line that ends it; a string says why it is malformed. */
+/** Reads the head of a response without the empty line that ends it; a string says why it is malformed. */
 export function readResponseHead(text: string): ResponseHead | string {
   const firstEnd = text.indexOf('\r\n');
   const line = firstEnd === -1 ? text : text.slice(0, firstEnd);
@@ -56,7 +56,7 @@ function framingOf(status: number, headers: Record<string, string>): BodyFraming
   return length === undefined ? 'until-close' : Number(length);
 }
 
-/** True if a body was announced where none is allowed: if it comes, the next call must not read it as its answer. */
+/** True if a body was announced where none is allowed: if it comes, the next call must not read it as its response. */
 function mayTrail(framing: BodyFraming, headers: Record<string, string>): boolean {
   if (framing !== 0) return false;
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';

@@ -129,7 +129,7 @@ test.each([
   expect(read(text)).toMatchObject({ broken: expect.any(String), heads: [], over: false });
 });
 
-test('an answer is read the same in any pieces', () => {
+test('a response is read the same in any pieces', () => {
   const body = fc.array(fc.string({ minLength: 1, maxLength: 40 }), { maxLength: 8 });
   const framed = fc.tuple(body, fc.constantFrom('length', 'chunked', 'until-close'), fc.boolean()).map(frame);
   fc.assert(
