@@ -111,7 +111,7 @@ describe('when the provider does not answer well', () => {
     expect(text.startsWith(frames)).toBe(true);
     expect(text).not.toContain('[DONE]');
     expect(text.slice(frames.length)).toContain(
-      'The provider \\"cloud\\" did not finish its answer. Nothing was charged.',
+      'The provider \\"cloud\\" did not finish its response. Nothing was charged.',
     );
   });
 

@@ -12,7 +12,7 @@ interface WholeResponse {
 
 type Send = (receiver: ResponseReceiver) => RequestControl;
 
-/** Reads a whole answer. Throws if it takes too long, is too large, or ends early. */
+/** Reads a whole response. Throws if it takes too long, is too large, or ends early. */
 export async function gatherResponse(
   send: Send,
   clock: Clock,
@@ -64,7 +64,7 @@ class Gathering implements ResponseReceiver {
       if (this.#bytes <= this.#maxBytes) this.#pieces.add(chunk);
     }
     if (this.#bytes > this.#maxBytes)
-      this.giveUp(new EgressFailure('too_large', `The host's answer is larger than ${this.#maxBytes} bytes.`));
+      this.giveUp(new EgressFailure('too_large', `The host's response is larger than ${this.#maxBytes} bytes.`));
   }
 
   end(): void {

@@ -1,9 +1,9 @@
 import type { Receipt } from '../../api/generated/routes.ts';
 
 const ENDED: Readonly<Record<NonNullable<Receipt['ended']>, string>> = {
-  complete: 'The host finished its answer.',
+  complete: 'The host finished its response.',
   failed: 'No host answered before any content was sent, so nothing is charged.',
-  upstream_error: 'The host did not finish its answer.',
+  upstream_error: 'The host did not finish its response.',
   timeout: 'The host took too long.',
   shutdown: 'The gateway was shut down during the call.',
   client_gone: 'The client hung up.',
@@ -15,7 +15,7 @@ const SOURCES: Readonly<Record<Receipt['usage_source'], string>> = {
   reported: 'The tokens are those that the host reported.',
   partial: 'The host reported only some of the tokens; the rest is estimated from what it sent.',
   estimated: 'The host reported no tokens, so they are estimated from what it sent.',
-  drained: 'The answer was read to its end to get the host’s token counts.',
+  drained: 'The response was read to its end to get the host’s token counts.',
   none: 'Nothing was billed, and the token counts are unknown.',
 };
 
@@ -28,7 +28,7 @@ export function endingText({ ended, usage_source, hangup_charged, cost_nanousd }
     ENDED[ended],
     free ? 'No content had arrived, so nothing is charged.' : SOURCES[usage_source],
     ...(hangup_charged
-      ? ['The allowance for hanging up was used up, so the answer was read to its end and charged.']
+      ? ['The allowance for hanging up was used up, so the response was read to its end and charged.']
       : []),
   ].join(' ');
 }
