@@ -30,7 +30,8 @@ export interface HostCall {
   spliceResponse(body: Buffer): BufferedResponse;
   /** Turns a complete response into stream frames of the host's wire, for a host that did not stream. */
   responseAsStream(body: Buffer): Buffer | null;
-  readError(status: number, body: Buffer): HostError;
+  /** Without a body if it broke off or cannot be read. */
+  readError(status: number, body: Buffer | null): HostError;
   /** The caller's error for a failed connection; if absent, a general one that says nothing about the host. */
   explain?(failure: Error): GatewayError;
 }

@@ -120,7 +120,8 @@ interface RelayHalf {
   noteLeftOut?(text: JsonText, terms: UpstreamTerms, adjustments: Adjustments): void;
   /** Throws HostResponseBroken if the body is not a response of this wire. */
   spliceResponse(body: Buffer, terms: RelayTerms): BufferedResponse;
-  readError(status: number, body: Buffer): HostError;
+  /** Without a body if it broke off or cannot be read. */
+  readError(status: number, body: Buffer | null): HostError;
   /** Absent on wires that never stream. */
   readonly stream?: StreamHalf;
 }

@@ -232,8 +232,6 @@ export function isClearStatus(status: number): boolean {
   return isErrorStatus(status) && status !== 403;
 }
 
-export const NO_BODY = Buffer.alloc(0);
-
 export function isEventStream(headers: IncomingHttpHeaders): boolean {
   return /^text\/event-stream/i.test(String(headers['content-type'] ?? ''));
 }

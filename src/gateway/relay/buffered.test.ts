@@ -94,6 +94,15 @@ describe('a failure', () => {
     expect(sink.headSent).toBe(false);
   });
 
+  test('a 413 whose body was lost is no word about the window', async () => {
+    const { request, result } = await start();
+    request.head(413, { 'content-encoding': 'br' });
+    expect(await result).toMatchObject({ error: { kind: 'host_refused_request' } });
+    const empty = await start();
+    empty.request.answer(413, '');
+    expect(await empty.result).toMatchObject({ error: { kind: 'host_context_length_exceeded' } });
+  });
+
   test('that breaks the connection off stops the host', async () => {
     const { request, result } = await start();
     request.head(200, { 'content-encoding': 'br' });

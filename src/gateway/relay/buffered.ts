@@ -21,7 +21,6 @@ import {
   isEncoded,
   isUnreached,
   isUnsent,
-  NO_BODY,
   NOTHING_LEARNED,
   readHostFailure,
   repeatsOf,
@@ -139,7 +138,7 @@ class BufferedRelay implements ResponseReceiver {
 
   #giveUp(fault: HostFault): void {
     this.#control?.cancel();
-    if (isClearStatus(this.#status)) this.#refused(this.#terms.hostCall.readError(this.#status, NO_BODY));
+    if (isClearStatus(this.#status)) this.#refused(this.#terms.hostCall.readError(this.#status, null));
     else this.#finish(this.#nothing('failed', fault.forCaller ?? hostFailed(false), this.#unlessBegun(fault)));
   }
 

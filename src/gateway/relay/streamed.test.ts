@@ -101,6 +101,14 @@ describe('a failure before any content', () => {
   });
 });
 
+test('a 413 whose body was lost is no word about the window', async () => {
+  const { request, result } = await start();
+  request.head(413);
+  request.data('{"error');
+  request.fail('ECONNRESET');
+  expect(await result).toMatchObject({ error: { kind: 'host_refused_request' } });
+});
+
 describe('a failure after content', () => {
   test('ends the stream with an error frame and is never retried', async () => {
     const { sink, request, result } = await start();

@@ -23,7 +23,6 @@ import {
   isEventStream,
   isUnreached,
   isUnsent,
-  NO_BODY,
   NOTHING_LEARNED,
   noRoomFault,
   readHostFailure,
@@ -259,7 +258,7 @@ class StreamedRelay implements ResponseReceiver {
 
   #giveUp(fault: HostFault): void {
     if (isClearStatus(this.#status)) {
-      this.#hostFailed(this.#terms.hostCall.readError(this.#status, NO_BODY));
+      this.#hostFailed(this.#terms.hostCall.readError(this.#status, null));
       return;
     }
     this.#control?.cancel();

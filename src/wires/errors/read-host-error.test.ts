@@ -3,7 +3,7 @@ import { LIMITS } from '../../limits.ts';
 import { readErrorMember, readHostError } from './read-host-error.ts';
 
 const read = (status: number, body: unknown) =>
-  readHostError(status, Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)));
+  readHostError(status, body === null ? null : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)));
 
 describe('the words of a host, in whichever shape it said them', () => {
   test.each([
@@ -57,6 +57,7 @@ describe('what it means', () => {
     [400, { error: { message: 'Rate limit: 5 requests per minute' } }, 'rate'],
     [422, { error: { message: 'context_length of this field', param: 'n' } }, 'request'],
     [413, '', 'over_window'],
+    [413, null, 'request'],
     [413, '<html><h1>413 Request Entity Too Large</h1></html>', 'request'],
     [400, '', 'request'],
     [400, { detail: { error_type: 'max_tokens_exceeded' } }, 'over_window'],

@@ -12,12 +12,12 @@ interface ErrorParts {
   readonly param: string | null;
 }
 
-/** Reads and classifies the error body of a host. */
-export function readHostError(status: number, body: Buffer): HostError {
-  const text = body.toString('utf8', 0, LIMITS.hostErrorBytesMax);
+/** Reads and classifies the error body of a host; null: it did not arrive. */
+export function readHostError(status: number, body: Buffer | null): HostError {
+  const text = body?.toString('utf8', 0, LIMITS.hostErrorBytesMax) ?? '';
   const error = classify(status, findParts(tryParseJson(text)));
   // The only answer of one vendor to a prompt over the window.
-  if (status === 413 && body.length === 0) return { ...error, kind: 'over_window' };
+  if (status === 413 && body?.length === 0) return { ...error, kind: 'over_window' };
   // A firewall in front of the host answers with an HTML page. This is not about our key.
   return status === 403 && PAGE.test(text) ? { ...error, kind: 'unavailable' } : error;
 }

@@ -53,7 +53,7 @@ function envelope(error: GatewayError, status: number, requestId: string): strin
 /** The vendor's tool runner asks for a thread by default. If it reads this, it sends the whole conversation instead. */
 const NO_THREADS = { error_code: 'thread_unsupported_request' };
 
-export function readError(status: number, body: Buffer): HostError {
+export function readError(status: number, body: Buffer | null): HostError {
   return readHostError(status, body);
 }
 
