@@ -2,6 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { CHAT_FRAMES, DEPLOYMENT, NO_DEPLOYMENT, startResource } from './cloud-resource.ts';
 import { API_KEY, CustodyFixture, readRefusal } from './custody-fixture.ts';
 
+const UNUSABLE = 'The provider "cloud" sent a response that cannot be used. Nothing was charged.';
+
 let custody: CustodyFixture;
 
 beforeAll(async () => {
@@ -137,6 +139,19 @@ describe('when the provider does not answer well', () => {
       code: 'host_failed',
       message: 'The provider "cloud" sent a response that is not a JSON object. Nothing was charged.',
     });
+  });
+
+  test.each([false, true])('a compressed response is named as its own, streamed: %s', async (stream) => {
+    const headers = { 'content-encoding': 'gzip' };
+    custody.resource.answer = () => ({ status: 200, headers, body: '{}' });
+    const refused = await readRefusal(await custody.chat(DEPLOYMENT, { stream }));
+    expect(refused).toMatchObject({ status: 502, message: UNUSABLE });
+  });
+
+  test('a page in place of a stream is named as its own', async () => {
+    custody.resource.answer = () => ({ status: 200, body: '<html>' });
+    const refused = await readRefusal(await custody.chat(DEPLOYMENT, { stream: true }));
+    expect(refused).toMatchObject({ status: 502, message: UNUSABLE });
   });
 
   test('a resource that is unreachable is told by the provider’s name, and nothing is charged', async () => {

@@ -44,7 +44,7 @@ export function deploymentCall(context: CallContext, deployment: Deployment, wor
       return relay.stream?.responseAsStream(body) ?? null;
     },
     readError: (status, body) => callersOwn(relay.readError(status, body), status, body, deployment),
-    explain: (failure) => resource.explain(failure),
+    explain: (failure) => (failure instanceof HostResponseBroken ? unusable(deployment) : resource.explain(failure)),
   };
 }
 
@@ -125,6 +125,12 @@ function spliceResponse(
       return edit.set(['usage', 'cost_nanousd'], String(costNanousd)).apply();
     },
   };
+}
+
+/** The response came, but its bytes are not what the wire or the request asks for. */
+function unusable({ resource }: Deployment): GatewayError {
+  const message = `The provider "${resource.provider.slug}" sent a response that cannot be used. Nothing was charged.`;
+  return new GatewayError('host_failed', { message });
 }
 
 /** A response that breaks the wire's rules is still passed on, as long as it is JSON. */

@@ -156,6 +156,11 @@ export function brokenResponseFault(error: Error): HostFault {
   return { words: error.message, retryable: forCaller === null, sign: HOST_FAILED, forCaller };
 }
 
+/** The caller's error for a response that was given up. */
+export function errorOfFault({ forCaller, words }: HostFault, hostCall: HostCall, contentLeft: boolean): GatewayError {
+  return forCaller ?? hostCall.explain?.(new HostResponseBroken(words)) ?? hostFailed(contentLeft);
+}
+
 /** The response takes up more memory than is left. The host has done its work. */
 export function noRoomFault(): HostFault {
   const words = 'no memory for the response';
@@ -221,6 +226,11 @@ export function hostFailed(contentLeft: boolean): GatewayError {
 export function isEncoded(headers: IncomingHttpHeaders): boolean {
   const encoding = headers['content-encoding'];
   return encoding !== undefined && encoding !== 'identity';
+}
+
+export function compressedFault(): HostFault {
+  const words = 'The host compressed its response although we asked it not to.';
+  return { words, retryable: true, sign: HOST_FAILED };
 }
 
 export function isErrorStatus(status: number): boolean {

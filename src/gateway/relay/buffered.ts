@@ -12,11 +12,12 @@ import {
   type AttemptResult,
   type AttemptTerms,
   CLIENT_GONE_STATUS,
+  compressedFault,
   connectionFault,
+  errorOfFault,
   HOST_FAILED,
   HOST_WELL,
   type HostFault,
-  hostFailed,
   isClearStatus,
   isEncoded,
   isUnreached,
@@ -69,7 +70,7 @@ class BufferedRelay implements ResponseReceiver {
   head(status: number, headers: IncomingHttpHeaders): void {
     this.#status = status;
     this.#retryAfterMs = retryAfterMsOf(status, headers, this.#terms.clock);
-    if (isEncoded(headers)) this.#breakOff('The host compressed its response although we asked it not to.');
+    if (isEncoded(headers)) this.#giveUp(compressedFault());
   }
 
   data(chunks: readonly Buffer[]): void {
@@ -139,7 +140,10 @@ class BufferedRelay implements ResponseReceiver {
   #giveUp(fault: HostFault): void {
     this.#control?.cancel();
     if (isClearStatus(this.#status)) this.#refused(this.#terms.hostCall.readError(this.#status, null));
-    else this.#finish(this.#nothing('failed', fault.forCaller ?? hostFailed(false), this.#unlessBegun(fault)));
+    else {
+      const error = errorOfFault(fault, this.#terms.hostCall, false);
+      this.#finish(this.#nothing('failed', error, this.#unlessBegun(fault)));
+    }
   }
 
   /** After a 2xx head the host has started to bill, so no other host may be tried. */

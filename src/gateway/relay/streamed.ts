@@ -14,9 +14,10 @@ import {
   type AttemptTerms,
   brokenResponseFault,
   CLIENT_GONE_STATUS,
+  compressedFault,
   connectionFault,
+  errorOfFault,
   type HostFault,
-  hostFailed,
   isClearStatus,
   isEncoded,
   isErrorStatus,
@@ -104,7 +105,7 @@ class StreamedRelay implements ResponseReceiver {
     this.#status = status;
     this.#firstByteMs = clock.monotonicMs() - this.#times.startedMs;
     this.#retryAfterMs = retryAfterMsOf(status, headers, clock);
-    if (isEncoded(headers)) this.#breakOff('The host compressed its stream although we asked it not to.');
+    if (isEncoded(headers)) this.#giveUp(compressedFault());
     else if (isErrorStatus(status) || !isEventStream(headers)) this.#body = new WholeBody(this.#terms.sink.room);
     // Keep-alives start with the host's own 200.
     else if (this.#clientEnded === null) this.#times.clientWritten();
@@ -262,7 +263,7 @@ class StreamedRelay implements ResponseReceiver {
       return;
     }
     this.#control?.cancel();
-    const error = fault.forCaller ?? hostFailed(this.#stream.relayedBytes > 0);
+    const error = errorOfFault(fault, this.#terms.hostCall, this.#stream.relayedBytes > 0);
     this.#finish(this.#result('upstream_error', error, fault));
   }
 
