@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { PLAIN, peekAt, refusalOf, textOf } from '../../../test/messages-request.ts';
+import { Adjustments } from '../adjustments.ts';
 import { wrapForeign } from '../fields/foreign-reasoning.ts';
 import type { UpstreamTerms } from '../wire.ts';
-import { mayRefuse, spliceRequest } from './splice-request.ts';
+import { mayRefuse, noteThinking, spliceRequest } from './splice-request.ts';
 
 const TERMS: UpstreamTerms = {
   hostModel: 'claude-harbour',
@@ -148,6 +149,37 @@ describe('the reasoning fields of every wire, which hosts of this one do not kno
     const body = { ...ROOMY, thinking: { type: 'adaptive' }, reasoning_effort: 'medium' };
     const sent = { ...ROOMY, thinking: { type: 'adaptive' }, output_config: { effort: 'medium' } };
     expect(JSON.parse(written(body, terms))).toEqual(sent);
+  });
+
+  test.each(['budget', null] as const)('the same for a model whose row has %s', (thinking) => {
+    const body = { ...ROOMY, thinking: { type: 'adaptive' }, reasoning_effort: 'low' };
+    const sent = { ...ROOMY, thinking: { type: 'adaptive' }, output_config: { effort: 'low' } };
+    expect(JSON.parse(written(body, { ...ROOMY_TERMS, thinking, reasoningEffort: 'low' }))).toEqual(sent);
+  });
+
+  describe('where the model must call a tool', () => {
+    const FORCED = { ...ROOMY, tools: [{ name: 'f', input_schema: { type: 'object' } }], tool_choice: { type: 'any' } };
+
+    test('no limit is too low for reasoning that is left out', () => {
+      const body = { ...FORCED, max_tokens: 500 };
+      const terms = { ...ROOMY_TERMS, outputLimit: 500 };
+      expect(JSON.parse(written({ ...body, reasoning_effort: 'high' }, terms))).toEqual(body);
+    });
+
+    test('there is nothing to hide', () => {
+      const fields = { reasoning: { effort: 'high', exclude: true } };
+      expect(JSON.parse(written({ ...FORCED, ...fields }, ROOMY_TERMS))).toEqual(FORCED);
+    });
+
+    test('the effort of the caller’s own is left out with its thinking, and named', () => {
+      const body = { ...FORCED, output_config: { effort: 'max' }, reasoning_effort: 'max' };
+      const terms = { ...ROOMY_TERMS, thinking: 'effort', reasoningEffort: 'max' } as const;
+      const sent = JSON.parse(written(body, terms));
+      expect([sent.thinking, sent.output_config]).toEqual([{ type: 'disabled' }, {}]);
+      const adjustments = new Adjustments(false);
+      noteThinking(textOf(body), { ...TERMS, ...terms }, adjustments);
+      expect(adjustments.describe(null)).toBe('reasoning_effort=dropped,output_config.effort=dropped');
+    });
   });
 
   test('only a request that has them is written before the hold, since only that one may be refused', () => {

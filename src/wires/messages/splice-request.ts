@@ -6,7 +6,7 @@ import { isWrappedForeign } from '../fields/foreign-reasoning.ts';
 import { editHostFields, NO_QUIRKS } from '../fields/host-fields.ts';
 import { refuseLostBudget } from '../fields/lost-budget.ts';
 import { noteLostEffort } from '../fields/lost-effort.ts';
-import { isObject, type Members } from '../fields/members.ts';
+import { isAbsent, isObject, type Members } from '../fields/members.ts';
 import type { Peek } from '../peek.ts';
 import type { UpstreamTerms } from '../wire.ts';
 import { isEmptyAsk, isWithheld } from './fields.ts';
@@ -50,31 +50,44 @@ export function noteThinking({ value }: JsonText, terms: UpstreamTerms, adjustme
   const body = value as Members;
   const asked = readCommonReasoning(body);
   if (asked === null || isObject(body.thinking)) return;
-  const written = thinkingFor(asked, terms);
+  if (isLeftOut(asked, body, terms)) {
+    adjustments.note(asked.param);
+    if (hasEffort(body)) adjustments.note('output_config.effort');
+    return;
+  }
+  const written = thinkingFor(asked, body, terms);
   if (written === SAYS_NOTHING) noteLostEffort(asked, adjustments, asked.param);
-  if (isPossible(written, body, terms)) noteRaised(written, asked, adjustments);
-  else adjustments.note(asked.param);
+  noteRaised(written, asked, adjustments);
 }
 
-function isPossible(written: Thinking, { tool_choice: choice }: Members, { alwaysReasons }: UpstreamTerms): boolean {
+/** Whether the model must call a tool, and its host refuses to let it think first. */
+function isLeftOut(asked: ReasoningAsk, { thinking, tool_choice: choice }: Members, terms: UpstreamTerms): boolean {
   const forcesTool = isObject(choice) && (choice.type === 'any' || choice.type === 'tool');
-  return !forcesTool || !forbidsForcedTool(written, alwaysReasons);
+  return forcesTool && !isObject(thinking) && forbidsForcedTool(asked, { ...terms, thinking: terms.thinking ?? null });
 }
 
-function thinkingFor(asked: ReasoningAsk, terms: UpstreamTerms): Thinking {
-  return writeThinking(asked, { ...terms, thinking: terms.thinking ?? null, stream: false });
+/** The caller's own adaptive thinking takes an effort, whatever the model's row says. */
+function thinkingFor(asked: ReasoningAsk, body: Members, terms: UpstreamTerms): Thinking {
+  const thinking = isAdaptiveAlone(body) ? 'effort' : (terms.thinking ?? null);
+  return writeThinking(asked, { ...terms, thinking, stream: false });
+}
+
+function hasEffort({ output_config: config }: Members): boolean {
+  return isObject(config) && !isAbsent(config.effort);
 }
 
 /** Writes what the fields of every wire ask for in the fields of this one. If the caller used those too, both agree. */
 function setThinking(body: Members, terms: UpstreamTerms, edit: JsonEdit): void {
   const asked = readCommonReasoning(body);
   if (asked === null) return;
-  if (asked.hideReasoning && mayThink(asked, body, terms)) throw cannotHide(body);
+  const leftOut = isLeftOut(asked, body, terms);
+  if (asked.hideReasoning && !leftOut && mayThink(asked, body, terms)) throw cannotHide(body);
   if (isObject(body.thinking) && !isAdaptiveAlone(body)) return;
-  const written = thinkingFor(asked, terms);
-  if (written === SAYS_NOTHING) refuseLostBudget(asked);
-  const mayBeSent = isObject(body.thinking) || isPossible(written, body, terms);
-  const { thinking, effort } = mayBeSent ? written : withoutThinking(terms.thinking);
+  const written = leftOut ? withoutThinking(terms.thinking) : thinkingFor(asked, body, terms);
+  if (written === SAYS_NOTHING && !leftOut) refuseLostBudget(asked);
+  // Some models refuse a high effort without thinking.
+  if (leftOut && hasEffort(body)) edit.remove(['output_config', 'effort']);
+  const { thinking, effort } = written;
   if (thinking !== null && !isObject(body.thinking)) edit.set(['thinking'], JSON.stringify(thinking));
   if (effort === null) return;
   if (isObject(body.output_config)) edit.set(['output_config', 'effort'], JSON.stringify(effort));

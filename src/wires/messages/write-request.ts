@@ -26,6 +26,7 @@ import {
   noteRaised,
   SAYS_NOTHING,
   type Thinking,
+  thinkingKind,
   withoutThinking,
   writeThinking,
 } from './write-thinking.ts';
@@ -57,24 +58,24 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
 
 /** Hosts refuse thinking in some requests, which can at least be answered without it. */
 function possibleThinking(request: CanonicalRequest, terms: HubRequestTerms, adjustments: Adjustments): Thinking {
+  if (isRefused(request, terms)) {
+    adjustments.note('reasoning');
+    return withoutThinking(terms.thinking);
+  }
   const asked = writeThinking(request.reasoning, terms);
   if (asked === SAYS_NOTHING) {
     refuseLostBudget(request.reasoning, adjustments.writtenName(BUDGET));
     noteLostEffort(request.reasoning, adjustments);
   }
-  if (!isRefused(asked, request, terms)) {
-    noteRaised(asked, request.reasoning, adjustments);
-    return asked;
-  }
-  adjustments.note('reasoning');
-  return withoutThinking(terms.thinking);
+  noteRaised(asked, request.reasoning, adjustments);
+  return asked;
 }
 
 /** A model that must call a tool cannot think first, and one with a budget not without its earlier thoughts. */
-function isRefused(asked: Thinking, { messages, toolChoice }: CanonicalRequest, terms: HubRequestTerms): boolean {
+function isRefused({ reasoning, messages, toolChoice }: CanonicalRequest, terms: HubRequestTerms): boolean {
   const forcesTool = toolChoice?.kind === 'required' || toolChoice?.kind === 'tool';
-  if (forcesTool && forbidsForcedTool(asked, terms.alwaysReasons)) return true;
-  return asked.thinking?.type === 'enabled' && lacksThoughts(messages);
+  if (forcesTool && forbidsForcedTool(reasoning, terms)) return true;
+  return thinkingKind(reasoning, terms) === 'enabled' && lacksThoughts(messages);
 }
 
 /** What this wire lacks and nobody would want a refusal for. */

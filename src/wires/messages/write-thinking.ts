@@ -29,10 +29,11 @@ const SHARE_OF_LIMIT: Readonly<Record<Exclude<Effort, 'none'>, number>> = {
 };
 
 export function writeThinking(asked: CanonicalReasoning | null, terms: HubRequestTerms): Thinking {
-  if (asked === null || terms.thinking === null) return SAYS_NOTHING;
-  const effort = asEffort(terms.reasoningEffort) ?? asked.effort;
+  const kind = thinkingKind(asked, terms);
+  if (asked === null || kind === null) return SAYS_NOTHING;
+  const effort = effortOf(asked, terms);
   if (effort === 'none') return OFF;
-  if (terms.thinking === 'effort') return effort === null ? SAYS_NOTHING : adaptive(effort);
+  if (kind === 'adaptive' && effort !== null) return adaptive(effort);
   if (asked.budgetTokens !== null) return withBudget(asked.budgetTokens, terms);
   if (effort === null) return SAYS_NOTHING;
   if (terms.outputLimit > BUDGET_MIN || terms.adjustments?.mayDrop !== true) {
@@ -42,9 +43,28 @@ export function writeThinking(asked: CanonicalReasoning | null, terms: HubReques
   return SAYS_NOTHING;
 }
 
-/** Whether a host refuses to think before a tool that must be called. */
-export function forbidsForcedTool({ thinking }: Thinking, alwaysReasons: boolean | undefined): boolean {
-  return thinking?.type === 'enabled' || (thinking?.type === 'adaptive' && alwaysReasons !== true);
+type ThinkingTerms = Pick<HubRequestTerms, 'thinking' | 'reasoningEffort' | 'alwaysReasons'>;
+
+/** The `thinking.type` of what is asked for, whether or not the output limit has room for it; null for none. */
+export function thinkingKind(
+  asked: CanonicalReasoning | null,
+  terms: ThinkingTerms,
+): 'enabled' | 'adaptive' | 'disabled' | null {
+  if (asked === null || terms.thinking === null) return null;
+  const effort = effortOf(asked, terms);
+  if (effort === 'none') return 'disabled';
+  if (terms.thinking === 'effort') return effort === null ? null : 'adaptive';
+  return effort === null && asked.budgetTokens === null ? null : 'enabled';
+}
+
+function effortOf({ effort }: CanonicalReasoning, terms: ThinkingTerms): Effort | null {
+  return asEffort(terms.reasoningEffort) ?? effort;
+}
+
+/** Whether a host refuses the thinking that is asked for before a tool that must be called. */
+export function forbidsForcedTool(asked: CanonicalReasoning | null, terms: ThinkingTerms): boolean {
+  const kind = thinkingKind(asked, terms);
+  return kind === 'enabled' || (kind === 'adaptive' && terms.alwaysReasons !== true);
 }
 
 /** Models with a budget do not think unasked, but some that take an effort do. */
