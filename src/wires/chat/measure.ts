@@ -176,6 +176,7 @@ function visitToolCalls(calls: unknown, path: string, visitor: PromptVisitor): v
     const call = calls[index];
     const at = `${path}[${index}]`;
     if (!isObject(call)) throw mustBe(at, 'an object');
+    checkBreakpoint(call, at);
     if (!isAbsent(call.id)) visitor.text(readString(call.id, `${at}.id`));
     const kind = isAbsent(call.custom) ? 'function' : 'custom';
     visitCalled(call[kind], `${at}.${kind}`, visitor);
@@ -205,6 +206,8 @@ function checkTools(tools: readonly unknown[]): void {
     const tool = tools[index];
     const path = `tools[${index}]`;
     if (!isObject(tool)) throw mustBe(path, 'an object');
+    checkBreakpoint(tool, path);
+    if (isObject(tool.function)) checkBreakpoint(tool.function, `${path}.function`);
     const type = tool.type;
     if (typeof type !== 'string') throw mustBe(`${path}.type`, '"function"');
     if (type !== 'function' && type !== 'custom') {

@@ -175,6 +175,18 @@ describe('refused by name', () => {
   const part = { type: 'text', text: 'a' };
   test.each([
     [{ prompt_cache_options: { ttl: '12h' } }, 'prompt_cache_options.ttl'],
+    [
+      { tools: [{ type: 'function', function: { name: 'f' }, ...longer }] },
+      'tools[0].prompt_cache_breakpoint.ttl',
+    ],
+    [
+      { tools: [{ type: 'function', function: { name: 'f', ...longer } }] },
+      'tools[0].function.prompt_cache_breakpoint.ttl',
+    ],
+    [
+      { messages: [{ role: 'assistant', tool_calls: [{ id: 'c', function: { name: 'f' }, ...longer }] }] },
+      'messages[0].tool_calls[0].prompt_cache_breakpoint.ttl',
+    ],
     [{ prompt_cache_options: { prewarm: true } }, 'prompt_cache_options.prewarm'],
     [
       { messages: [{ role: 'user', content: [{ ...part, ...longer }] }] },

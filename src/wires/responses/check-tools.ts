@@ -1,3 +1,4 @@
+import { checkBreakpoint } from '../fields/cache-options.ts';
 import { FUNCTION_FORM } from '../fields/custom-input.ts';
 import { isAbsent, isObject, isText, type Members } from '../fields/members.ts';
 import type { PromptVisitor } from '../fields/prompt-visitor.ts';
@@ -21,6 +22,7 @@ export function checkTools(tools: unknown, visitor: PromptVisitor, at = 'tools')
 
 function checkNamed(tool: unknown, path: string): Members {
   if (!isObject(tool)) throw mustBe(path, 'an object');
+  checkBreakpoint(tool, path);
   if (typeof tool.type !== 'string') throw mustBe(`${path}.type`, '"function"');
   if (OWN_TOOLS.includes(tool.type) && !isText(tool.name)) throw mustBe(`${path}.name`, 'a string');
   return tool;

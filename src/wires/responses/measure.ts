@@ -93,6 +93,7 @@ function visitItem(item: unknown, path: string, visitor: PromptVisitor): void {
     throw mustBe(`${path}.role`, `one of ${ROLES.join(', ')}`);
   }
   requireMembers(type as string, item, path);
+  checkBreakpoint(item, path);
   if (kind.toolText !== undefined) visitor.part();
   for (const name of Object.keys(item)) {
     const value = item[name];

@@ -165,6 +165,16 @@ const REFUSED: readonly [string, unknown, string][] = [
     MESSAGE({ type: 'input_text', text: 'a', prompt_cache_breakpoint: { ttl: '12h' } }),
     'input[0].content[0].prompt_cache_breakpoint.ttl',
   ],
+  [
+    'a longer cache of a tool',
+    { ...ASK, tools: [{ type: 'function', name: 'f', prompt_cache_breakpoint: { ttl: '12h' } }] },
+    'tools[0].prompt_cache_breakpoint.ttl',
+  ],
+  [
+    'a longer cache of an item',
+    ITEM({ role: 'user', content: 'a', prompt_cache_breakpoint: { ttl: '12h' } }),
+    'input[0].prompt_cache_breakpoint.ttl',
+  ],
   ['a cache without an answer', { ...ASK, prompt_cache_options: { prewarm: true } }, 'prompt_cache_options.prewarm'],
   ['results of server-side tools', { ...ASK, include: ['web_search_call.results'] }, 'include[0]'],
   ['a reference', ITEM({ type: 'item_reference', id: 'msg_1' }), 'input[0].type'],
