@@ -85,10 +85,18 @@ function withResultsNext(messages: readonly CanonicalMessage[]): CanonicalMessag
     if (message.role === 'assistant') {
       ordered.push(...others, message);
       others = [];
-    } else if (message.blocks.some(isResult)) ordered.push(message);
-    else others.push(message);
+    } else if (!message.blocks.some(isResult)) others.push(message);
+    else if (others.length === 0) ordered.push(message);
+    else {
+      ordered.push(withBlocks(message, isResult));
+      if (!message.blocks.every(isResult)) others.push(withBlocks(message, (block) => !isResult(block)));
+    }
   }
   return [...ordered, ...others];
+}
+
+function withBlocks({ role, blocks }: CanonicalMessage, keeps: (block: Block) => boolean): CanonicalMessage {
+  return { role, blocks: blocks.filter(keeps) };
 }
 
 /** Messages that follow each other and have the same role. */
