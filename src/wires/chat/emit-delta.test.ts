@@ -131,10 +131,44 @@ describe('tool calls whose fragments are mixed', () => {
   });
 
   test('that are never completed end before text within their arguments', () => {
-    expect(emitted(...deltasOf([[0, '{"a']]), { content: 'Hi' }).blocks).toEqual([
+    const { blocks, early } = emitted(...deltasOf([[0, '{"a']]), { content: 'Hi' });
+    expect(blocks).toEqual([
       ['tool_0', '{"a'],
       ['text', 'Hi'],
     ]);
+    expect(early).toEqual(['tool_0', '{"a']);
+  });
+
+  test('go on after text that comes before any of their arguments', () => {
+    const [first, rest] = deltasOf([
+      [0, ''],
+      [0, '{}'],
+    ]);
+    const { blocks, early } = emitted(first!, { content: 'Hi' }, rest!, { content: '!' });
+    expect(blocks).toEqual([
+      ['tool_0', '{}'],
+      ['text', 'Hi!'],
+    ]);
+    expect(early).toEqual(['tool_0', '{}', 'end', 'text', 'Hi', '!']);
+  });
+
+  test('end before text that follows them if they never have arguments', () => {
+    const calls = deltasOf([
+      [0, ''],
+      [1, ''],
+    ]);
+    expect(emitted(...calls, { content: 'Hi' }).blocks).toEqual([
+      ['tool_0', ''],
+      ['tool_1', ''],
+      ['text', 'Hi'],
+    ]);
+  });
+
+  test('may not wait beside more blocks of text than there is room for', () => {
+    const pieces = Array.from({ length: LIMITS.streamWordBytesMax / 512 }, (_, at) =>
+      at % 2 === 0 ? { content: 'a' } : { refusal: 'b' },
+    );
+    expect(() => emitted(...deltasOf([[0, '{']]), ...pieces)).toThrow('too long');
   });
 
   test('may get their names while they wait', () => {
@@ -227,6 +261,21 @@ describe('reasoning in several blocks', () => {
       { content: 'Hi' },
     ];
     expect(signed(...deltas)).toEqual(BLOCKS);
+  });
+
+  test('keeps signatures that come within the arguments of a call, after the call', () => {
+    const call = (words: string, more: object = {}) => ({
+      tool_calls: [{ index: 0, function: { arguments: words }, ...more }],
+    });
+    const deltas = [
+      call('', { id: 'call_0', function: { name: 'f', arguments: '' } }),
+      { reasoning: 'one', reasoning_details: [detail(0, { text: 'one' })] },
+      { reasoning_details: [detail(0, { signature: 'S1' })] },
+      { reasoning: 'two', reasoning_details: [detail(1, { text: 'two', signature: 'S2' })] },
+      call('{}'),
+      { content: 'Hi' },
+    ];
+    expect(signed(...deltas)).toEqual([['{}', null], ...BLOCKS]);
   });
 
   test('is one block if only its end has an opaque part', () => {

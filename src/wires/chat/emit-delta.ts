@@ -27,6 +27,14 @@ interface WaitingCall {
 
 type WordKind = 'text' | 'refusal' | 'reasoning';
 
+/** A block of text that came while the arguments of a call were incomplete. */
+interface LateBlock {
+  readonly kind: WordKind;
+  readonly words: WaitingText;
+  opaque: OpaqueReasoning | null;
+  hasEnded: boolean;
+}
+
 /** Turns repaired deltas into blocks, one open at a time: a block ends where another kind of content begins. */
 export class DeltaEmitter {
   readonly #emit: EventSink;
@@ -36,7 +44,7 @@ export class DeltaEmitter {
   #detailIndex: unknown;
   readonly #waiting = new Map<number, WaitingCall>();
   /** Text that came within the arguments of a call. It follows the call, because only one block is open at a time. */
-  #late: { readonly kind: WordKind; readonly words: WaitingText }[] = [];
+  #late: LateBlock[] = [];
   readonly #room = new WaitingRoom();
   /** Of the open call. */
   #arguments = new WholeArguments();
@@ -79,19 +87,31 @@ export class DeltaEmitter {
   /** A detail with another index belongs to another block, once the open one has its opaque part. */
   #endSealed(index: unknown): void {
     const isOther = isAbsent(index) || index !== this.#detailIndex;
-    if (this.#open === 'reasoning' && this.#opaque !== null && isOther) this.#close();
+    if (!isOther) return;
+    const late = this.#late.at(-1);
+    if (late !== undefined && late.opaque !== null) late.hasEnded = true;
+    if (this.#open === 'reasoning' && this.#opaque !== null) this.#close();
   }
 
   #seal(opaque: OpaqueReasoning | null): void {
     if (opaque === null) return;
+    if (this.#isCallIncomplete()) {
+      this.#lateBlock('reasoning').opaque = opaque;
+      return;
+    }
     if (this.#open !== 'reasoning') this.#begin('reasoning');
     this.#opaque = opaque;
   }
 
   #words(kind: WordKind, text: unknown): void {
     if (typeof text !== 'string' || text === '') return;
-    if (typeof this.#open === 'number' && this.#arguments.areUnfinished) this.#postpone(kind, text);
+    if (this.#isCallIncomplete()) this.#lateBlock(kind).words.add(text);
     else this.#write(kind, text);
+  }
+
+  /** Whether a call is open that may go on. Many hosts send its name first, without any of its arguments. */
+  #isCallIncomplete(): boolean {
+    return typeof this.#open === 'number' && !this.#arguments.areWhole;
   }
 
   #write(kind: WordKind, text: string): void {
@@ -99,15 +119,22 @@ export class DeltaEmitter {
     this.#emit({ kind: 'block-delta', text });
   }
 
-  #postpone(kind: WordKind, text: string): void {
-    if (this.#late.at(-1)?.kind !== kind) this.#late.push({ kind, words: new WaitingText(this.#room) });
-    this.#late.at(-1)!.words.add(text);
+  #lateBlock(kind: WordKind): LateBlock {
+    const last = this.#late.at(-1);
+    if (last?.kind === kind && !last.hasEnded) return last;
+    const block: LateBlock = { kind, words: new WaitingText(this.#room), opaque: null, hasEnded: false };
+    this.#late.push(block);
+    return block;
   }
 
   #writeLate(): void {
     const late = this.#late;
     this.#late = [];
-    for (const { kind, words } of late) for (const piece of words.pieces()) this.#write(kind, piece);
+    for (const { kind, words, opaque } of late) {
+      this.#begin(kind);
+      for (const piece of words.pieces()) this.#write(kind, piece);
+      this.#opaque = opaque;
+    }
   }
 
   #begin(kind: WordKind): void {
@@ -134,7 +161,7 @@ export class DeltaEmitter {
   /** A call waits if the one before it may go on: hosts mix the fragments of calls that they make in parallel. */
   #isWaiting(index: number, id: unknown): boolean {
     if (this.#waiting.has(index)) return true;
-    if (typeof id !== 'string' || typeof this.#open !== 'number' || this.#arguments.areWhole) return false;
+    if (typeof id !== 'string' || !this.#isCallIncomplete()) return false;
     this.#waiting.set(index, { id, name: '', signature: null, words: new WaitingText(this.#room) });
     return true;
   }

@@ -12,11 +12,6 @@ export class WholeArguments {
     return this.#begun && this.#depth === 0;
   }
 
-  /** They have begun and are not whole. */
-  get areUnfinished(): boolean {
-    return this.#depth > 0;
-  }
-
   add(text: string): void {
     BRACKETS.lastIndex = this.#escaped ? 1 : 0;
     if (text !== '') this.#escaped = false;
