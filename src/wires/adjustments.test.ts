@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { scanJson } from '../json/json.ts';
+import { LIMITS } from '../limits.ts';
 import { Adjustments } from './adjustments.ts';
 import { WIRES } from './registry.ts';
 
@@ -59,6 +60,13 @@ describe.each(['chat', 'responses'] as const)('messages to %s', (host) => {
       expect.objectContaining({ param: 'messages[0].content[0].type' }),
     );
   });
+});
+
+test('counts each name beyond those that are shown once', () => {
+  const adjustments = new Adjustments(true);
+  for (let at = 0; at < LIMITS.adjustedFieldsMax; at++) adjustments.note(`field_${at}`);
+  for (let times = 0; times < 3; times++) adjustments.note('one_more');
+  expect(adjustments.describe(null)).toMatch(/,\+1$/);
 });
 
 test('a host without stop sequences refuses them by the name on the caller’s wire', () => {

@@ -12,18 +12,15 @@ export type FieldNames = Readonly<Record<string, string>>;
 export class Adjustments {
   readonly #mayDrop: boolean;
   #names: FieldNames;
-  readonly #dropped: string[];
+  readonly #dropped: Set<string>;
   /** Numbers that were changed, like `thinking.budget_tokens=1024`. */
   readonly #changed: string[];
-  /** Fields beyond those that are named. */
-  #others: number;
 
   constructor(mayDrop: boolean, names: FieldNames = {}, earlier?: Adjustments) {
     this.#mayDrop = mayDrop;
     this.#names = names;
-    this.#dropped = earlier === undefined ? [] : [...earlier.#dropped];
+    this.#dropped = new Set(earlier === undefined ? [] : earlier.#dropped);
     this.#changed = earlier === undefined ? [] : [...earlier.#changed];
-    this.#others = earlier === undefined ? 0 : earlier.#others;
   }
 
   /** A copy of the notes so far, for one of several translations of a request that was read once. */
@@ -84,10 +81,7 @@ export class Adjustments {
 
   /** Several tools may lack the same member; its name is needed once. */
   #noteAs(written: string): void {
-    const name = shownName(written);
-    if (this.#dropped.includes(name)) return;
-    if (this.#dropped.length < LIMITS.adjustedFieldsMax) this.#dropped.push(name);
-    else this.#others++;
+    this.#dropped.add(shownName(written));
   }
 
   /** One line for header and receipt, like `seed=dropped,max_tokens=16384`; null if nothing was dropped or changed. */
@@ -95,8 +89,8 @@ export class Adjustments {
     // A changed limit is always named: it decides what the call may cost.
     const limits =
       clamped === null ? this.#changed : [...this.#changed, `${shownName(clamped.field)}=${clamped.tokens}`];
-    const shown = this.#dropped.slice(0, LIMITS.adjustedFieldsMax - limits.length);
-    const others = this.#others + this.#dropped.length - shown.length;
+    const shown = [...this.#dropped].slice(0, LIMITS.adjustedFieldsMax - limits.length);
+    const others = this.#dropped.size - shown.length;
     const entries = [...shown.map((name) => `${name}=dropped`), ...limits];
     if (others > 0) entries.push(`+${others}`);
     return entries.length === 0 ? null : entries.join(',');
