@@ -290,7 +290,7 @@ test.each(Object.values(DECISIONS))(
     expect(await errorOf(response, ask.path)).toMatchObject({
       type: 'upstream_error',
       code: 'context_length_exceeded',
-      message: expect.stringMatching(/exceeds this model's context window/),
+      message: expect.stringMatching(/exceeds the maximum context length of/),
     });
     expect(response.headers.get('x-gateway-cost-nanousd')).toBe('0');
     expect(harness.sim.received()).toBe(1);

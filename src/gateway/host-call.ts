@@ -20,6 +20,8 @@ import { TranslatedStream, translateResponse } from './translate.ts';
 /** One possible call to a host: the bytes to send, and how to read the response. */
 export interface HostCall {
   readonly candidate: Candidate;
+  /** Absent for a caller's own deployment. */
+  readonly model?: Pick<CatalogModel, 'id' | 'contextWindow'>;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   /** How the request to the host differs from the caller's, for the caller; null if it does not. */
@@ -163,6 +165,7 @@ function sameWire(context: CallContext, candidate: Candidate, mayAdjust: boolean
     context.frameMemory ? { ...terms, ...memoriesOf(candidate, terms.hideReasoning) } : terms;
   return {
     candidate,
+    model,
     path: relay.path,
     headers: headersOf(relay.headers, peek.hostHeaders),
     adjusted: adjustedOnSameWire(context, hostTerms, mayAdjust),
@@ -223,6 +226,7 @@ function translated(context: CallContext, candidate: Candidate, read: ReadReques
   const terms: WriteTerms = { ...relayTerms(context, candidate), outputLimit };
   return {
     candidate,
+    model,
     path: wire.relay.path,
     headers: headersOf(wire.relay.headers),
     adjusted: adjustments.describe(admission.clamped),

@@ -74,7 +74,7 @@ describe("a host's error", () => {
 
   test('without words about a prompt over the window has words of ours', () => {
     const { message } = failureOf({ kind: 'over_window', status: 400, message: '' }).error;
-    expect(message).toMatch(/exceeds this model's context window.*Shorten the prompt/);
+    expect(message).toMatch(/exceeds the maximum context length of \S+, \d+ tokens;.*Shorten the prompt/);
   });
 
   test('never shows the caller our key, and the operator’s log neither', () => {

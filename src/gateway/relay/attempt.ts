@@ -90,7 +90,7 @@ export function readHostFailure(
   contentLeft: boolean,
 ): HostFailure {
   const redacted = redact(said, terms.hideKey);
-  const error = redacted.forCaller ?? errorForCaller(redacted, contentLeft);
+  const error = redacted.forCaller ?? errorForCaller(redacted, contentLeft, terms.hostCall.model);
   return { error: withRetryAfter(error, retryAfterMs), fault: faultOf(redacted, terms, retryAfterMs) };
 }
 
@@ -174,15 +174,18 @@ export function repeatsOf(control: RequestControl | null): number {
 
 const CUT_OFF = 'The host stopped in the middle of the response; the part that arrived is charged.';
 
-const OVER_WINDOW =
-  "The prompt exceeds this model's context window; its host does not say by how much. Shorten the prompt, or use a model with a larger `context_window` (GET /v1/models).";
+/** Clients recognise this error by the words "maximum context length". */
+function overWindow(model: HostCall['model']): string {
+  const whose = model === undefined ? 'of this model' : `of ${model.id}, ${model.contextWindow} tokens`;
+  return `The prompt exceeds the maximum context length ${whose}; its host does not say by how much. Shorten the prompt, or use a model with a larger \`context_window\` (GET /v1/models).`;
+}
 
 /** The caller's error for a host's error. It quotes the host only if the error is about the caller's own request. */
-function errorForCaller(error: HostError, contentLeft: boolean): GatewayError {
+function errorForCaller(error: HostError, contentLeft: boolean, model: HostCall['model']): GatewayError {
   const { message, param, code } = error;
   switch (error.kind) {
     case 'over_window':
-      return new GatewayError('host_context_length_exceeded', { message: message || OVER_WINDOW, param });
+      return new GatewayError('host_context_length_exceeded', { message: message || overWindow(model), param });
     case 'request':
       return new GatewayError('host_refused_request', {
         message: message || 'The model refused this request.',
