@@ -146,7 +146,7 @@ describe('a host that quotes the prompt in its error', () => {
       status: 'failed',
       error: {
         code: 'host_refused_request',
-        message: 'The host refused the request. The result of the job has its response.',
+        message: "The host refused the request. The job's result contains the host's response.",
       },
     });
     expect(await (await harness.get(`/v1/jobs/${id}/result`)).text()).toContain(PROMPT);

@@ -30,7 +30,7 @@ export function isForeignHeader(name: string): boolean {
   return Object.hasOwn(FOREIGN_HEADERS, name);
 }
 
-/** Refuses the request by the header's name. An empty header, or `false`, is allowed. */
+/** Refuses the request by the header's name. An empty header, or `false`, is allowed, except for a ceiling. */
 export function refuseForeignHeaders(headers: IncomingHttpHeaders): void {
   refuseOtherCeilings(headers);
   for (const name of FOREIGN_HEADER_NAMES) {
@@ -46,7 +46,7 @@ export function refuseForeignHeaders(headers: IncomingHttpHeaders): void {
 const CEILING_PREFIX = 'x-gateway-max-';
 
 /** A ceiling under a name that is not read would limit nothing. */
-function refuseOtherCeilings(headers: IncomingHttpHeaders): void {
+export function refuseOtherCeilings(headers: IncomingHttpHeaders): void {
   for (const name in headers) {
     if (!name.startsWith(CEILING_PREFIX) || name === CEILING_HEADER) continue;
     const param = name.slice(0, LIMITS.nameCharsMax);

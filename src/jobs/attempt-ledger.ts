@@ -217,7 +217,7 @@ export function rowErrorOf(error: GatewayError): { readonly code: string; readon
   if (!QUOTES_HOST.has(kind)) return { code, message };
   return {
     code: isPlainCode(code) ? code : ownCode,
-    message: 'The host refused the request. The result of the job has its response.',
+    message: "The host refused the request. The job's result contains the host's response.",
   };
 }
 

@@ -1,4 +1,5 @@
 import { GatewayError } from '../canonical/errors.ts';
+import { refuseOtherCeilings } from '../gateway/foreign-headers.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { refusalOfHold } from '../gateway/hold-refusal.ts';
 import { IDEMPOTENCY_HEADER } from '../gateway/idempotency.ts';
@@ -31,6 +32,7 @@ export async function openGroup(intake: IntakeTerms): Promise<GroupIntake> {
   const { gateway, store } = services;
   const { accountId, keyId, key } = submission.caller;
   readMark(submission.headers, NO_HASH);
+  refuseOtherCeilings(submission.headers);
   const ceilingNanousd = readCeiling(submission.headers);
   const group: NewJobGroup = {
     ...{ id: gateway.ids.next(), accountId, keyId, personId: key?.personId ?? null, createdMs: gateway.clock.nowMs() },

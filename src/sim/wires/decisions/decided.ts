@@ -38,7 +38,7 @@ export function countOutput({ questions }: Ask): number {
   return questions.reduce((sum, { outcomes }) => sum + outcomes.length, 0);
 }
 
-/** The tokens of a prompt that is too long, and of the window that it exceeds; null if it fits. */
+/** Whether the prompt has more tokens than the model's window. */
 export function isOverWindow(ask: Ask): boolean {
   return countInput(ask) > windowOf(ask.model);
 }
