@@ -133,7 +133,10 @@ describe('a group', () => {
     const ceiling = await caller.ask('POST', '/groups', text, { ...type, 'x-gateway-max-cost-nanousd': '1000' });
     expect([ceiling.status, ceiling.body]).toMatchObject([402, { error: { code: 'cost_ceiling_exceeded' } }]);
     const unknown = await caller.ask('POST', '/groups', text, { ...type, 'x-gateway-max-cost': '1000' });
-    expect([unknown.status, unknown.body]).toMatchObject([400, { error: { code: 'invalid_header', message: expect.stringMatching(/^`x-gateway-max-cost` is/) } }]);
+    expect([unknown.status, unknown.body]).toMatchObject([
+      400,
+      { error: { code: 'invalid_header', message: expect.stringMatching(/^`x-gateway-max-cost` is/) } },
+    ]);
     const poor = new JobCaller(harness, (await harness.mint({ creditNanousd: 100n })).secret);
     const refused = await poor.ask('POST', '/groups', text, type);
     expect([refused.status, refused.body]).toMatchObject([402, { error: { code: 'insufficient_quota' } }]);

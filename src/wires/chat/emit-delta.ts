@@ -27,6 +27,9 @@ interface WaitingCall {
 
 type WordKind = 'text' | 'refusal' | 'reasoning';
 
+/** The room that a block takes beside its text. */
+const CHARS_OF_EMPTY = 512;
+
 /** A block of text that came while the arguments of a call were incomplete. */
 interface LateBlock {
   readonly kind: WordKind;
@@ -122,6 +125,7 @@ export class DeltaEmitter {
   #lateBlock(kind: WordKind): LateBlock {
     const last = this.#late.at(-1);
     if (last?.kind === kind && !last.hasEnded) return last;
+    this.#room.take(CHARS_OF_EMPTY);
     const block: LateBlock = { kind, words: new WaitingText(this.#room), opaque: null, hasEnded: false };
     this.#late.push(block);
     return block;

@@ -175,10 +175,7 @@ describe('refused by name', () => {
   const part = { type: 'text', text: 'a' };
   test.each([
     [{ prompt_cache_options: { ttl: '12h' } }, 'prompt_cache_options.ttl'],
-    [
-      { tools: [{ type: 'function', function: { name: 'f' }, ...longer }] },
-      'tools[0].prompt_cache_breakpoint.ttl',
-    ],
+    [{ tools: [{ type: 'function', function: { name: 'f' }, ...longer }] }, 'tools[0].prompt_cache_breakpoint.ttl'],
     [
       { tools: [{ type: 'function', function: { name: 'f', ...longer } }] },
       'tools[0].function.prompt_cache_breakpoint.ttl',

@@ -13,9 +13,6 @@ export class WaitingRoom {
 /** A string costs more memory than its few characters, so small pieces are joined. */
 const PIECES_MAX = 1024;
 
-/** What a text takes before its first character. */
-const CHARS_OF_EMPTY = 512;
-
 /** Text that waits for its turn in a response, and arrives in pieces of any size. */
 export class WaitingText {
   readonly #room: WaitingRoom;
@@ -24,7 +21,6 @@ export class WaitingText {
 
   constructor(room: WaitingRoom) {
     this.#room = room;
-    room.take(CHARS_OF_EMPTY);
   }
 
   add(piece: string): void {
