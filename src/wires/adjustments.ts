@@ -86,6 +86,7 @@ export class Adjustments {
 
   /** One line for header and receipt, like `seed=dropped,max_tokens=16384`; null if nothing was dropped or changed. */
   describe(clamped: Clamped | null): string | null {
+    if (clamped === null && this.#dropped.size === 0 && this.#changed.length === 0) return null;
     // A changed limit is always named: it decides what the call may cost.
     const limits =
       clamped === null ? this.#changed : [...this.#changed, `${shownName(clamped.field)}=${clamped.tokens}`];
@@ -93,7 +94,7 @@ export class Adjustments {
     const others = this.#dropped.size - shown.length;
     const entries = [...shown.map((name) => `${name}=dropped`), ...limits];
     if (others > 0) entries.push(`+${others}`);
-    return entries.length === 0 ? null : entries.join(',');
+    return entries.join(',');
   }
 }
 
