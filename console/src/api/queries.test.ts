@@ -43,12 +43,20 @@ async function refuse(route: string, refusals: readonly number[]): Promise<strin
   return asked;
 }
 
-test.each([401, 403, 404])(
-  'reads again who is signed in, and the accounts, after a refusal with %i',
-  async (status) => {
-    expect(await refuse('GET /keys', [status])).toEqual(['GET /keys', ...WHO_READS]);
+test.each([403, 404])('reads again who is signed in, and the accounts, after a refusal with %i', async (status) => {
+  expect(await refuse('GET /keys', [status])).toEqual(['GET /keys', ...WHO_READS]);
+});
+
+test.each(['GET /keys', 'GET /accounts'])(
+  'reads again only who is signed in when a session that has ended is noticed by %s',
+  async (route) => {
+    expect(await refuse(route, [401])).toEqual([route, 'GET /me']);
   },
 );
+
+test('reads nothing again when the accounts are not allowed', async () => {
+  expect(await refuse('GET /accounts', [403])).toEqual(['GET /accounts']);
+});
 
 test('reads nothing again when it is refused who is signed in', async () => {
   expect(await refuse('GET /me', [403])).toEqual(['GET /me']);
@@ -63,8 +71,10 @@ test('looks once who is signed in, however often the same query is refused in th
   expect(await refuse('GET /keys', [404, 404, 401, OK, 401])).toEqual([
     ...looksAgain,
     'GET /keys',
-    ...looksAgain,
     'GET /keys',
-    ...looksAgain,
+    'GET /me',
+    'GET /keys',
+    'GET /keys',
+    'GET /me',
   ]);
 });

@@ -45,18 +45,22 @@ export function createQueryClient(): QueryClient {
   return client;
 }
 
-/** Who is signed in, and the accounts in which they have a role. If these are refused, reading them again ends nothing. */
-const WHO_READS: readonly unknown[] = ['GET /me', 'GET /accounts'];
-/** Of a request without a session, or of one that the role does not allow or no longer finds its account. */
-const REFUSED = [401, 403, NOT_FOUND];
+/** Who is signed in, and the accounts in which they have a role. */
+const [WHO_READS, ITS_ACCOUNTS] = ['GET /me', 'GET /accounts'];
+const NO_SESSION = 401;
+/** Of a request that the role does not allow, or whose account it no longer finds. */
+const NOT_ALLOWED = [403, NOT_FOUND];
 
 /**
- * A session that has ended leads to the page for signing in, whichever request is refused first. If it was the role that has
- * changed, the page offers what the new one allows.
+ * A session that has ended leads to the page for signing in, whichever request is refused first; what is on the page stays
+ * until then. If it was the role that has changed, the page offers what the new one allows.
  */
 export function lookAgainWhoReads(client: QueryClient, status: number, refusedRoute: unknown = null): void {
-  if (!REFUSED.includes(status) || WHO_READS.includes(refusedRoute)) return;
-  for (const route of WHO_READS) void client.invalidateQueries({ queryKey: [route] });
+  const readAgain = (route: unknown): void => void client.invalidateQueries({ queryKey: [route] });
+  if (refusedRoute === WHO_READS) return;
+  if (status === NO_SESSION) readAgain(WHO_READS);
+  if (!NOT_ALLOWED.includes(status) || refusedRoute === ITS_ACCOUNTS) return;
+  for (const route of [WHO_READS, ITS_ACCOUNTS]) readAgain(route);
 }
 
 /** What is not there does not come into being, and what cannot be an id never is one. */
