@@ -1,11 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { HOST_ROWS } from '../src/hosts/rows.ts';
 import { LIMITS } from '../src/limits.ts';
 import { BANS } from './tidy/banned.ts';
-import { ROOT } from './tidy/paths.ts';
 import { ALL, lineAt, linesOf, PRODUCT, readText, type SourceFile } from './tidy/source-files.ts';
 import './tidy/export-suite.ts';
 import './tidy/layer-suite.ts';
@@ -138,14 +134,6 @@ function providerIn(strings: readonly string[]): string | null {
 }
 
 describe('the repository', () => {
-  test('has no symbolic link', (context) => {
-    // An unpacked archive is no clone, and git lists nothing there.
-    context.skip(!existsSync(join(ROOT, '.git')));
-    const tracked = execFileSync('git', ['ls-files', '--stage'], { cwd: ROOT, encoding: 'utf8' }).split('\n');
-    const links = tracked.filter((line) => line.startsWith('120000 '));
-    expect(links, 'Take the link out of git: it leads nowhere on another machine.').toEqual([]);
-  });
-
   test('the lock file says what to install, not from where', () => {
     // Workspaces are links to folders of this repository.
     const { packages } = JSON.parse(readText('package-lock.json')) as {

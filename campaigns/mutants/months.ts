@@ -76,7 +76,7 @@ export const MONTH_MUTANTS: readonly Mutant[] = [
   mutant(
     'an archived receipt that is shown although it was changed',
     'src/store/archive/find-archived.ts',
-    'if (sha256(zipped) !== hash) throw changed(name + DATA_SUFFIX);',
+    'if (sha256(zipped) !== hash) throw changed(folder, name + DATA_SUFFIX);',
     '',
     ARCHIVE,
   ),
