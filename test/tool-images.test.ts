@@ -91,7 +91,8 @@ test('they do not come between the results of one turn if the user says somethin
   expect(await sent('/v1/messages', split)).toEqual([
     { role: 'tool', tool_call_id: 'c1', content: '' },
     { role: 'tool', tool_call_id: 'c2', content: '' },
-    { role: 'user', content: [...SHOWN, ...SHOWN, AND] },
+    { role: 'user', content: [...SHOWN, ...SHOWN] },
+    { role: 'user', content: 'And?' },
   ]);
 });
 
