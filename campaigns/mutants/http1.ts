@@ -30,7 +30,7 @@ export const HTTP1_MUTANTS: readonly Mutant[] = [
   mutant(
     'values trimmed of all white space',
     HEADERS,
-    '    const value = trimmed(text, colon + 1, end);\n',
+    '    const value = trimmed(text, bytes, colon + 1, end);\n',
     '    const value = text.slice(colon + 1, end).trim();\n',
     ORACLE,
   ),

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../canonical/errors.ts';
 import { REQUEST_PREFIX } from '../canonical/id-prefixes.ts';
 import type { Sealer } from '../custody/seal.ts';
-import { headerLines, readHeaderLines } from '../http1/headers.ts';
+import { headerLines, readHeaderText } from '../http1/headers.ts';
 import { tryParseJson } from '../json/json.ts';
 import { formatId } from '../kit/ids.ts';
 import type { Repeat } from '../ledger/ledger.ts';
@@ -71,7 +71,7 @@ export function keepResponse(
 ): Uint8Array | null {
   if (body.length > LIMITS.idempotencyAnswerBytesMax) return null;
   if (!keptBudget.take(call.caller.accountId, body.length)) return null;
-  const said = readHeaderLines(lines, 0);
+  const said = readHeaderText(lines);
   if (said === null) throw new Error('Stored answer has an invalid header.');
   const headers = { ...said, 'content-length': String(body.length) };
   const head = Buffer.from(`${JSON.stringify({ status, headers } satisfies KeptHead)}\n`);

@@ -1,4 +1,4 @@
-import { readHeaderLines } from './headers.ts';
+import { readHeaderText } from './headers.ts';
 
 /**
  * Fields that change where a message ends, where it goes, who sends it or how its body is read (RFC 9110, section
@@ -39,7 +39,7 @@ const HEAD_ONLY: ReadonlySet<string> = new Set([
 
 /** True if this line, without its line end, is a header line that may follow a body. */
 export function isTrailerLine(line: string): boolean {
-  const fields = readHeaderLines(line, 0);
+  const fields = readHeaderText(line);
   if (fields === null) return false;
   for (const name in fields) if (HEAD_ONLY.has(name)) return false;
   return true;

@@ -5,7 +5,7 @@ import { GatewayError } from '../../canonical/errors.ts';
 import { GROUP_PREFIX, JOB_PREFIX } from '../../canonical/id-prefixes.ts';
 import type { WholeResponse } from '../../gateway/client-sink.ts';
 import { payerOf } from '../../gateway/guards/account-share.ts';
-import { headerLine, headerLines, readHeaderLines } from '../../http1/headers.ts';
+import { headerLine, headerLines, readHeaderText } from '../../http1/headers.ts';
 import type { Accepted, Job, JobReader, JobStatus, Jobs, Submission } from '../../jobs/jobs.ts';
 import { stringifyJson } from '../../json/stringify.ts';
 import { formatId, parseId } from '../../kit/ids.ts';
@@ -152,7 +152,7 @@ async function result(
 /** A stored error stays the same, so clients must not retry to get another answer. */
 function finalLines({ status, lines }: WholeResponse): string {
   if (status < 400) return lines;
-  const { 'retry-after': _, ...headers } = readHeaderLines(lines, 0) ?? {};
+  const { 'retry-after': _, ...headers } = readHeaderText(lines) ?? {};
   return headerLines({ ...headers, 'x-should-retry': 'false' });
 }
 

@@ -11,6 +11,7 @@ import { Http1Response } from './response.ts';
 import { hasUnreadInput } from './unread-input.ts';
 
 const TURNS = new LoopTurns();
+const NOTHING = Buffer.alloc(0);
 
 /** What a connection needs from its pool, and reports to it. */
 export interface ConnectionTerms {
@@ -92,6 +93,7 @@ export class HostExchange implements RequestControl, QueuedRequest {
 export class HostConnection {
   readonly #terms: ConnectionTerms;
   readonly #socket: Socket;
+  readonly #isTls: boolean;
   readonly #onHead = (status: number, headers: IncomingHttpHeaders): void => {
     if (this.#exchange?.over === false) this.#exchange.receiver.head(status, headers);
   };
@@ -114,6 +116,7 @@ export class HostConnection {
 
   constructor(terms: ConnectionTerms) {
     this.#terms = terms;
+    this.#isTls = terms.url.protocol === 'https:';
     this.#socket = openSocket(terms, {
       ready: () => this.#connected(),
       read: (bytes) => this.#read(bytes),
@@ -153,7 +156,18 @@ export class HostConnection {
     this.#answer = new Http1Response(LIMITS.hostHeaderBytesMax, this.#onHead);
     this.#sent = false;
     exchange.takenBy(this);
-    this.#socket.write(exchange.bytes, this.#onWritten);
+    this.#write(exchange.bytes);
+  }
+
+  /** The system mostly takes a request at once, but over TLS never: only then is it worth being called back. */
+  #write(bytes: Buffer): void {
+    if (this.#isTls) {
+      this.#socket.write(bytes, this.#onWritten);
+      return;
+    }
+    this.#socket.write(bytes);
+    this.#sent = this.#socket.writableLength === 0 && this.#socket.errored === null;
+    if (!this.#sent) this.#socket.write(NOTHING, this.#onWritten);
   }
 
   pause(): void {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { BodyFraming } from '../body.ts';
-import { readHeaderLines, saysClose } from '../headers.ts';
+import { endOfFirstLine, readHeaderLines, saysClose } from '../headers.ts';
 
 interface ResponseHead {
   readonly status: number;
@@ -20,13 +20,14 @@ const KEEP_ALIVE_SECONDS = /(?:^|[ ,])timeout=(\d{1,6})(?:$|[ ,])/i;
 
 const INTERIM_CLOSES = 'The host sent an interim response that ends the connection.';
 
-/** Reads the head of a response without the empty line that ends it; a string says why it is malformed. */
-export function readResponseHead(text: string): ResponseHead | string {
-  const firstEnd = text.indexOf('\r\n');
-  const line = firstEnd === -1 ? text : text.slice(0, firstEnd);
+/** Reads the head that the first bytes are, without the empty line that ends it; a string says why it is malformed. */
+export function readResponseHead(bytes: Buffer, length: number): ResponseHead | string {
+  const text = bytes.toString('latin1', 0, length);
+  const lineEnd = endOfFirstLine(bytes, length);
+  const line = text.slice(0, lineEnd);
   const status = line === USUAL_LINE ? USUAL_STATUS : STATUS_LINE.exec(line);
   if (status === null) return 'The host did not answer in HTTP/1.1: its status line is malformed.';
-  const headers = firstEnd === -1 ? {} : readHeaderLines(text, firstEnd + 2);
+  const headers = readHeaderLines(text, bytes, lineEnd + 2);
   if (headers === null) return 'The response has a malformed header line.';
   const code = Number(status[2]);
   if (code === 101) return 'The host switched to another protocol without being asked.';

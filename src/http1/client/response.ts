@@ -69,12 +69,12 @@ export class Http1Response {
       return bytes.length;
     }
     this.#begun = null;
-    this.#takeHead(all.toString('latin1', 0, end));
+    this.#takeHead(all, end);
     return bytes.length - (all.length - end - HEAD_END.length);
   }
 
-  #takeHead(text: string): void {
-    const head = readResponseHead(text);
+  #takeHead(bytes: Buffer, length: number): void {
+    const head = readResponseHead(bytes, length);
     if (typeof head === 'string') {
       this.#broken = head;
       return;

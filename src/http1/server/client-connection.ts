@@ -145,7 +145,7 @@ export class ClientConnection {
   }
 
   #takeHead(bytes: Buffer, end: number): void {
-    const lines = readRequestLines(bytes.toString('latin1', 0, end));
+    const lines = readRequestLines(bytes, end);
     if (lines === null) this.#breakOff('unreadable');
     else if (lines.method === 'CONNECT') this.#breakOff('tunnel');
     else this.#open(lines, bytes, end + HEAD_END.length);

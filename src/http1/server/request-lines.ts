@@ -1,5 +1,5 @@
 import type { BodyFraming } from '../body.ts';
-import { readHeaderLines } from '../headers.ts';
+import { endOfFirstLine, readHeaderLines } from '../headers.ts';
 
 /** The head of a request as it was sent; whether it is allowed is decided elsewhere. */
 export interface RequestLines {
@@ -22,10 +22,11 @@ const NOT_IN_TARGET = /[^\x21-\x7e\x80-\xff]/;
 const VERSION = /^HTTP\/(\d)\.(\d)$/;
 const LENGTH = /^\d{1,15}$/;
 
-/** Reads a head without the empty line that ends it; null if it is malformed. */
-export function readRequestLines(text: string): RequestLines | null {
-  const lineEnd = text.indexOf('\r\n');
-  const line = lineEnd === -1 ? text : text.slice(0, lineEnd);
+/** Reads the head that the first bytes are, without the empty line that ends it; null if it is malformed. */
+export function readRequestLines(bytes: Buffer, length = bytes.length): RequestLines | null {
+  const text = bytes.toString('latin1', 0, length);
+  const lineEnd = endOfFirstLine(bytes, length);
+  const line = text.slice(0, lineEnd);
   const methodEnd = line.indexOf(' ');
   const targetEnd = line.lastIndexOf(' ');
   const method = line.slice(0, methodEnd);
@@ -33,7 +34,7 @@ export function readRequestLines(text: string): RequestLines | null {
   const version = versionOf(line.slice(targetEnd + 1));
   if (version === null || url === '' || NOT_IN_TARGET.test(url) || !isMethod(method)) return null;
   const rawHeaders: string[] = [];
-  const headers = readHeaderLines(text, lineEnd === -1 ? text.length : lineEnd + 2, rawHeaders);
+  const headers = readHeaderLines(text, bytes, lineEnd + 2, rawHeaders);
   if (headers === null) return null;
   const [httpVersionMajor, httpVersionMinor] = version;
   const framing = framingOf(headers, version);

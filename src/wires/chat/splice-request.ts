@@ -4,6 +4,7 @@ import { editHostFields, isOmitted, NO_QUIRKS } from '../fields/host-fields.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
 import { refuseLostBudget } from '../fields/lost-budget.ts';
 import { isObject, type Members } from '../fields/members.ts';
+import { hasPlainLimit } from '../fields/plain-limit.ts';
 import type { Peek } from '../peek.ts';
 import type { UpstreamTerms } from '../wire.ts';
 import { GATEWAY_FIELDS } from './fields.ts';
@@ -17,7 +18,6 @@ const CHOSEN_FIELDS: ReadonlySet<string> = new Set([
   ...LIMIT_FIELDS,
   'reasoning_effort',
 ]);
-const PLAIN_INTEGER = /^\d+$/;
 
 /** The caller's own bytes, with only the fields replaced that must differ for this host. */
 export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer {
@@ -26,7 +26,8 @@ export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms):
   const edit = text.edit();
   for (const name of Object.keys(body)) if (CHOSEN_FIELDS.has(name) && isWithheld(name, terms)) edit.remove([name]);
   if (peek.model !== terms.hostModel) edit.set(['model'], JSON.stringify(terms.hostModel));
-  if (!hasLimit(text, body, terms)) edit.set([terms.outputLimitField], String(terms.outputLimit));
+  if (!hasPlainLimit(text, terms.outputLimitField, terms.outputLimit))
+    edit.set([terms.outputLimitField], String(terms.outputLimit));
   const quirks = terms.quirks ?? NO_QUIRKS;
   editEffort(body, edit, terms.reasoningEffort, quirks);
   editMessages(body, edit, quirks, terms.reasoningEffort);
@@ -50,13 +51,6 @@ function isWithheld(name: string, { outputLimitField, forwards, reasoningEffort 
   if (LABEL_FIELDS.includes(name)) return !forwards.includes(name);
   if (LIMIT_FIELDS.includes(name)) return name !== outputLimitField;
   return name === 'reasoning_effort' && reasoningEffort === null;
-}
-
-/** The limit must be a plain JSON integer: some hosts misread `1e3` and `100.0`. */
-function hasLimit(text: JsonText, body: Members, { outputLimitField, outputLimit }: UpstreamTerms): boolean {
-  if (body[outputLimitField] !== outputLimit) return false;
-  const span = text.locate([outputLimitField])!;
-  return PLAIN_INTEGER.test(text.bytes.toString('latin1', span.start, span.end));
 }
 
 /** Metering needs the usage frame, even if the caller does not. */

@@ -2,11 +2,10 @@ import type { JsonEdit, JsonText } from '../../json/json.ts';
 import { editHostFields, isOmitted, NO_QUIRKS } from '../fields/host-fields.ts';
 import { refuseLostBudget } from '../fields/lost-budget.ts';
 import { isObject, type Members } from '../fields/members.ts';
+import { hasPlainLimit } from '../fields/plain-limit.ts';
 import type { Peek } from '../peek.ts';
 import type { UpstreamTerms } from '../wire.ts';
 import { isWithheld } from './fields.ts';
-
-const PLAIN_INTEGER = /^\d+$/;
 
 /** The caller's own bytes, with only the fields replaced that must differ for this host. */
 export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer {
@@ -15,19 +14,12 @@ export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms):
   const edit = text.edit();
   for (const name of Object.keys(body)) if (isWithheld(name, terms.forwards)) edit.remove([name]);
   if (peek.model !== terms.hostModel) edit.set(['model'], JSON.stringify(terms.hostModel));
-  if (!hasLimit(text, body, terms.outputLimit)) edit.set(['max_tokens'], String(terms.outputLimit));
+  if (!hasPlainLimit(text, 'max_tokens', terms.outputLimit)) edit.set(['max_tokens'], String(terms.outputLimit));
   writeEffort(body, terms, edit);
   const quirks = terms.quirks ?? NO_QUIRKS;
   editHostFields(edit, quirks);
   if (peek.stream && !isOmitted('stream_options', quirks)) askForUsage(body, edit);
   return edit.apply();
-}
-
-/** The limit must be a plain JSON integer: some hosts misread `1e3` and `100.0`. */
-function hasLimit(text: JsonText, body: Members, outputLimit: number): boolean {
-  if (body.max_tokens !== outputLimit) return false;
-  const span = text.locate(['max_tokens'])!;
-  return PLAIN_INTEGER.test(text.bytes.toString('latin1', span.start, span.end));
 }
 
 function writeEffort(body: Members, { reasoningEffort }: UpstreamTerms, edit: JsonEdit): void {

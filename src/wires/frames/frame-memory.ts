@@ -57,7 +57,7 @@ export class FrameMemory {
   }
 
   learnWords(shape: Shape, identity: StreamIdentity): void {
-    if (isTooLarge(shape.seam.length + (shape.between?.length ?? 0), shape.written?.length)) return;
+    if (isTooLarge(shape.seam.bytes.length + (shape.between?.length ?? 0), shape.written?.length)) return;
     const pattern = wordsPattern(shape, identity);
     if (pattern !== null) keep(this.#words, pattern, ({ seam }) => seam.bytes.equals(pattern.seam.bytes));
   }

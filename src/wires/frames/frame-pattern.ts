@@ -1,6 +1,6 @@
 import { LIMITS } from '../../limits.ts';
 import type { PassedFrames } from './passed-frames.ts';
-import { insideEnd, isAt, isPlainText, paddingIn, type Shape, type WrittenShape } from './repeated-frames.ts';
+import { insideEnd, isAt, isPlainText, paddingIn, partOf, type Shape, type WrittenShape } from './repeated-frames.ts';
 
 /** The id and creation time that all frames of a stream share, as JSON text. */
 export interface StreamIdentity {
@@ -59,7 +59,7 @@ interface Template {
 
 /** Null unless the id and the time occur once in the frame, and once in the output. */
 export function wordsPattern(shape: Shape, identity: StreamIdentity): WordsPattern | null {
-  const seam = templateOf([shape.seam], identity);
+  const seam = templateOf([shape.seam.bytes], identity);
   const written = shape.written === null ? null : writtenTemplate(shape.written, identity);
   if (seam === null || (shape.written !== null && written === null)) return null;
   const afterLength = shape.after.length;
@@ -123,7 +123,7 @@ export function shapeFor({ seam, afterLength, between, written }: WordsPattern, 
     before: filled.subarray(afterLength),
     between,
     after: filled.subarray(0, afterLength),
-    seam: filled,
+    seam: partOf(filled),
     written: written === null ? null : writtenFor(written, identity),
   };
 }

@@ -89,9 +89,23 @@ export interface Shape {
   readonly between: Buffer | null;
   readonly after: Buffer;
   /** `after` and `before` in one buffer: the bytes between the texts of two consecutive frames. */
-  readonly seam: Buffer;
+  readonly seam: Part;
   /** Null if the frame is passed on unchanged. */
   readonly written: WrittenShape | null;
+}
+
+/** Bytes that are compared very often. */
+export interface Part {
+  readonly bytes: Buffer;
+  readonly view: DataView;
+}
+
+export function partOf(bytes: Buffer): Part {
+  return { bytes, view: viewOf(bytes) };
+}
+
+function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
+  return new DataView(buffer, byteOffset, length);
 }
 
 export interface WrittenShape {
@@ -117,11 +131,16 @@ interface Holes {
 /** Positions for every frame of the run that starts here; empty if no such frame starts here. */
 function holesIn(bytes: Buffer, from: number, shape: Shape): Holes[] {
   const run: Holes[] = [];
+  const { seam } = shape;
+  /** Made for the second frame: most reads have only one. */
+  let view: DataView | null = null;
   let start = from;
   for (let begins = isAt(bytes, from, shape.before); begins; ) {
     const holes = nextHoles(bytes, start + shape.before.length, shape);
     if (holes === null) break;
-    begins = isAt(bytes, holes.paddingEnd, shape.seam);
+    const mayBegin = holes.paddingEnd + seam.bytes.length <= bytes.length;
+    if (mayBegin) view ??= viewOf(bytes);
+    begins = mayBegin && isSame(view!, holes.paddingEnd, seam.view);
     if (!begins && !isAt(bytes, holes.paddingEnd, shape.after)) break;
     const end = holes.paddingEnd + shape.after.length;
     if (end - start > LIMITS.sseFrameBytesMax) break;
@@ -179,15 +198,25 @@ function writeFrame(shape: WrittenShape, bytes: Buffer, holes: Holes, written: B
   return at + afterPadding.length;
 }
 
+/** Four bytes at a time: for a frame of usual length that takes a third of the time of a native comparison. */
+function isSame(bytes: DataView, start: number, part: DataView): boolean {
+  const length = part.byteLength;
+  let at = 0;
+  for (; at + 4 <= length; at += 4) if (bytes.getInt32(start + at) !== part.getInt32(at)) return false;
+  for (; at < length; at++) if (bytes.getInt8(start + at) !== part.getInt8(at)) return false;
+  return true;
+}
+
 /** Compares short parts in a loop, because a native call would cost more, and others with one such call. */
 export function isAt(bytes: Buffer, start: number, part: Buffer): boolean {
   const { length } = part;
   if (start + length > bytes.length) return false;
-  if (length > SHORT_BYTES) return bytes.subarray(start, start + length).equals(part);
+  if (length > COMPARED_BYTES) return bytes.subarray(start, start + length).equals(part);
   for (let at = 0; at < length; at++) if (bytes[start + at] !== part[at]) return false;
   return true;
 }
 
+const COMPARED_BYTES = 128;
 const SHORT_BYTES = 32;
 
 /** Copies short ranges in a loop: a native call would cost more. */
@@ -250,7 +279,7 @@ function shapeOf(raw: Buffer, written: string | null, { names, text }: Words): S
     before: seam.subarray(afterLength),
     between: padding === null ? null : Buffer.from(raw.subarray(end, padding.start)),
     after: seam.subarray(0, afterLength),
-    seam,
+    seam: partOf(seam),
     written: shape,
   };
 }

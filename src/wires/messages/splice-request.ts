@@ -7,6 +7,7 @@ import { editHostFields, NO_QUIRKS } from '../fields/host-fields.ts';
 import { refuseLostBudget } from '../fields/lost-budget.ts';
 import { noteLostEffort } from '../fields/lost-effort.ts';
 import { isAbsent, isObject, type Members } from '../fields/members.ts';
+import { hasPlainLimit } from '../fields/plain-limit.ts';
 import type { Peek } from '../peek.ts';
 import type { UpstreamTerms } from '../wire.ts';
 import { isEmptyAsk, isWithheld } from './fields.ts';
@@ -20,8 +21,6 @@ import {
   writeThinking,
 } from './write-thinking.ts';
 
-const PLAIN_INTEGER = /^\d+$/;
-
 /** The caller's own bytes, with only the fields replaced that must differ for this host; signatures never change. */
 export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer {
   const body = text.value as Members;
@@ -30,7 +29,7 @@ export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms):
     if (isWithheld(name, terms.forwards) || isEmptyAsk(name, body[name])) edit.remove([name]);
   }
   if (peek.model !== terms.hostModel) edit.set(['model'], JSON.stringify(terms.hostModel));
-  if (!hasLimit(text, body, terms.outputLimit)) edit.set(['max_tokens'], String(terms.outputLimit));
+  if (!hasPlainLimit(text, 'max_tokens', terms.outputLimit)) edit.set(['max_tokens'], String(terms.outputLimit));
   setThinking(body, terms, edit);
   removeForeignReasoning(body, edit);
   editHostFields(edit, terms.quirks ?? NO_QUIRKS);
@@ -104,13 +103,6 @@ function cannotHide({ include_reasoning: include }: Members): GatewayError {
   const param = include === false ? 'include_reasoning' : 'reasoning.exclude';
   const message = `\`${param}\` is not supported on this route, because signed thinking must be sent back whole; use \`thinking.display\`.`;
   return new GatewayError('unsupported_parameter', { param, message });
-}
-
-/** The limit must be a plain JSON integer: some hosts misread `1e3` and `100.0`. */
-function hasLimit(text: JsonText, body: Members, outputLimit: number): boolean {
-  if (body.max_tokens !== outputLimit) return false;
-  const span = text.locate(['max_tokens'])!;
-  return PLAIN_INTEGER.test(text.bytes.toString('latin1', span.start, span.end));
 }
 
 /**

@@ -3,14 +3,13 @@ import type { JsonEdit, JsonText } from '../../json/json.ts';
 import { editHostFields, NO_QUIRKS } from '../fields/host-fields.ts';
 import { refuseLostBudget } from '../fields/lost-budget.ts';
 import { isObject, isText, type Members } from '../fields/members.ts';
+import { hasPlainLimit } from '../fields/plain-limit.ts';
 import { OWN_REASONING_MEMBERS } from '../fields/read-reasoning.ts';
 import type { Peek } from '../peek.ts';
 import type { UpstreamTerms } from '../wire.ts';
 import { reasoningVendor, unwrapEncrypted } from './encrypted-reasoning.ts';
 import { isEmptyAsk, isWithheld } from './fields.ts';
 import { editTools } from './flatten-tools.ts';
-
-const PLAIN_INTEGER = /^\d+$/;
 
 /** The caller's own bytes, with only the fields replaced that must differ for this host. */
 export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer {
@@ -21,7 +20,8 @@ export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms):
     if (isWithheld(name, terms.forwards) || isEmptyAsk(name, body[name])) edit.remove([name]);
   }
   if (peek.model !== terms.hostModel) edit.set(['model'], JSON.stringify(terms.hostModel));
-  if (!hasLimit(text, body, terms)) edit.set(['max_output_tokens'], String(terms.outputLimit));
+  if (!hasPlainLimit(text, 'max_output_tokens', terms.outputLimit))
+    edit.set(['max_output_tokens'], String(terms.outputLimit));
   if (body.store !== false) edit.set(['store'], 'false');
   editReasoning(body, terms.reasoningEffort, edit);
   editStreamOptions(body, edit);
@@ -35,13 +35,6 @@ export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms):
 export function editPrompt(text: JsonText, edit: JsonEdit, quirks: HostQuirks): void {
   restoreEncrypted(text.value as Members, edit, reasoningVendor(quirks));
   if (quirks.clientTools !== true) editTools(text, edit);
-}
-
-/** The limit must be a plain JSON integer: some hosts misread `1e3` and `100.0`. */
-function hasLimit(text: JsonText, body: Members, { outputLimit }: UpstreamTerms): boolean {
-  if (body.max_output_tokens !== outputLimit) return false;
-  const span = text.locate(['max_output_tokens'])!;
-  return PLAIN_INTEGER.test(text.bytes.toString('latin1', span.start, span.end));
 }
 
 /** Removes this gateway's own members from `reasoning` and sets an effort that the model has. */
