@@ -11,48 +11,56 @@ const NO_SCANNING = 'nothing is moderated or scanned; call your own service befo
 /**
  * Headers of other gateways for features that we lack. Ignoring one would let the sender believe that it had worked.
  */
-const FOREIGN_HEADERS: Readonly<Record<string, string>> = {
-  'helicone-ratelimit-policy': MONEY_LIMIT,
-  'helicone-moderations-enabled': NO_SCANNING,
-  'helicone-llm-security-enabled': NO_SCANNING,
-  'helicone-llm-security-advanced': NO_SCANNING,
-  'helicone-fallbacks': ONE_MODEL,
-  'helicone-target-url': NO_PINNING,
-  'helicone-target-provider': NO_PINNING,
-  'x-portkey-config': NO_PINNING,
-  'x-portkey-provider': NO_PINNING,
-  'x-portkey-virtual-key': NO_PINNING,
-  'x-portkey-custom-host': NO_PINNING,
-};
-const FOREIGN_HEADER_NAMES: readonly string[] = Object.keys(FOREIGN_HEADERS);
+const FOREIGN_HEADERS: ReadonlyMap<string, string> = new Map([
+  ['helicone-ratelimit-policy', MONEY_LIMIT],
+  ['helicone-moderations-enabled', NO_SCANNING],
+  ['helicone-llm-security-enabled', NO_SCANNING],
+  ['helicone-llm-security-advanced', NO_SCANNING],
+  ['helicone-fallbacks', ONE_MODEL],
+  ['helicone-target-url', NO_PINNING],
+  ['helicone-target-provider', NO_PINNING],
+  ['x-portkey-config', NO_PINNING],
+  ['x-portkey-provider', NO_PINNING],
+  ['x-portkey-virtual-key', NO_PINNING],
+  ['x-portkey-custom-host', NO_PINNING],
+]);
 
 export function isForeignHeader(name: string): boolean {
-  return Object.hasOwn(FOREIGN_HEADERS, name);
+  return FOREIGN_HEADERS.has(name);
 }
 
 /** Refuses the request by the header's name. An empty header, or `false`, is allowed, except for a ceiling. */
 export function refuseForeignHeaders(headers: IncomingHttpHeaders): void {
-  refuseOtherCeilings(headers);
-  for (const name of FOREIGN_HEADER_NAMES) {
-    const value = headers[name];
-    if (value === undefined || value === '' || value === 'false') continue;
-    throw new GatewayError('unsupported_feature', {
-      param: name,
-      message: `\`${name}\` is not supported: ${FOREIGN_HEADERS[name]}.`,
-    });
+  for (const name in headers) {
+    if (isOtherCeiling(name)) throw otherCeiling(name);
+    const why = FOREIGN_HEADERS.get(name);
+    if (why !== undefined && isSet(headers[name])) throw foreignHeader(name, why);
   }
+}
+
+function isSet(value: string | string[] | undefined): boolean {
+  return value !== undefined && value !== '' && value !== 'false';
+}
+
+function foreignHeader(param: string, why: string): GatewayError {
+  return new GatewayError('unsupported_feature', { param, message: `\`${param}\` is not supported: ${why}.` });
+}
+
+/** A ceiling under a name that is not read would limit nothing. */
+export function refuseOtherCeilings(headers: IncomingHttpHeaders): void {
+  for (const name in headers) if (isOtherCeiling(name)) throw otherCeiling(name);
 }
 
 const CEILING_PREFIX = 'x-gateway-max-';
 
-/** A ceiling under a name that is not read would limit nothing. */
-export function refuseOtherCeilings(headers: IncomingHttpHeaders): void {
-  for (const name in headers) {
-    if (!name.startsWith(CEILING_PREFIX) || name === CEILING_HEADER) continue;
-    const param = name.slice(0, LIMITS.nameCharsMax);
-    throw new GatewayError('invalid_header', {
-      param,
-      message: `\`${param}\` is unknown and would limit nothing. Send \`${CEILING_HEADER}\`, a whole number of nanodollars.`,
-    });
-  }
+function isOtherCeiling(name: string): boolean {
+  return name.startsWith(CEILING_PREFIX) && name !== CEILING_HEADER;
+}
+
+function otherCeiling(name: string): GatewayError {
+  const param = name.slice(0, LIMITS.nameCharsMax);
+  return new GatewayError('invalid_header', {
+    param,
+    message: `\`${param}\` is unknown and would limit nothing. Send \`${CEILING_HEADER}\`, a whole number of nanodollars.`,
+  });
 }

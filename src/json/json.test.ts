@@ -1,5 +1,7 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { JsonError, type JsonLimits, parseJson, readJson, scanJson, tryParseJson } from './json.ts';
+import { anyCharacter } from '../../test/any-character.ts';
+import { JsonError, type JsonLimits, jsonStringBytes, parseJson, readJson, scanJson, tryParseJson } from './json.ts';
 
 const LIMITS: JsonLimits = { depthMax: 8, nodesMax: 100, keysMax: 100, numberDigitsMax: 20, keyBytesMax: 64 };
 const WIDE: JsonLimits = {
@@ -232,4 +234,23 @@ it('the work of reading is counted and bounded, even if the text is refused', ()
     'more values than may be read now',
   );
   expect(work.used).toBe(11);
+});
+
+describe('jsonStringBytes', () => {
+  const inside = (bytes: Buffer) => jsonStringBytes(bytes, 1, bytes.length - 1);
+
+  it('is the length in UTF-8 of what JSON.parse reads', () => {
+    const text = fc.oneof(fc.string({ unit: 'grapheme-ascii' }), fc.string({ unit: anyCharacter }));
+    fc.assert(
+      fc.property(text, fc.boolean(), (value, escapesAll) => {
+        const units = [...value.split('')].map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'));
+        const json = escapesAll ? `"${units.map((hex) => `\\u${hex}`).join('')}"` : JSON.stringify(value);
+        expect(inside(Buffer.from(json))).toBe(Buffer.byteLength(value));
+      }),
+    );
+  });
+
+  it.each(['"a\nb"', '"a"b"', '"a\\"', '"\u0000"', '"\\x"', 'a"', '"a', '""a'])('%j is not one string', (text) => {
+    expect(inside(Buffer.from(text, 'latin1'))).toBeNull();
+  });
 });

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { LIMITS } from '../limits.ts';
 import { buildJson } from './build.ts';
-import { afterSpace, type JsonSource, QUOTE, sourceOf } from './bytes.ts';
+import { afterSpace, BACKSLASH, type JsonSource, QUOTE, sourceOf } from './bytes.ts';
 import {
   findMember,
   type JsonContainer,
@@ -91,14 +91,31 @@ export function tryParseExact(text: string): unknown | undefined {
   return exact === null ? value : exact.value;
 }
 
-/** The string between two quotes of a JSON text; null if these bytes are not the whole inside of one. */
-export function readJsonString(bytes: Buffer, start: number, end: number): string | null {
+/**
+ * The length in UTF-8 of the string between two quotes of a JSON text, which is parsed only if it has escapes or characters
+ * outside ASCII. Null if these bytes are not the whole inside of a string.
+ */
+export function jsonStringBytes(bytes: Buffer, start: number, end: number): number | null {
+  if (isPlainAscii(bytes, start, end) && bytes[start - 1] === QUOTE && bytes[end] === QUOTE) return end - start;
+  const text = readJsonString(bytes, start, end);
+  return text === null ? null : Buffer.byteLength(text);
+}
+
+function readJsonString(bytes: Buffer, start: number, end: number): string | null {
   if (bytes[start - 1] !== QUOTE || bytes[end] !== QUOTE) return null;
   try {
     return JSON.parse(bytes.toString('utf8', start - 1, end + 1)) as string;
   } catch {
     return null;
   }
+}
+
+function isPlainAscii(bytes: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at]!;
+    if (byte < 0x20 || byte > 0x7e || byte === QUOTE || byte === BACKSLASH) return false;
+  }
+  return true;
 }
 
 /**

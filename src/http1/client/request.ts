@@ -2,25 +2,35 @@ import { inOnePiece } from '../../kit/one-piece.ts';
 import type { OutgoingRequest } from '../client.ts';
 import { headerLines } from '../headers.ts';
 
-/** A host's headers are the same object for every call, so their text is made once. */
-const LINES_OF = new WeakMap<OutgoingRequest['headers'], string>();
+/** All of a head but the length of the body, and the request that it was made for. */
+interface KnownHead extends Pick<OutgoingRequest, 'origin' | 'method' | 'path'> {
+  readonly text: string;
+}
+
+/** A host's headers are the same object for every call, and nearly always go to the same path. */
+const HEAD_OF = new WeakMap<OutgoingRequest['headers'], KnownHead>();
 
 /** Head and body in one buffer, so that they leave in one write. */
-export function requestBytes({ origin, method = 'POST', path, headers, body }: OutgoingRequest): Buffer {
-  const start = `${method} ${path} HTTP/1.1\r\nhost: ${origin.slice(origin.indexOf('//') + 2)}\r\nconnection: keep-alive\r\n`;
+export function requestBytes(request: OutgoingRequest): Buffer {
+  const { body } = request;
   const length = body === null ? '' : `content-length: ${body.length}\r\n`;
-  const head = `${start}${linesOf(headers)}${length}\r\n`;
+  const head = `${headOf(request)}${length}\r\n`;
   const bytes = Buffer.allocUnsafe(head.length + (body?.length ?? 0));
   bytes.write(head, 'latin1');
   body?.copy(bytes, head.length);
   return bytes;
 }
 
-function linesOf(headers: OutgoingRequest['headers']): string {
-  let lines = LINES_OF.get(headers);
-  if (lines === undefined) {
-    lines = inOnePiece(headerLines(headers));
-    LINES_OF.set(headers, lines);
-  }
-  return lines;
+function headOf(request: OutgoingRequest): string {
+  const { origin, method, path, headers } = request;
+  const known = HEAD_OF.get(headers);
+  if (known?.path === path && known.origin === origin && known.method === method) return known.text;
+  const text = inOnePiece(writeHead(request));
+  HEAD_OF.set(headers, { origin, method, path, text });
+  return text;
+}
+
+function writeHead({ origin, method = 'POST', path, headers }: OutgoingRequest): string {
+  const host = origin.slice(origin.indexOf('//') + 2);
+  return `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${headerLines(headers)}`;
 }

@@ -1,4 +1,4 @@
-import { checkJson, type JsonPath, locateJson, readJsonString, tryParseJson } from '../../json/json.ts';
+import { checkJson, type JsonPath, jsonStringBytes, locateJson, tryParseJson } from '../../json/json.ts';
 import { LIMITS } from '../../limits.ts';
 import { isUsableId } from '../fields/host-members.ts';
 import { isObject, type Members } from '../fields/members.ts';
@@ -17,13 +17,13 @@ import { hasNoText, onlyObjectIn } from './learnable-frame.ts';
 export interface KnownResponse {
   readonly found: FoundResponse;
   readonly rawUsage: Members;
-  /** The model's text. */
-  readonly words: string;
+  /** The length of the model's text. */
+  readonly wordBytes: number;
 }
 
 /**
- * Recognises a response that differs from an earlier one only in its id, time, text and usage. Only the text and the usage
- * are parsed. Null if the whole response must be.
+ * Recognises a response that differs from an earlier one only in its id, time, text and usage. Of these only the usage is
+ * parsed, and the text if it has escapes. Null if the whole response must be.
  */
 export function findKnownResponse(body: Buffer, memory: ResponseMemory): KnownResponse | null {
   const found = memory.find(body);
@@ -31,9 +31,9 @@ export function findKnownResponse(body: Buffer, memory: ResponseMemory): KnownRe
   const [first, second, words, usage] = found.holes as readonly [Hole, Hole, Hole, Hole];
   const id = first.kind === 'id' ? first : second;
   if (!isUsableId(body.toString('latin1', id.start, id.end))) return null;
-  const text = readJsonString(body, words.start, words.end);
-  const rawUsage = text === null ? null : readUsage(body, usage);
-  return text === null || rawUsage === null ? null : { found, rawUsage, words: text };
+  const wordBytes = jsonStringBytes(body, words.start, words.end);
+  const rawUsage = wordBytes === null ? null : readUsage(body, usage);
+  return wordBytes === null || rawUsage === null ? null : { found, rawUsage, wordBytes };
 }
 
 /** A longer one might be nested more deeply than allowed. */

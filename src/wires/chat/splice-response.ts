@@ -21,12 +21,12 @@ export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedRespons
 
 function spliceKnown(
   body: Buffer,
-  { found, rawUsage, words }: KnownResponse,
+  { found, rawUsage, wordBytes }: KnownResponse,
   { quirks }: RelayTerms,
 ): BufferedResponse {
   return {
     usage: readPromptUsage(rawUsage, usageRule(quirks)),
-    relayedBytes: Buffer.byteLength(words),
+    relayedBytes: wordBytes,
     write: (bill) => writeAnswer(found, body, promptUsageText(bill, rawUsage)),
   };
 }
