@@ -3,7 +3,10 @@ import type { OutgoingRequest } from '../client.ts';
 import { headerLines } from '../headers.ts';
 
 /** All of a head but the length of the body, and the request that it was made for. */
-interface KnownHead extends Pick<OutgoingRequest, 'origin' | 'method' | 'path'> {
+interface KnownHead {
+  readonly origin: string;
+  readonly method: OutgoingRequest['method'];
+  readonly path: string;
   readonly text: string;
 }
 
