@@ -30,12 +30,13 @@ export function readRequestBody(
 ): void {
   const { bytesMax } = terms;
   const { headers } = request;
-  const length = headers['content-length'];
-  const isEmpty = length === undefined ? headers['transfer-encoding'] === undefined : Number(length) === 0;
+  const declared = headers['content-length'];
+  const bytes = declared === undefined ? null : Number(declared);
+  const isEmpty = bytes === null ? headers['transfer-encoding'] === undefined : bytes === 0;
   if (isEmpty && headers['content-type'] === undefined) done(NO_BODY);
   else if (!isJson(headers['content-type'])) done(notJson());
-  else if (length !== undefined && Number(length) > bytesMax) done(tooLarge(bytesMax));
-  else if (length !== undefined && !request.complete && !terms.hasRoom(Number(length))) done(overloaded());
+  else if (bytes !== null && bytes > bytesMax) done(tooLarge(bytesMax));
+  else if (bytes !== null && !request.complete && !terms.hasRoom(bytes)) done(overloaded());
   else {
     if (headers.expect !== undefined && !request.complete) terms.sendContinue();
     const whole = request.takeWhole();

@@ -30,13 +30,12 @@ export function readHeaderLines(
     if (colon === at || colon === to || bytes[colon] !== COLON) return null;
     const end = endOf(VALUE_BYTES, bytes, colon + 1, to);
     if (end < to && (bytes[end] !== CR || bytes[end + 1] !== LF)) return null;
-    const written = text.slice(at, colon);
-    const name = wellKnown(bytes, at, colon) ?? written.toLowerCase();
+    const name = wellKnown(bytes, at, colon) ?? text.slice(at, colon).toLowerCase();
     const value = trimmed(text, bytes, colon + 1, end);
     if (name === CODING && text.slice(colon, end).includes('\t')) return null;
     const before = headers[name];
     headers[name] = before === undefined ? value : `${before}, ${value}`;
-    raw?.push(written, value);
+    raw?.push(isLowerCase(bytes, at, colon) ? name : text.slice(at, colon), value);
     at = end + 2;
   }
   return headers;
@@ -52,6 +51,12 @@ function endOf(table: Uint8Array, bytes: Buffer, at: number, to: number): number
   let end = at;
   while (end < to && table[bytes[end]!] !== 0) end++;
   return end;
+}
+
+/** Whether these bytes of a name are in lower case. */
+function isLowerCase(bytes: Buffer, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) if (NAME_BYTES[bytes[at]!] !== bytes[at]) return false;
+  return true;
 }
 
 function byteTable(numberOf: (text: string) => number): Uint8Array {
