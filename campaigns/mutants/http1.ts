@@ -37,8 +37,8 @@ export const HTTP1_MUTANTS: readonly Mutant[] = [
   mutant(
     'a repeated header that is dropped from the raw ones',
     HEADERS,
-    '    raw?.push(written, value);\n',
-    '    if (before === undefined) raw?.push(written, value);\n',
+    '    raw?.push(isLowerCase(bytes, at, colon)',
+    '    if (before === undefined) raw?.push(isLowerCase(bytes, at, colon)',
     ORACLE,
   ),
   mutant(

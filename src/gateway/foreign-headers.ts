@@ -29,7 +29,7 @@ export function isForeignHeader(name: string): boolean {
   return FOREIGN_HEADERS.has(name);
 }
 
-/** Refuses the request by the header's name. An empty header, or `false`, is allowed, except for a ceiling. */
+/** Refuses the request by the first such header's name. An empty one, or `false`, is allowed, except for a ceiling. */
 export function refuseForeignHeaders(headers: IncomingHttpHeaders): void {
   for (const name in headers) {
     if (isOtherCeiling(name)) throw otherCeiling(name);

@@ -54,6 +54,9 @@ describe('header lines', () => {
     ['a zero byte', 'a: b\0'],
     ['a name with a control character', 'a\x01: b'],
     ['an empty line', 'a: b\r\n\r\nc: d'],
+    ['a wide character in a value', 'a: \u0141'],
+    ['wide characters with the low bytes of a line end', 'x: y\u010d\u010ainj: z'],
+    ['a wide character in a name', 'content-\u0174ype: x'],
   ])('are refused with %s', (_, text) => {
     expect(readHeaderText(text)).toBeNull();
   });

@@ -250,7 +250,11 @@ describe('jsonStringBytes', () => {
     );
   });
 
-  it.each(['"a\nb"', '"a"b"', '"a\\"', '"\u0000"', '"\\x"', 'a"', '"a', '""a'])('%j is not one string', (text) => {
+  it('counts invalid bytes as the character that takes their place', () => {
+    expect(inside(Buffer.from('"a\xffb"', 'latin1'))).toBe(5);
+  });
+
+  it.each(['"', '"a\nb"', '"a"b"', '"a\\"', '"\u0000"', '"\\x"', 'a"', '"a', '""a'])('%j is not one string', (text) => {
     expect(inside(Buffer.from(text, 'latin1'))).toBeNull();
   });
 });

@@ -92,10 +92,11 @@ export function tryParseExact(text: string): unknown | undefined {
 }
 
 /**
- * The length in UTF-8 of the string between two quotes of a JSON text, which is parsed only if it has escapes or characters
- * outside ASCII. Null if these bytes are not the whole inside of a string.
+ * The length in UTF-8 of the string between two quotes of a JSON text. It is parsed only if it has escapes or bytes outside
+ * ASCII, of which invalid ones become another character. Null if these bytes are not the whole inside of a string.
  */
 export function jsonStringBytes(bytes: Buffer, start: number, end: number): number | null {
+  if (end < start) return null;
   if (isPlainAscii(bytes, start, end) && bytes[start - 1] === QUOTE && bytes[end] === QUOTE) return end - start;
   const text = readJsonString(bytes, start, end);
   return text === null ? null : Buffer.byteLength(text);

@@ -159,14 +159,18 @@ export class HostConnection {
     this.#write(exchange.bytes);
   }
 
-  /** The system mostly takes a request at once, but over TLS never: only then is it worth being called back. */
+  /**
+   * The system mostly takes a request at once, but over TLS never: only then is it worth being called back. If the rest of a
+   * large request has just left when the host resets the connection, the empty write may fail in its place: it counts as unsent.
+   */
   #write(bytes: Buffer): void {
     if (this.#isTls) {
       this.#socket.write(bytes, this.#onWritten);
       return;
     }
     this.#socket.write(bytes);
-    this.#sent = this.#socket.writableLength === 0 && this.#socket.errored === null;
+    const { writableLength, errored, destroyed } = this.#socket;
+    this.#sent = writableLength === 0 && errored === null && !destroyed;
     if (!this.#sent) this.#socket.write(NOTHING, this.#onWritten);
   }
 

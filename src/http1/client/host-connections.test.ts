@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { CHUNKED, chunk, Host, LAST_CHUNK, Notes, OK } from '../../../test/http1-host.ts';
 import { ManualClock } from '../../kit/clock.ts';
@@ -202,6 +203,41 @@ describe('a connection', () => {
     ask(second);
     await second.over.promise;
     expect([first.seen[0], second.seen.at(-1)]).toEqual([expect.stringMatching(/^failed/), 'end']);
+  });
+
+  it('has its request sent again if it was reset unseen, without calling it sent twice', async () => {
+    await start();
+    await answered();
+    // The event loop has looked at the connection since the answer, and will not look before the request is written.
+    await nextTurn();
+    await nextTurn();
+    host.sockets[0]!.resetAndDestroy();
+    const notes = new Notes();
+    const control = ask(notes);
+    await notes.over.promise;
+    expect([notes.seen, control.sentTwice, host.requests.length]).toEqual([['head 200', 'ok', 'end'], false, 2]);
+  });
+
+  it('has a large request sent again that the host had read whole, and says so', async () => {
+    await start();
+    await answered();
+    const body = Buffer.alloc(16 << 20);
+    let read = 0;
+    host.answer = (socket) => {
+      read += host.requests.at(-1)!.length;
+      const headBytes = host.requests[1]!.indexOf('\r\n\r\n') + 4;
+      if (read < headBytes + body.length) return;
+      host.answer = (again) => {
+        host.answer = () => {};
+        again.end(OK);
+      };
+      // Later, so that the last bytes are known to have left.
+      void nextTurn().then(() => socket.resetAndDestroy());
+    };
+    const notes = new Notes();
+    const control = connections.send({ origin: host.origin, path: '/', headers: {}, body }, notes);
+    await notes.over.promise;
+    expect([notes.seen[0], control.sentTwice, host.sockets.length]).toEqual(['head 200', true, 2]);
   });
 
   it('has its request sent again if it closes before the whole request has left, without calling it sent twice', async () => {

@@ -2,7 +2,7 @@ import { inOnePiece } from '../../kit/one-piece.ts';
 import type { OutgoingRequest } from '../client.ts';
 import { headerLines } from '../headers.ts';
 
-/** All of a head but the length of the body, and the request that it was made for. */
+/** All of a head but the length of the body, and the requests that have it. */
 interface KnownHead {
   readonly origin: string;
   readonly method: OutgoingRequest['method'];
@@ -10,8 +10,9 @@ interface KnownHead {
   readonly text: string;
 }
 
-/** A host's headers are the same object for every call, and nearly always go to the same path. */
-const HEAD_OF = new WeakMap<OutgoingRequest['headers'], KnownHead>();
+/** A host's headers are the same object for every call, and go to few paths. */
+const HEADS_OF = new WeakMap<OutgoingRequest['headers'], KnownHead[]>();
+const HEADS_MAX = 8;
 
 /** Head and body in one buffer, so that they leave in one write. */
 export function requestBytes(request: OutgoingRequest): Buffer {
@@ -26,10 +27,13 @@ export function requestBytes(request: OutgoingRequest): Buffer {
 
 function headOf(request: OutgoingRequest): string {
   const { origin, method, path, headers } = request;
-  const known = HEAD_OF.get(headers);
-  if (known?.path === path && known.origin === origin && known.method === method) return known.text;
+  const heads = HEADS_OF.get(headers) ?? [];
+  for (const known of heads)
+    if (known.path === path && known.origin === origin && known.method === method) return known.text;
   const text = inOnePiece(writeHead(request));
-  HEAD_OF.set(headers, { origin, method, path, text });
+  if (heads.length === 0) HEADS_OF.set(headers, heads);
+  else if (heads.length === HEADS_MAX) heads.shift();
+  heads.push({ origin, method, path, text });
   return text;
 }
 

@@ -23,7 +23,7 @@ export interface KnownResponse {
 
 /**
  * Recognises a response that differs from an earlier one only in its id, time, text and usage. Of these only the usage is
- * parsed, and the text if it has escapes. Null if the whole response must be.
+ * parsed, and the text if it has escapes or bytes outside ASCII. Null if the whole response must be.
  */
 export function findKnownResponse(body: Buffer, memory: ResponseMemory): KnownResponse | null {
   const found = memory.find(body);

@@ -95,7 +95,7 @@ export interface Shape {
 }
 
 /** Bytes that are compared very often. */
-export interface Part {
+interface Part {
   readonly bytes: Buffer;
   readonly view: DataView;
 }
