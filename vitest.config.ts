@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { COMPILE_CACHE } from './campaigns/process-environment.ts';
@@ -19,11 +20,13 @@ const LARGE_YOUNG_GENERATION = ['--max-semi-space-size=64'];
 const LARGE_FIRST_HEAP = [...LARGE_YOUNG_GENERATION, '--min-semi-space-size=64', '--initial-old-space-size=512'];
 // Only what hangs waits this long: on a machine whose cores are mostly taken by others, a test of seconds needs a minute.
 const PATIENCE_MS = 240_000;
-// By default one core stays idle, which is half of a small machine, and every file gets a process of its own, which is half of
-// what most of them cost: they share nothing but modules.
+// By default one core stays idle, which is half of a small machine. One process more than there are cores, because tests wait for
+// processes and for time; with as many, a quarter of two cores was idle.
+const WORKERS = availableParallelism() + 1;
+// By default every file gets a process of its own, which is half of what most of them cost: they share nothing but modules.
 const shared = {
   ...{ testTimeout: PATIENCE_MS, hookTimeout: PATIENCE_MS, expect: { poll: { timeout: PATIENCE_MS / 2 } } },
-  ...{ pool: 'forks', maxWorkers: '100%', isolate: false },
+  ...{ pool: 'forks', maxWorkers: WORKERS, isolate: false },
   execArgv: LARGE_YOUNG_GENERATION,
 } as const;
 
@@ -45,7 +48,7 @@ const resolve = {
 export default defineConfig({
   test: {
     reporters: ['default'],
-    maxWorkers: '100%',
+    maxWorkers: WORKERS,
     sequence: { sequencer: SlowestFirst },
     projects: [
       {

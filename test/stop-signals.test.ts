@@ -189,13 +189,17 @@ test.skipIf(isWindows)(
   async () => {
     // Opening a pipe waits for the other side, so it is open when the gateway reads its config.
     const config = join(folder, 'pipe');
-    execFileSync('mkfifo', [config]);
+    const makePipe = (): void => void execFileSync('mkfifo', [config]);
+    makePipe();
     start([process.execPath, BIN, 'serve', '--config', config], folder);
     const ended = everyProcessEnds().then(() => expect.unreachable('The gateway has ended.'));
     const isRead = async (): Promise<void> => {
       const pipe = await Promise.race([open(config, 'w'), ended]);
       child.kill('SIGHUP');
       await pipe.writeFile('{}');
+      // Another pipe for the next reading: this one may still be open then, for a moment.
+      rmSync(config);
+      makePipe();
       await pipe.close();
     };
     await isRead();
