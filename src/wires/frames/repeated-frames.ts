@@ -198,7 +198,7 @@ function writeFrame(shape: WrittenShape, bytes: Buffer, holes: Holes, written: B
   return at + afterPadding.length;
 }
 
-/** Sixteen bytes at a time: for a frame of usual length that takes half of the time of a native comparison. */
+/** Sixteen bytes at a time: for a frame of usual length that takes two thirds of the time of a native comparison. */
 function isSame(bytes: DataView, start: number, part: DataView): boolean {
   const length = part.byteLength;
   let at = 0;
