@@ -1,8 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { type GatewayProcess, startGatewayProcess } from '../campaigns/gateway-process.ts';
+import { readFlags } from '../test/read-flags.ts';
 import type { AttackOrder } from './attacker.ts';
 import { ATTACKS, CALL } from './attacks.ts';
 import { callAtRate, type Timed } from './call-at-rate.ts';
@@ -90,7 +90,7 @@ function print(name: string, { p50Ms, p99Ms, failed }: Figures, ratio: number, c
   );
 }
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = readFlags({
   allowPositionals: true,
   options: { only: { type: 'string', default: '' } },
 });

@@ -1,9 +1,9 @@
 import { cpSync, mkdirSync } from 'node:fs';
 import { loadavg, release } from 'node:os';
 import { basename, join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { workersFor } from '../src/config/workers.ts';
 import { canSharePort } from '../src/kit/shared-port.ts';
+import { readFlags } from '../test/read-flags.ts';
 import { Child, canPin, MEASURED_CORE, OTHER_CORE } from './child.ts';
 import type { CollectorHello } from './collector.ts';
 import {
@@ -40,7 +40,7 @@ import type { BooksReport, TollgateTerms } from './tollgate.ts';
 import { SHAPES, type Shape, STREAM_CHUNKS, UPSTREAM_MODEL } from './traffic.ts';
 import type { UpstreamHello } from './upstream.ts';
 
-const { values } = parseArgs({
+const { values } = readFlags({
   options: {
     quick: { type: 'boolean', default: false },
     rounds: { type: 'string' },

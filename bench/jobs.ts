@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { parseArgs } from 'node:util';
 import { PLAIN_TERMS, type Submitted, type Submitter, submitJob } from '../campaigns/jobs/submitter.ts';
 import type { GroupRequest } from '../src/jobs/jobs.ts';
 import { formatId } from '../src/kit/ids.ts';
 import { LIMITS } from '../src/limits.ts';
 import { startSimulator } from '../src/main/simulator.ts';
 import { type Harness, type MintedKey, simHost, startHarness } from '../test/harness.ts';
+import { readFlags } from '../test/read-flags.ts';
 import { describeMachine } from './machine.ts';
 import { inScratchFolder } from './scratch.ts';
 import { median } from './table.ts';
@@ -18,7 +18,7 @@ import { median } from './table.ts';
  * affect calls and other accounts.
  */
 
-const { values } = parseArgs({
+const { values } = readFlags({
   options: {
     /** Lines of the group that is taken in. */
     lines: { type: 'string', default: '50000' },

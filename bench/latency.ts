@@ -1,6 +1,6 @@
 import { fsyncSync } from 'node:fs';
 import { loadavg } from 'node:os';
-import { parseArgs } from 'node:util';
+import { readFlags } from '../test/read-flags.ts';
 import { Child, OTHER_CORE } from './child.ts';
 import { type BatchReport, PARTS, type Part, type Times } from './commit-times.ts';
 import { type Contender, startPassThrough, startTollgate } from './contenders.ts';
@@ -16,7 +16,7 @@ import type { UpstreamHello } from './upstream.ts';
  * How long a call waits for the gateway if its host takes some time. Every round measures the host directly, a bare Node proxy
  * and the gateway, and the disk's own syncs in between: the differences and the disk's figures are of the same minute.
  */
-const { values } = parseArgs({
+const { values } = readFlags({
   options: {
     rounds: { type: 'string', default: '7' },
     seconds: { type: 'string', default: '3' },

@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import { systemClock } from '../src/kit/clock.ts';
 import { IdSource } from '../src/kit/ids.ts';
 import { Ledger } from '../src/ledger/ledger.ts';
@@ -6,6 +5,7 @@ import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../src/store/store.ts';
 import { startPostgres } from '../test/postgres-server.ts';
+import { readFlags } from '../test/read-flags.ts';
 import { fillPostgres } from './fill-postgres.ts';
 import { type FilledAccount, fillStore } from './fill-store.ts';
 import { type Figures, type Load, load, oneByOne } from './ledger-load.ts';
@@ -14,7 +14,7 @@ import { inScratchFolder } from './scratch.ts';
 import { onSlowDisk, SLOWER_MICROS } from './slow-disk.ts';
 import { median } from './table.ts';
 
-const { values } = parseArgs({
+const { values } = readFlags({
   options: {
     /** `slow` is SQLite in a process whose syncs take longer; this program starts it by itself. */
     engine: { type: 'string', default: 'sqlite,slow,postgres' },

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readFlags } from '../test/read-flags.ts';
 import { Child, OTHER_CORE } from './child.ts';
 import { startTollgate } from './contenders.ts';
 import { fillStore } from './fill-store.ts';
@@ -9,7 +9,7 @@ import { inScratchFolder, say } from './scratch.ts';
 import { SHAPES, type Shape } from './traffic.ts';
 import type { UpstreamHello } from './upstream.ts';
 
-const { values } = parseArgs({
+const { values } = readFlags({
   options: {
     shape: { type: 'string' },
     seconds: { type: 'string', default: '8' },

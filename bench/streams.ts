@@ -1,5 +1,5 @@
 import { loadavg } from 'node:os';
-import { parseArgs } from 'node:util';
+import { readFlags } from '../test/read-flags.ts';
 import { Child, OTHER_CORE } from './child.ts';
 import { type Contender, startPassThrough, startTollgate } from './contenders.ts';
 import { fillStore } from './fill-store.ts';
@@ -11,7 +11,7 @@ import { requestBody, UPSTREAM_MODEL } from './traffic.ts';
 import type { UpstreamHello } from './upstream.ts';
 
 /** Many streams at once, each at the pace of a model: how much later an event arrives through the gateway. */
-const { values } = parseArgs({
+const { values } = readFlags({
   options: {
     streams: { type: 'string', default: '1000' },
     'events-per-second': { type: 'string', default: '20' },

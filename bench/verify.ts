@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import { systemClock } from '../src/kit/clock.ts';
 import { LIMITS } from '../src/limits.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
@@ -8,6 +7,7 @@ import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { writerVerbs } from '../src/store/sqlite/writer-verbs.ts';
 import type { Store } from '../src/store/store.ts';
 import { startPostgres } from '../test/postgres-server.ts';
+import { readFlags } from '../test/read-flags.ts';
 import { fillPostgres } from './fill-postgres.ts';
 import { fillStore } from './fill-store.ts';
 import { describeMachine } from './machine.ts';
@@ -16,7 +16,7 @@ import { median } from './table.ts';
 
 /** How fast closed receipts are verified, and how long closing a slice of them keeps the writer from serving calls. */
 
-const { values } = parseArgs({
+const { values } = readFlags({
   options: {
     engine: { type: 'string', default: 'sqlite,postgres' },
     rows: { type: 'string', default: '500000' },

@@ -1,7 +1,6 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { fillPostgres } from '../bench/fill-postgres.ts';
 import { fillStore } from '../bench/fill-store.ts';
 import { systemClock as clock } from '../src/kit/clock.ts';
@@ -10,6 +9,7 @@ import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../src/store/store.ts';
 import { startPostgres } from '../test/postgres-server.ts';
+import { readFlags } from '../test/read-flags.ts';
 import { archiveAudit } from './archive/audit.ts';
 
 /**
@@ -22,7 +22,7 @@ const DAYS = 300;
 const KEPT_DAYS = DAYS / 5;
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
+  const { values } = readFlags({
     options: {
       receipts: { type: 'string', default: '5000000' },
       accounts: { type: 'string', default: '1000' },

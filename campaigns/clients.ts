@@ -1,7 +1,7 @@
-import { parseArgs } from 'node:util';
 import { formatTable } from '../src/cli/table.ts';
 import { usd } from '../src/cli/text-values.ts';
 import { startHarness } from '../test/harness.ts';
+import { readFlags } from '../test/read-flags.ts';
 import type { Agent } from './clients/agent.ts';
 import { AGENTS } from './clients/agents.ts';
 import { startClosedProxy } from './clients/closed-proxy.ts';
@@ -22,7 +22,7 @@ const COLUMNS = [
 ] as const;
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({ options: { only: { type: 'string' } } });
+  const { values } = readFlags({ options: { only: { type: 'string' } } });
   const chosen = AGENTS.filter(({ name }) => values.only === undefined || name === values.only);
   if (chosen.length === 0) {
     process.stderr.write(`--only must be one of ${AGENTS.map(({ name }) => name).join(', ')}.\n`);

@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import { TranslatedStream } from '../src/gateway/translate.ts';
 import { SseFramer } from '../src/kit/sse.ts';
 import { LIMITS } from '../src/limits.ts';
@@ -6,6 +5,7 @@ import type { Bill } from '../src/wires/bill.ts';
 import { FrameMemory } from '../src/wires/frames/frame-memory.ts';
 import { WIRES } from '../src/wires/registry.ts';
 import type { StreamRelay } from '../src/wires/wire.ts';
+import { readFlags } from '../test/read-flags.ts';
 import { type AnyRecording, allRecordings } from '../test/wire-recordings.ts';
 
 /**
@@ -77,7 +77,7 @@ function relay(client: Client, recording: AnyRecording, pieces: readonly Buffer[
 }
 
 function main(): number {
-  const { values } = parseArgs({
+  const { values } = readFlags({
     options: { stride: { type: 'string', default: '1' }, 'no-frame-memory': { type: 'boolean', default: false } },
   });
   const isOff = values['no-frame-memory'];

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { readFlags } from '../test/read-flags.ts';
 import { loadFamilies } from './holds/families.ts';
 import { writeFraming } from './holds/framing.ts';
 import { longTokens } from './holds/long-tokens.ts';
@@ -6,7 +6,7 @@ import { promptKinds } from './holds/prompts.ts';
 import { type Family, measureQuality, o200k, type Quality } from './holds/quality.ts';
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
+  const { values } = readFlags({
     options: {
       prompts: { type: 'string', default: '10000' },
       chars: { type: 'string', default: '1500' },

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { readFlags } from '../test/read-flags.ts';
 import { answerCampaign, type Report, requestCampaign } from './http-differential/campaign.ts';
 import { ANSWER_DIFFERENCES, type DeliberateDifference, REQUEST_DIFFERENCES } from './http-differential/deliberate.ts';
 import { readCount } from './read-count.ts';
@@ -8,7 +8,7 @@ import { readCount } from './read-count.ts';
 const PROGRESS_EVERY = 20_000;
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
+  const { values } = readFlags({
     options: {
       requests: { type: 'string', default: '300000' },
       answers: { type: 'string', default: '200000' },

@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util';
 import { TRANSPORTS, type Transport } from '../src/config/config.ts';
+import { readFlags } from '../test/read-flags.ts';
 import {
   type ClassFigures,
   type Figures,
@@ -16,7 +16,7 @@ import { readCount } from './read-count.ts';
 const PROGRESS_EVERY = 5_000;
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
+  const { values } = readFlags({
     options: {
       requests: { type: 'string', default: '100000' },
       seed: { type: 'string', default: '1' },

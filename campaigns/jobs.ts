@@ -1,6 +1,6 @@
-import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { type PostgresServer, startPostgres } from '../test/postgres-server.ts';
+import { readFlags } from '../test/read-flags.ts';
 import { badSubmissions } from './jobs/bad.ts';
 import { jobKillCampaign, type KillReport } from './jobs/kill.ts';
 import { type MoneyReport, moneyCampaign } from './jobs/money.ts';
@@ -12,7 +12,7 @@ const REPLICAS = 3;
 const LANES = 3;
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
+  const { values } = readFlags({
     options: {
       money: { type: 'string', default: '0' },
       kills: { type: 'string', default: '0' },

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { readFlags } from '../test/read-flags.ts';
 import { type Campaign, type Cycle, killCampaign } from './kill/campaign.ts';
 import { MOMENTS } from './kill/moments.ts';
 import { readCount } from './read-count.ts';
@@ -6,7 +6,7 @@ import { readCount } from './read-count.ts';
 const PROGRESS_EVERY = 25;
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
+  const { values } = readFlags({
     options: { cycles: { type: 'string', default: '500' }, seed: { type: 'string', default: '1' } },
   });
   const cycles = readCount(values.cycles, 'cycles');

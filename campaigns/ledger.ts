@@ -1,10 +1,10 @@
-import { parseArgs } from 'node:util';
 import { startPostgres } from '../test/postgres-server.ts';
+import { readFlags } from '../test/read-flags.ts';
 import { ledgerCampaign } from './ledger/campaign.ts';
 import { readCount } from './read-count.ts';
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
+  const { values } = readFlags({
     options: {
       operations: { type: 'string', default: '1000000' },
       workers: { type: 'string', default: '3' },

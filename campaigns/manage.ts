@@ -1,17 +1,17 @@
 import { deepStrictEqual } from 'node:assert';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import fc from 'fast-check';
 import { ACCOUNT_PREFIX } from '../src/canonical/id-prefixes.ts';
 import { formatId } from '../src/kit/ids.ts';
 import { startHarness } from '../test/harness.ts';
 import { malformedRequests, managedState, sendMalformed } from '../test/malformed-requests.ts';
+import { readFlags } from '../test/read-flags.ts';
 
 /** Malformed requests to every route of the management API: none may fail, and none may change anything. */
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
+  const { values } = readFlags({
     options: { requests: { type: 'string', default: '10000' }, seed: { type: 'string', default: '1' } },
   });
   const harness = await startHarness();

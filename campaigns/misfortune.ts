@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { readFlags } from '../test/read-flags.ts';
 import { type Campaign, misfortuneCampaign, type Played } from './misfortune/campaign.ts';
 import { MISFORTUNES } from './misfortune/misfortunes.ts';
 import { readCount } from './read-count.ts';
@@ -14,7 +14,7 @@ const OPTIONS = {
 } as const;
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({ options: OPTIONS });
+  const { values } = readFlags({ options: OPTIONS });
   const misfortunes = MISFORTUNES.filter(({ name }) => values.only === undefined || values.only === name);
   if (misfortunes.length === 0)
     throw new RangeError(`--only is one of ${MISFORTUNES.map(({ name }) => name).join(', ')}.`);

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readFlags } from '../test/read-flags.ts';
 import { ALL_MUTANTS } from './mutants/all.ts';
 import type { Mutant } from './mutants/seeds.ts';
 
@@ -23,7 +23,7 @@ interface Verdict {
 }
 
 function main(): number {
-  const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
+  const { values } = readFlags({ options: { only: { type: 'string', default: '' } } });
   const mutants = ALL_MUTANTS.filter(({ name }) => name.includes(values.only));
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-mutants-'));
   try {

@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util';
 import { Random } from '../test/random.ts';
+import { readFlags } from '../test/read-flags.ts';
 import { readCount } from './read-count.ts';
 import { changeKey, changeWindows, SEEN_WITHIN_MS } from './replicas/changes.ts';
 import { crashCampaign } from './replicas/crash-campaign.ts';
@@ -30,7 +30,7 @@ const PARTS: Readonly<Record<string, (world: World, count: number, random: Rando
 async function main(): Promise<number> {
   const names = Object.keys(PARTS);
   const options = Object.fromEntries([...names, 'seed'].map((name) => [name, { type: 'string' as const }]));
-  const { values } = parseArgs({ options });
+  const { values } = readFlags({ options });
   const seed = readCount(values.seed ?? '1', 'seed');
   const chosen = names.filter((name) => values[name] !== undefined);
   if (chosen.length === 0) throw new RangeError(`Say what to do: ${names.map((name) => `--${name} <n>`).join(' ')}`);

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import type { CacheSize } from '../src/kit/caches.ts';
 import { Random } from '../test/random.ts';
+import { readFlags } from '../test/read-flags.ts';
 import { runCommand } from './gateway-process.ts';
 import { SoakGateway } from './soak/gateway.ts';
 import { SoakTraffic } from './soak/traffic.ts';
@@ -14,7 +14,7 @@ import { GROWTH_MAX, growthsOf, memoryFaults, type Sample } from './soak/verdict
  * its own. The heaps of all threads after a garbage collection are printed again and again; after the first third they must
  * stay where they are, and every cache must stay within its bound.
  */
-const { values } = parseArgs({
+const { values } = readFlags({
   options: {
     minutes: { type: 'string', default: '60' },
     rate: { type: 'string', default: '150' },

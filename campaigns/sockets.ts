@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { parseArgs } from 'node:util';
 import { TRANSPORTS } from '../src/config/config.ts';
+import { readFlags } from '../test/read-flags.ts';
 import { flood } from './sockets/flood.ts';
 
 /** Opens more connections than the gateway may have: it lives, and running calls finish and are charged. */
@@ -15,7 +15,7 @@ function hardLimit(): number {
 }
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
+  const { values } = readFlags({
     options: {
       descriptors: { type: 'string', default: '4096' },
       sockets: { type: 'string' },

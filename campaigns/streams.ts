@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { readFlags } from '../test/read-flags.ts';
 import { readCount } from './read-count.ts';
 import { type StreamsReport, streamsCampaign } from './streams/campaign.ts';
 
@@ -8,7 +8,7 @@ const PEAK_MB_MAX = 1_024;
 const MB = 1024 * 1024;
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
+  const { values } = readFlags({
     options: {
       count: { type: 'string', default: '50000' },
       silent: { type: 'string', default: '500' },

@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { ManualClock } from '../src/kit/clock.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
 import { databaseFile } from '../src/store/sqlite/database.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../src/store/store.ts';
 import { startPostgres } from '../test/postgres-server.ts';
+import { readFlags } from '../test/read-flags.ts';
 import { readCount } from './read-count.ts';
 import { UsageCampaign } from './usage/campaign.ts';
 import { floodRefusals } from './usage/flood.ts';
@@ -18,7 +18,7 @@ const DAYS = 90;
 
 /** Makes receipts on both engines, compares random reports with sums over the receipts, and times one by day and model. */
 async function main(): Promise<number> {
-  const { values } = parseArgs({
+  const { values } = readFlags({
     options: {
       receipts: { type: 'string', default: '1000000' },
       queries: { type: 'string', default: '200' },

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { readFlags } from '../test/read-flags.ts';
 import { killCampaign } from './kill/campaign.ts';
 import { readCount } from './read-count.ts';
 import { changeKey, SEEN_WITHIN_MS } from './workers/changes.ts';
@@ -19,7 +19,7 @@ interface Counts {
 }
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({
+  const { values } = readFlags({
     options: {
       workers: { type: 'string', default: '1,2,4' },
       rounds: { type: 'string', default: '20' },
