@@ -197,14 +197,19 @@ export function attemptTerms(
   traced: Readonly<Record<string, string>> | null = null,
 ): AttemptTerms {
   const { host } = hostCall.candidate;
-  const body = hostCall.body();
+  // Handed over, not kept: a host may answer for many minutes, and a prompt may be large.
+  let body: Buffer | null = hostCall.body();
   const headers = traced === null ? hostCall.headers : { ...hostCall.headers, ...traced };
   return {
     hostCall,
     client: wire.client,
     requestId,
     heldSinceMs: null,
-    send: (receiver) => host.send(hostCall.path, headers, body, receiver, caller.accountId),
+    send: (receiver) => {
+      const sent = body!;
+      body = null;
+      return host.send(hostCall.path, headers, sent, receiver, caller.accountId);
+    },
     hideKey: (text) => host.hideKey(text),
     onClientGone: host.row.onClientGone,
     sink,

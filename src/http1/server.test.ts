@@ -261,6 +261,33 @@ describe.each(SERVERS)('a response of the %s server', (_, create) => {
     await until(() => drains === 1 && response!.pendingBytes === 0, 'the client has caught up');
   });
 
+  test('to a client that reads slowly has no bytes of others', async () => {
+    const responses: OutboundResponse[] = [];
+    const { dial, say } = await serve(create, ({ url }, given) => {
+      given.head(200, '', null);
+      if (url === '/fast') for (let piece = 0; piece < 20; piece++) given.write('b'.repeat(1000));
+      if (url === '/fast') given.end('b');
+      else responses.push(given);
+    });
+    const socket = dial();
+    const read: Buffer[] = [];
+    socket.on('data', (bytes) => read.push(bytes));
+    socket.pause();
+    socket.write('GET /slow HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+    await until(() => responses.length === 1, 'the request has arrived');
+    const response = responses[0]!;
+    let pieces = 0;
+    for (; pieces < 20_000 && response.pendingBytes < 20_000; pieces++) response.write('a'.repeat(1000));
+    expect(response.pendingBytes).toBeGreaterThan(10_000);
+    expect(await say(['GET /fast HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'])).not.toContain('a'.repeat(9));
+    response.end('a');
+    const closed = once(socket, 'close');
+    socket.resume();
+    await closed;
+    const body = Buffer.concat(read).toString('latin1').split('\r\n\r\n')[1]!;
+    expect(body.replaceAll(/[^ab]/g, '')).toBe('a'.repeat(1000 * pieces + 1));
+  });
+
   test('to a client that reads nothing is cut', async () => {
     const large = Buffer.alloc(16 * 1024 * 1024);
     const timeouts = { requestHeadMs: 20, requestMs: 60_000, stallMs: 40 };

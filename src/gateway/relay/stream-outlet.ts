@@ -1,4 +1,5 @@
 import type { Timer } from '../../kit/clock.ts';
+import { newBytes } from '../../kit/new-bytes.ts';
 import type { AttemptTerms } from './attempt.ts';
 
 const STREAM_LINES =
@@ -108,7 +109,7 @@ function together(pieces: Pieces): Buffer | null {
 function copied(pieces: Pieces): Buffer {
   let length = 0;
   for (const piece of pieces) length += typeof piece === 'string' ? Buffer.byteLength(piece) : piece.length;
-  const bytes = Buffer.allocUnsafe(length);
+  const bytes = newBytes(length);
   let at = 0;
   for (const piece of pieces) {
     if (typeof piece === 'string') at += bytes.write(piece, at);

@@ -7,6 +7,7 @@ import { LIMITS } from '../../limits.ts';
 import type { RequestControl, ResponseReceiver } from '../client.ts';
 import { sharedReads } from '../shared-reads.ts';
 import type { QueuedRequest, WaitingRequests } from '../waiting-requests.ts';
+import { KnownHead } from './known-head.ts';
 import { Http1Response } from './response.ts';
 import { hasUnreadInput } from './unread-input.ts';
 
@@ -28,7 +29,8 @@ export interface ConnectionTerms {
 
 /** One request, from `send` until its answer has ended. */
 export class HostExchange implements RequestControl, QueuedRequest {
-  readonly bytes: Buffer;
+  /** The whole request, until its answer begins: it may have to be sent again until then, and may be large. */
+  bytes: Buffer;
   readonly receiver: ResponseReceiver;
   readonly onBehalfOf: bigint | null;
   #connection: HostConnection | null = null;
@@ -102,6 +104,7 @@ export class HostConnection {
   };
   #exchange: HostExchange | null = null;
   #answer: Http1Response | null = null;
+  readonly #knownHead = new KnownHead();
   /** An earlier request was answered on this connection, so the host may be closing it as idle. */
   #reused = false;
   /** The whole request has left this process. */
@@ -153,7 +156,7 @@ export class HostConnection {
 
   carry(exchange: HostExchange): void {
     this.#exchange = exchange;
-    this.#answer = new Http1Response(LIMITS.hostHeaderBytesMax, this.#onHead);
+    this.#answer = new Http1Response(LIMITS.hostHeaderBytesMax, this.#onHead, this.#knownHead);
     this.#sent = false;
     exchange.takenBy(this);
     this.#write(exchange.bytes);
@@ -200,6 +203,7 @@ export class HostConnection {
       this.drop();
       return;
     }
+    exchange.bytes = NOTHING;
     const piece = answer.read(bytes);
     exchange.arrived = answer.over;
     if (piece !== null && !exchange.over) exchange.receiver.data([piece]);

@@ -3,9 +3,11 @@ import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { CHUNKED, chunk, Host, LAST_CHUNK, Notes, OK } from '../../../test/http1-host.ts';
+import { until } from '../../../test/until.ts';
 import { ManualClock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import type { RequestControl } from '../client.ts';
+import type { HostExchange } from './host-connection.ts';
 import { type ConnectionsOptions, HostConnections } from './host-connections.ts';
 
 let host: Host;
@@ -54,6 +56,22 @@ describe('one request', () => {
     connections.send({ origin: host.origin, path: '/', headers, body: null }, notes).cancel();
     expect(notes.seen).toEqual(['failed: The header x-a has a control character in its value.']);
     expect(connections.openConnections).toBe(0);
+  });
+
+  it('keeps its bytes until its answer begins', async () => {
+    await start();
+    let answer = (): void => {};
+    host.answer = (socket) => {
+      answer = () => void socket.write(CHUNKED + chunk('one'));
+    };
+    const notes = new Notes();
+    const exchange = ask(notes) as HostExchange;
+    await until(() => host.requests.length === 1, 'it has arrived');
+    expect(exchange.bytes.toString()).toBe(host.requests[0]);
+    answer();
+    await until(() => notes.seen.length > 0, 'the answer has begun');
+    expect(exchange.bytes).toHaveLength(0);
+    exchange.cancel();
   });
 
   it('receives the chunks of one read together, before the end', async () => {

@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { BodyFraming } from '../body.ts';
 import { endOfFirstLine, readHeaderLines, saysClose } from '../headers.ts';
 
-interface ResponseHead {
+export interface ResponseHead {
   readonly status: number;
   /** Names in lower case; repeated values are joined by commas. */
-  readonly headers: IncomingHttpHeaders;
+  readonly headers: Readonly<IncomingHttpHeaders>;
   readonly framing: BodyFraming;
   readonly keepsConnection: boolean;
   readonly keepAliveMs: number | null;

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Http1Body } from '../body.ts';
-import { readResponseHead } from './response-head.ts';
+import { KnownHead } from './known-head.ts';
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const INTERIM_RESPONSES_MAX = 10;
@@ -9,6 +9,7 @@ const INTERIM_RESPONSES_MAX = 10;
 export class Http1Response {
   readonly #onHead: (status: number, headers: IncomingHttpHeaders) => void;
   readonly #headBytesMax: number;
+  readonly #knownHead: KnownHead;
   /** The bytes of a head whose end has not arrived yet. */
   #begun: Buffer | null = null;
   /** Null until the head is read. */
@@ -24,8 +25,14 @@ export class Http1Response {
   /** More bytes came than belong to the answer. */
   excess = false;
 
-  constructor(headBytesMax: number, onHead: (status: number, headers: IncomingHttpHeaders) => void) {
+  /** With the connection's last head, if there was one. */
+  constructor(
+    headBytesMax: number,
+    onHead: (status: number, headers: IncomingHttpHeaders) => void,
+    knownHead = new KnownHead(),
+  ) {
     this.#headBytesMax = headBytesMax;
+    this.#knownHead = knownHead;
     this.#onHead = onHead;
   }
 
@@ -74,7 +81,7 @@ export class Http1Response {
   }
 
   #takeHead(bytes: Buffer, length: number): void {
-    const head = readResponseHead(bytes, length);
+    const head = this.#knownHead.read(bytes, length);
     if (typeof head === 'string') {
       this.#broken = head;
       return;

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../../kit/clock.ts';
+import { newBytes } from '../../kit/new-bytes.ts';
 import { inOnePiece } from '../../kit/one-piece.ts';
 import { STATUS_CODES } from '../../kit/platform-http.ts';
 import { LIMITS } from '../../limits.ts';
@@ -11,6 +12,8 @@ const CHUNKED = 'transfer-encoding: chunked\r\n';
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
 const LAST_CHUNK = '0\r\n\r\n';
 const NOTHING = Buffer.alloc(0);
+/** A body of the largest size that is joined, and its head. */
+const WORKSPACE_BYTES = LIMITS.responseJoinedBytesMax + 4 * 1024;
 
 /** What a response has to know of its request and connection. */
 interface ResponseTerms {
@@ -120,7 +123,7 @@ export class OwnResponse implements OutboundResponse {
     const before = isFramed ? `${head}${length.toString(16)}\r\n` : head;
     const after = `${isFramed ? '\r\n' : ''}${this.#isChunked && isLast ? LAST_CHUNK : ''}`;
     const { socket } = this.#terms;
-    if (length <= LIMITS.responseJoinedBytesMax) return socket.write(joined(before, body, length, after));
+    if (length <= LIMITS.responseJoinedBytesMax) return writeJoined(socket, { before, body, length, after });
     socket.cork();
     if (before !== '') socket.write(before, 'latin1');
     const hasRoom = socket.write(body);
@@ -130,14 +133,34 @@ export class OwnResponse implements OutboundResponse {
   }
 }
 
+interface FramedBody {
+  readonly before: string;
+  readonly body: Buffer | string;
+  /** Bytes of the body. */
+  readonly length: number;
+  readonly after: string;
+}
+
+/** Where small responses are joined. The system mostly takes one at once, and then the next one is joined in the same memory. */
+let workspace = Buffer.allocUnsafeSlow(WORKSPACE_BYTES);
+
 /** Joins small pieces: copying them costs less than a second write. */
-function joined(before: string, body: Buffer | string, length: number, after: string): Buffer {
-  const bytes = Buffer.allocUnsafe(before.length + length + after.length);
+function writeJoined(socket: Socket, framed: FramedBody): boolean {
+  const length = framed.before.length + framed.length + framed.after.length;
+  const isWorkspace = length <= workspace.length && socket.writableLength === 0;
+  const bytes = isWorkspace ? workspace.subarray(0, length) : newBytes(length);
+  join(framed, bytes);
+  const hasRoom = socket.write(bytes);
+  // The socket still reads the rest from there.
+  if (isWorkspace && socket.writableLength > 0) workspace = Buffer.allocUnsafeSlow(WORKSPACE_BYTES);
+  return hasRoom;
+}
+
+function join({ before, body, length, after }: FramedBody, bytes: Buffer): void {
   bytes.write(before, 0, 'latin1');
   if (typeof body === 'string') bytes.write(body, before.length, 'utf8');
   else body.copy(bytes, before.length);
   if (after !== '') bytes.write(after, before.length + length, 'latin1');
-  return bytes;
 }
 
 let dateS = 0;

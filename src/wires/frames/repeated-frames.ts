@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { newBytes } from '../../kit/new-bytes.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Members } from '../fields/members.ts';
 
@@ -172,22 +173,46 @@ function write(shape: WrittenShape, bytes: Buffer, run: readonly Holes[]): Buffe
   for (const { words, wordsEnd, padding, paddingEnd } of run) {
     length += (wordsEnd - words) * places + paddingEnd - padding;
   }
-  const written = Buffer.allocUnsafe(length);
-  let at = 0;
-  for (const holes of run) at = writeFrame(shape, bytes, holes, written, at);
+  const written = newBytes(length);
+  if (places === 1 && shape.afterPadding.length === 0) writeAlike(shape, bytes, run, written);
+  else {
+    let at = 0;
+    for (const holes of run) at = writeFrame(shape, bytes, holes, written, at);
+  }
   return written;
+}
+
+/** The bytes between two texts are always the same: within one buffer they are copied in half the time. */
+function writeAlike({ aroundWords }: WrittenShape, bytes: Buffer, run: readonly Holes[], written: Buffer): void {
+  const [before, after] = aroundWords as [Buffer, Buffer];
+  const seamLength = after.length + before.length;
+  written.set(before);
+  const seam = copyWords(bytes, run[0]!, written, before.length);
+  let at = seam;
+  for (let index = 1; index < run.length; index++) {
+    if (index > 1) written.copyWithin(at, seam, seam + seamLength);
+    else {
+      written.set(after, seam);
+      written.set(before, seam + after.length);
+    }
+    at = copyWords(bytes, run[index]!, written, at + seamLength);
+  }
+  written.set(after, at);
+}
+
+/** Returns the position after the text. */
+function copyWords(bytes: Buffer, { words, wordsEnd }: Holes, written: Buffer, at: number): number {
+  copy(bytes, words, wordsEnd, written, at);
+  return at + wordsEnd - words;
 }
 
 /** Returns the position after the frame. */
 function writeFrame(shape: WrittenShape, bytes: Buffer, holes: Holes, written: Buffer, from: number): number {
   const { aroundWords, afterPadding } = shape;
-  const { words, wordsEnd, padding, paddingEnd } = holes;
+  const { padding, paddingEnd } = holes;
   let at = from;
   for (const part of aroundWords) {
-    if (at > from) {
-      copy(bytes, words, wordsEnd, written, at);
-      at += wordsEnd - words;
-    }
+    if (at > from) at = copyWords(bytes, holes, written, at);
     written.set(part, at);
     at += part.length;
   }

@@ -1,3 +1,4 @@
+import { newBytes } from '../../kit/new-bytes.ts';
 import { LIMITS } from '../../limits.ts';
 import { isAt } from './repeated-frames.ts';
 
@@ -101,7 +102,7 @@ export function writeAnswer({ pattern, holes }: FoundResponse, bytes: Buffer, us
   const { came, written, growth } = pattern;
   const usageHole = holes.at(-1)!;
   const length = bytes.length + growth - (usageHole.end - usageHole.start) + Buffer.byteLength(usage);
-  const answer = Buffer.allocUnsafe(length);
+  const answer = newBytes(length);
   let at = 0;
   let copied = 0;
   for (let index = 0; index < holes.length; index++) {
