@@ -9,7 +9,7 @@ import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../src/store/store.ts';
 import { startPostgres } from '../test/postgres-server.ts';
-import { readFlags } from '../test/read-flags.ts';
+import { readFlags, refuseFlag } from '../test/read-flags.ts';
 import { archiveAudit } from './archive/audit.ts';
 
 /**
@@ -45,7 +45,7 @@ interface Size {
 
 function readCount(text: string, name: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new RangeError(`--${name} must be a whole number above 0.`);
+  refuseFlag(`--${name} must be a whole number above 0.`);
 }
 
 async function onSqlite({ calls, accounts }: Size): Promise<number> {

@@ -1,10 +1,10 @@
 import { startPostgres } from '../test/postgres-server.ts';
-import { readFlags } from '../test/read-flags.ts';
+import { readFlags, refuseFlag } from '../test/read-flags.ts';
 import { copyCampaign } from './copy/campaign.ts';
 
 async function main(): Promise<number> {
   const { values } = readFlags({ options: { receipts: { type: 'string', default: '100000' } } });
-  if (!/^\d{4,7}$/.test(values.receipts)) throw new RangeError('--receipts must be a whole number from 1000.');
+  if (!/^\d{4,7}$/.test(values.receipts)) refuseFlag('--receipts must be a whole number from 1000.');
   const given = process.env.TOLLGATE_TEST_POSTGRES;
   const server = given === undefined ? await startPostgres() : null;
   try {

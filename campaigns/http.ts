@@ -1,5 +1,5 @@
 import { TRANSPORTS, type Transport } from '../src/config/config.ts';
-import { readFlags } from '../test/read-flags.ts';
+import { readFlags, refuseFlag } from '../test/read-flags.ts';
 import {
   type ClassFigures,
   type Figures,
@@ -56,7 +56,7 @@ async function attack(
 function readTransports(text: string): Transport[] {
   return text.split(',').map((name) => {
     const transport = TRANSPORTS.find((each) => each === name);
-    if (transport === undefined) throw new RangeError(`--transport must be one or more of ${TRANSPORTS.join(', ')}.`);
+    if (transport === undefined) refuseFlag(`--transport must be one or more of ${TRANSPORTS.join(', ')}.`);
     return transport;
   });
 }

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { type PostgresServer, startPostgres } from '../test/postgres-server.ts';
-import { readFlags } from '../test/read-flags.ts';
+import { readFlags, refuseFlag } from '../test/read-flags.ts';
 import { badSubmissions } from './jobs/bad.ts';
 import { jobKillCampaign, type KillReport } from './jobs/kill.ts';
 import { type MoneyReport, moneyCampaign } from './jobs/money.ts';
@@ -26,7 +26,7 @@ async function main(): Promise<number> {
   const [jobs, kills] = [readCount(values.money, 'money'), readCount(values.kills, 'kills')];
   const bad = readCount(values.bad, 'bad');
   if (jobs + kills + bad === 0)
-    throw new RangeError('Say what to do: --money JOBS, --bad SUBMISSIONS, or --kills N with or without --postgres.');
+    refuseFlag('Say what to do: --money JOBS, --bad SUBMISSIONS, or --kills N with or without --postgres.');
   const faults: string[] = [];
   if (jobs > 0) faults.push(...sayMoney(await moneyCampaign({ jobs, accounts: 200, seed, onProgress: sayCount })));
   if (bad > 0) faults.push(...(await badSubmissions(bad, seed)));

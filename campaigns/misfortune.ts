@@ -1,4 +1,4 @@
-import { readFlags } from '../test/read-flags.ts';
+import { readFlags, refuseFlag } from '../test/read-flags.ts';
 import { type Campaign, misfortuneCampaign, type Played } from './misfortune/campaign.ts';
 import { MISFORTUNES } from './misfortune/misfortunes.ts';
 import { readCount } from './read-count.ts';
@@ -16,8 +16,7 @@ const OPTIONS = {
 async function main(): Promise<number> {
   const { values } = readFlags({ options: OPTIONS });
   const misfortunes = MISFORTUNES.filter(({ name }) => values.only === undefined || values.only === name);
-  if (misfortunes.length === 0)
-    throw new RangeError(`--only is one of ${MISFORTUNES.map(({ name }) => name).join(', ')}.`);
+  if (misfortunes.length === 0) refuseFlag(`--only is one of ${MISFORTUNES.map(({ name }) => name).join(', ')}.`);
   const terms = {
     rounds: readCount(values.rounds, 'rounds'),
     from: readCount(values.from, 'from'),

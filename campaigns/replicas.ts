@@ -1,5 +1,5 @@
 import { Random } from '../test/random.ts';
-import { readFlags } from '../test/read-flags.ts';
+import { readFlags, refuseFlag } from '../test/read-flags.ts';
 import { readCount } from './read-count.ts';
 import { changeKey, changeWindows, SEEN_WITHIN_MS } from './replicas/changes.ts';
 import { crashCampaign } from './replicas/crash-campaign.ts';
@@ -33,14 +33,15 @@ async function main(): Promise<number> {
   const { values } = readFlags({ options });
   const seed = readCount(values.seed ?? '1', 'seed');
   const chosen = names.filter((name) => values[name] !== undefined);
-  if (chosen.length === 0) throw new RangeError(`Say what to do: ${names.map((name) => `--${name} <n>`).join(' ')}`);
+  if (chosen.length === 0) refuseFlag(`Say what to do: ${names.map((name) => `--${name} <n>`).join(' ')}`);
+  const counts = new Map(chosen.map((name) => [name, readCount(String(values[name]), name)]));
   const random = new Random(seed);
   const world = await World.create();
   try {
     const faults: string[] = [];
-    for (const name of chosen) {
+    for (const [name, count] of counts) {
       const startedMs = Date.now();
-      const verdict = await PARTS[name]!(world, readCount(String(values[name]), name), random);
+      const verdict = await PARTS[name]!(world, count, random);
       const seconds = Math.round((Date.now() - startedMs) / 1000);
       process.stdout.write(`${[...verdict.lines, `seed ${seed}, in ${seconds} s`, ''].join('\n')}\n`);
       faults.push(...verdict.faults);

@@ -26,7 +26,7 @@ export interface HostCall {
   readonly headers: Readonly<Record<string, string>>;
   /** How the request to the host differs from the caller's, for the caller; null if it does not. */
   readonly adjusted: string | null;
-  /** Built only when needed: a second host is seldom called. */
+  /** To be called once. Mostly built only then: a second host is seldom called. */
   body(): Buffer;
   openStream(): StreamRelay;
   spliceResponse(body: Buffer): BufferedResponse;
@@ -169,7 +169,7 @@ function sameWire(context: CallContext, candidate: Candidate, mayAdjust: boolean
     path: relay.path,
     headers: headersOf(relay.headers, peek.hostHeaders),
     adjusted: adjustedOnSameWire(context, hostTerms, mayAdjust),
-    body: () => written ?? write(),
+    body: written === null ? write : handOver(written),
     openStream: () => relay.stream!.mend(withMemories()),
     spliceResponse: (body) => relay.spliceResponse(body, withMemories()),
     responseAsStream: (body) => relay.stream?.responseAsStream(body) ?? null,
@@ -230,11 +230,22 @@ function translated(context: CallContext, candidate: Candidate, read: ReadReques
     path: wire.relay.path,
     headers: headersOf(wire.relay.headers),
     adjusted: adjustments.describe(admission.clamped),
-    body: () => body,
+    body: handOver(body),
     openStream: () => new TranslatedStream(client, upstream, terms, quirks),
     spliceResponse: (answer) => translateResponse(answer, client, upstream, terms, quirks),
     responseAsStream: (answer) => wire.relay.stream?.responseAsStream(answer) ?? null,
     readError: (status, answer) => wire.relay.readError(status, answer),
+  };
+}
+
+/** Gives the bytes once and does not keep them: a host may answer for many minutes, and a prompt may be large. */
+export function handOver(bytes: Buffer): () => Buffer {
+  let kept: Buffer | null = bytes;
+  return () => {
+    if (kept === null) throw new Error('The body of a request to a host was already handed over.');
+    const given = kept;
+    kept = null;
+    return given;
   };
 }
 

@@ -4,6 +4,7 @@ import type { FakeSink } from '../../test/fake-sink.ts';
 import { ask, GatewayFixture } from '../../test/gateway-fixture.ts';
 import { LIMITS } from '../limits.ts';
 import { openRecord } from './exchange-record.ts';
+import { handOver } from './host-call.ts';
 import { mayHaveRun } from './meter.ts';
 import { noteOverrun, type Served, serve } from './serve.ts';
 import { type Admitted, understand } from './understand.ts';
@@ -34,6 +35,12 @@ function stateOf(host: string): string {
 }
 
 const ERROR = { error: { message: 'down', type: 'server_error' } };
+
+test('the body of a request to a host is given out once', () => {
+  const take = handOver(Buffer.from('{}'));
+  expect(take().toString()).toBe('{}');
+  expect(take).toThrow('The body of a request to a host was already handed over.');
+});
 
 describe('the first host', () => {
   test('is the cheapest, and the only one asked if it answers', async () => {

@@ -9,7 +9,7 @@ import { LIMITS } from '../limits.ts';
 import type { Call } from './call.ts';
 import type { ClientSink } from './client-sink.ts';
 import type { Gateway } from './gateway.ts';
-import { type HostCall, noHost } from './host-call.ts';
+import { type HostCall, handOver, noHost } from './host-call.ts';
 import { hostMayBill } from './meter.ts';
 import type { Outcome } from './outcome.ts';
 import { adjustedLines, hangupLines } from './receipt-headers.ts';
@@ -197,19 +197,14 @@ export function attemptTerms(
   traced: Readonly<Record<string, string>> | null = null,
 ): AttemptTerms {
   const { host } = hostCall.candidate;
-  // Handed over, not kept: a host may answer for many minutes, and a prompt may be large.
-  let body: Buffer | null = hostCall.body();
+  const takeBody = handOver(hostCall.body());
   const headers = traced === null ? hostCall.headers : { ...hostCall.headers, ...traced };
   return {
     hostCall,
     client: wire.client,
     requestId,
     heldSinceMs: null,
-    send: (receiver) => {
-      const sent = body!;
-      body = null;
-      return host.send(hostCall.path, headers, sent, receiver, caller.accountId);
-    },
+    send: (receiver) => host.send(hostCall.path, headers, takeBody(), receiver, caller.accountId),
     hideKey: (text) => host.hideKey(text),
     onClientGone: host.row.onClientGone,
     sink,

@@ -15,7 +15,7 @@ export interface OutgoingRequest {
  * is called after `end` or `failed`.
  */
 export interface ResponseReceiver {
-  head(status: number, headers: IncomingHttpHeaders): void;
+  head(status: number, headers: Readonly<IncomingHttpHeaders>): void;
   /** All chunks of one socket read: a host sends every token in a chunk of its own. */
   data(chunks: readonly Buffer[]): void;
   end(): void;

@@ -1,5 +1,4 @@
 import type { OnReadOpts } from 'node:net';
-import { newBytes } from '../kit/new-bytes.ts';
 import { LIMITS } from '../limits.ts';
 
 /** Shared by all sockets: each read is copied out before the next one begins. */
@@ -18,7 +17,7 @@ export function sharedReads(onRead: (bytes: Buffer) => void): OnReadOpts {
 
 /** The bytes of one read, in a buffer of their own size. */
 function copyOfRead(length: number): Buffer {
-  const bytes = newBytes(length);
+  const bytes = Buffer.allocUnsafe(length);
   READ_BUFFER.copy(bytes, 0, 0, length);
   return bytes;
 }

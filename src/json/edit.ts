@@ -1,4 +1,3 @@
-import { newBytes } from '../kit/new-bytes.ts';
 import {
   findMember,
   hasKey,
@@ -237,7 +236,7 @@ function areInOrder(splices: readonly Splice[]): boolean {
 
 /** Copies every byte once, into a buffer of the final length. */
 function spliceAll(bytes: Buffer, splices: readonly Splice[]): Buffer {
-  const spliced = newBytes(splicedLength(bytes, splices));
+  const spliced = Buffer.allocUnsafe(splicedLength(bytes, splices));
   let read = 0;
   let written = 0;
   for (const { start, end, text } of splices) {

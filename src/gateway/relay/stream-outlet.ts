@@ -1,5 +1,4 @@
 import type { Timer } from '../../kit/clock.ts';
-import { newBytes } from '../../kit/new-bytes.ts';
 import type { AttemptTerms } from './attempt.ts';
 
 const STREAM_LINES =
@@ -109,7 +108,7 @@ function together(pieces: Pieces): Buffer | null {
 function copied(pieces: Pieces): Buffer {
   let length = 0;
   for (const piece of pieces) length += typeof piece === 'string' ? Buffer.byteLength(piece) : piece.length;
-  const bytes = newBytes(length);
+  const bytes = Buffer.allocUnsafe(length);
   let at = 0;
   for (const piece of pieces) {
     if (typeof piece === 'string') at += bytes.write(piece, at);

@@ -66,7 +66,7 @@ describe('heads of one connection', () => {
 
   it.each([
     ['long', `${dated(1)}\r\nx: ${'y'.repeat(512)}`],
-    ['no success', 'HTTP/1.1 503 Busy\r\ncontent-length: 0'],
+    ['not a success', 'HTTP/1.1 503 Busy\r\ncontent-length: 0'],
   ])('are read again if they are %s', (_what, lines) => {
     const read = reader();
     expect(read(lines)).not.toBe(read(lines));

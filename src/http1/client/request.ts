@@ -1,4 +1,3 @@
-import { newBytes } from '../../kit/new-bytes.ts';
 import { inOnePiece } from '../../kit/one-piece.ts';
 import type { OutgoingRequest } from '../client.ts';
 import { headerLines } from '../headers.ts';
@@ -20,7 +19,7 @@ export function requestBytes(request: OutgoingRequest): Buffer {
   const { body } = request;
   const length = body === null ? '' : `content-length: ${body.length}\r\n`;
   const head = `${headOf(request)}${length}\r\n`;
-  const bytes = newBytes(head.length + (body?.length ?? 0));
+  const bytes = Buffer.allocUnsafe(head.length + (body?.length ?? 0));
   bytes.write(head, 'latin1');
   body?.copy(bytes, head.length);
   return bytes;

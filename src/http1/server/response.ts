@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../../kit/clock.ts';
-import { newBytes } from '../../kit/new-bytes.ts';
 import { inOnePiece } from '../../kit/one-piece.ts';
 import { STATUS_CODES } from '../../kit/platform-http.ts';
 import { LIMITS } from '../../limits.ts';
@@ -148,7 +147,7 @@ let workspace = Buffer.allocUnsafeSlow(WORKSPACE_BYTES);
 function writeJoined(socket: Socket, framed: FramedBody): boolean {
   const length = framed.before.length + framed.length + framed.after.length;
   const isWorkspace = length <= workspace.length && socket.writableLength === 0;
-  const bytes = isWorkspace ? workspace.subarray(0, length) : newBytes(length);
+  const bytes = isWorkspace ? workspace.subarray(0, length) : Buffer.allocUnsafe(length);
   join(framed, bytes);
   const hasRoom = socket.write(bytes);
   // The socket still reads the rest from there.

@@ -90,6 +90,13 @@ describe('frames that follow each other', () => {
     expect(found?.bytes.buffer).toBe(bytes.buffer);
   });
 
+  test.each([1, 2, 3, 7])('are written as the earlier one was, %i of them', (count) => {
+    const changed = taught(frame('one'), 'data: {"content":"one","m":2}\n\n', { content: 'one' });
+    const all = ['two', 'drei, vier', 'fünf\\n', ' ', 'x'.repeat(200), '橋', '.'].slice(0, count);
+    const written = changed.find(around(...all.map((words) => frame(words))), 3)?.bytes.toString();
+    expect(written).toBe(all.map((words) => `data: {"content":"${words}","m":2}\n\n`).join(''));
+  });
+
   test.each([
     ['the terminator', 'data: [DONE]\n\n'],
     ['a frame without words', frame('')],

@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer';
-import { newBytes } from '../../kit/new-bytes.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Members } from '../fields/members.ts';
 
@@ -173,8 +172,8 @@ function write(shape: WrittenShape, bytes: Buffer, run: readonly Holes[]): Buffe
   for (const { words, wordsEnd, padding, paddingEnd } of run) {
     length += (wordsEnd - words) * places + paddingEnd - padding;
   }
-  const written = newBytes(length);
-  if (places === 1 && shape.afterPadding.length === 0) writeAlike(shape, bytes, run, written);
+  const written = Buffer.allocUnsafe(length);
+  if (places === 1 && shape.afterPadding.length === 0) writePlainRun(shape, bytes, run, written);
   else {
     let at = 0;
     for (const holes of run) at = writeFrame(shape, bytes, holes, written, at);
@@ -182,8 +181,8 @@ function write(shape: WrittenShape, bytes: Buffer, run: readonly Holes[]): Buffe
   return written;
 }
 
-/** The bytes between two texts are always the same: within one buffer they are copied in half the time. */
-function writeAlike({ aroundWords }: WrittenShape, bytes: Buffer, run: readonly Holes[], written: Buffer): void {
+/** For the usual shape, with one text and no padding: what is between two texts is copied within the buffer, in half the time. */
+function writePlainRun({ aroundWords }: WrittenShape, bytes: Buffer, run: readonly Holes[], written: Buffer): void {
   const [before, after] = aroundWords as [Buffer, Buffer];
   const seamLength = after.length + before.length;
   written.set(before);

@@ -1,4 +1,3 @@
-import { newBytes } from '../../kit/new-bytes.ts';
 import { LIMITS } from '../../limits.ts';
 import { isAt } from './repeated-frames.ts';
 
@@ -102,7 +101,7 @@ export function writeAnswer({ pattern, holes }: FoundResponse, bytes: Buffer, us
   const { came, written, growth } = pattern;
   const usageHole = holes.at(-1)!;
   const length = bytes.length + growth - (usageHole.end - usageHole.start) + Buffer.byteLength(usage);
-  const answer = newBytes(length);
+  const answer = Buffer.allocUnsafe(length);
   let at = 0;
   let copied = 0;
   for (let index = 0; index < holes.length; index++) {
