@@ -54,6 +54,12 @@ describe('identityOf', () => {
 });
 
 describe('a pattern of frames with words', () => {
+  test('gives a stream a shape in memory of its own', () => {
+    const { seam, written } = shapeFor(patternOf(writtenFrame(ONE, 'one')), TWO);
+    const kept = [seam.bytes, ...written!.aroundWords];
+    expect(Math.max(...kept.map(({ buffer }) => buffer.byteLength))).toBeLessThan(300);
+  });
+
   test('gives another stream the frame it would have written itself', () => {
     expect(adopted(patternOf(), TWO, wordsFrame(TWO, 'zwei'))).toBe(wordsFrame(TWO, 'zwei'));
     const rewritten = patternOf(writtenFrame(ONE, 'one'));

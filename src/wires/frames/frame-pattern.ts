@@ -1,6 +1,15 @@
 import { LIMITS } from '../../limits.ts';
 import type { PassedFrames } from './passed-frames.ts';
-import { insideEnd, isAt, isPlainText, paddingIn, partOf, type Shape, type WrittenShape } from './repeated-frames.ts';
+import {
+  insideEnd,
+  isAt,
+  isPlainText,
+  ownCopy,
+  paddingIn,
+  partOf,
+  type Shape,
+  type WrittenShape,
+} from './repeated-frames.ts';
 
 /** The id and creation time that all frames of a stream share, as JSON text. */
 export interface StreamIdentity {
@@ -116,20 +125,26 @@ export function mayBeAt(
   );
 }
 
-/** The shape of this pattern with the identity of a stream. */
+/** The shape of this pattern with the identity of a stream, which keeps it to its end. */
 export function shapeFor({ seam, afterLength, between, written }: WordsPattern, identity: StreamIdentity): Shape {
-  const filled = fill(seam, identity);
+  const seamLength = seam.bytes.length;
+  const memory = Buffer.allocUnsafeSlow(seamLength + (written?.template.bytes.length ?? 0));
+  const filled = fill(seam, identity, memory.subarray(0, seamLength));
   return {
     before: filled.subarray(afterLength),
     between,
     after: filled.subarray(0, afterLength),
     seam: partOf(filled),
-    written: written === null ? null : writtenFor(written, identity),
+    written: written === null ? null : writtenFor(written, identity, memory.subarray(seamLength)),
   };
 }
 
-function writtenFor({ template, ends }: NonNullable<WordsPattern['written']>, identity: StreamIdentity): WrittenShape {
-  const filled = fill(template, identity);
+function writtenFor(
+  { template, ends }: NonNullable<WordsPattern['written']>,
+  identity: StreamIdentity,
+  memory: Buffer,
+): WrittenShape {
+  const filled = fill(template, identity, memory);
   let start = 0;
   const aroundWords = ends.map((end) => {
     const part = filled.subarray(start, end);
@@ -194,17 +209,6 @@ function templateOf(parts: readonly Buffer[], identity: StreamIdentity): Templat
   return template;
 }
 
-/** A copy in its own memory: a slice would keep the text of its chunk alive. */
-function ownCopy(parts: readonly Buffer[]): Buffer {
-  const copy = Buffer.alloc(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    copy.set(part, at);
-    at += part.length;
-  }
-  return copy;
-}
-
 /** The position of a value that occurs once; -1 otherwise. */
 function placeOf(bytes: Buffer, name: string, value: string, end: string): number {
   const member = name + value + end;
@@ -212,8 +216,11 @@ function placeOf(bytes: Buffer, name: string, value: string, end: string): numbe
   return at === -1 || bytes.indexOf(member, at + 1) !== -1 ? -1 : at + name.length;
 }
 
-function fill(template: Template, identity: StreamIdentity): Buffer {
-  const filled = Buffer.allocUnsafe(template.bytes.length);
+function fill(
+  template: Template,
+  identity: StreamIdentity,
+  filled: Buffer = Buffer.allocUnsafe(template.bytes.length),
+): Buffer {
   filled.set(template.bytes);
   put(template, filled, identity);
   return filled;

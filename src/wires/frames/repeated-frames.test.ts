@@ -211,3 +211,12 @@ test('the bytes of an earlier chunk may be reused by their owner', () => {
   raw.fill(0);
   expect(frames.find(frame('two'), 0)).not.toBeNull();
 });
+
+test('a stream keeps its shapes in memory of their own', () => {
+  const frames = new RepeatedFrames(wordsOf);
+  const shape = frames.learn(padded('one', 'xyz'), 'data: {"content":"one","obfuscation":"xyz"}\n\n', {
+    content: 'one',
+  })!;
+  const kept = [shape.seam.bytes, shape.between!, ...shape.written!.aroundWords];
+  expect(Math.max(...kept.map(({ buffer }) => buffer.byteLength))).toBeLessThan(200);
+});

@@ -311,7 +311,7 @@ function shapeOf(raw: Buffer, written: string | null, { names, text }: Words): S
   const seam = seamOf(raw, start, afterLength);
   return {
     before: seam.subarray(afterLength),
-    between: padding === null ? null : Buffer.from(raw.subarray(end, padding.start)),
+    between: padding === null ? null : ownCopy([raw.subarray(end, padding.start)]),
     after: seam.subarray(0, afterLength),
     seam: partOf(seam),
     written: shape,
@@ -320,10 +320,18 @@ function shapeOf(raw: Buffer, written: string | null, { names, text }: Words): S
 
 /** The end of the frame followed by its beginning, in one buffer. */
 function seamOf(raw: Buffer, beforeLength: number, afterLength: number): Buffer {
-  const seam = Buffer.allocUnsafe(afterLength + beforeLength);
-  raw.copy(seam, 0, raw.length - afterLength);
-  raw.copy(seam, afterLength, 0, beforeLength);
-  return seam;
+  return ownCopy([raw.subarray(raw.length - afterLength), raw.subarray(0, beforeLength)]);
+}
+
+/** A copy in memory of its own: a slice would keep the text of its chunk, and a small buffer the block that it shares with others. */
+export function ownCopy(parts: readonly Buffer[]): Buffer {
+  const copy = Buffer.allocUnsafeSlow(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    copy.set(part, at);
+    at += part.length;
+  }
+  return copy;
 }
 
 /** False if the frame starts with a line end of the frame before it, or ends in a CR that an LF may follow. */
@@ -337,7 +345,7 @@ function writtenShape(
   wordsLength: number,
   padded: boolean,
 ): WrittenShape | null {
-  const written = Buffer.from(text);
+  const written = ownCopy([Buffer.from(text)]);
   const places = placesOf(written, members, wordsLength);
   if (places.length === 0) return null;
   const aroundWords: Buffer[] = [];
