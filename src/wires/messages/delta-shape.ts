@@ -23,7 +23,10 @@ export class DeltaShape {
 
   constructor(index: number, type: string, member: string) {
     const data = `{"type":"content_block_delta","index":${index},"delta":{"type":"${type}","${member}":"`;
-    this.#before = Buffer.from(`event: content_block_delta\ndata: ${data}`);
+    const before = `event: content_block_delta\ndata: ${data}`;
+    // In memory of its own: a stream keeps it, and with a small buffer the whole block that it shares with others.
+    this.#before = Buffer.allocUnsafeSlow(before.length);
+    this.#before.write(before, 'latin1');
   }
 
   matches(raw: Buffer): boolean {
