@@ -2,7 +2,7 @@ import { type ResponseHead, readResponseHead } from './response-head.ts';
 
 /** Every connection keeps one, and heads with many headers seldom repeat. */
 const BYTES_MAX = 512;
-/** After so many different heads in a row, only every 64th is remembered: most hosts send an id in each. */
+/** After this many different heads in a row, only every 64th is remembered: most hosts send an id in each. */
 const MISSES_MAX = 8;
 const RETRY_EVERY = 64;
 const NOTHING = Buffer.alloc(0);

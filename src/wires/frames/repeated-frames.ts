@@ -323,7 +323,7 @@ function seamOf(raw: Buffer, beforeLength: number, afterLength: number): Buffer 
   return ownCopy([raw.subarray(raw.length - afterLength), raw.subarray(0, beforeLength)]);
 }
 
-/** A copy in memory of its own: a slice would keep the text of its chunk, and a small buffer the block that it shares with others. */
+/** A copy in memory of its own: a slice would keep the text of its chunk, and a small buffer the block that it shares (docs/decisions/0081). */
 export function ownCopy(parts: readonly Buffer[]): Buffer {
   const copy = Buffer.allocUnsafeSlow(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
