@@ -26,7 +26,7 @@ export interface HostCall {
   readonly headers: Readonly<Record<string, string>>;
   /** How the request to the host differs from the caller's, for the caller; null if it does not. */
   readonly adjusted: string | null;
-  /** To be called once. Mostly built only then: a second host is seldom called. */
+  /** Called once, when this host is asked. Mostly built only then, because a second host is seldom called. */
   body(): Buffer;
   openStream(): StreamRelay;
   spliceResponse(body: Buffer): BufferedResponse;

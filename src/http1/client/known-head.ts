@@ -1,6 +1,6 @@
 import { type ResponseHead, readResponseHead } from './response-head.ts';
 
-/** Every connection keeps one, and heads with many headers seldom repeat. */
+/** Longer heads are not kept: there may be many connections, and heads with many headers seldom repeat. */
 const BYTES_MAX = 512;
 /** After this many different heads in a row, only every 64th is remembered: most hosts send an id in each. */
 const MISSES_MAX = 8;
