@@ -7,6 +7,8 @@ export interface StreamLoad {
   readonly body: string;
   readonly keys: readonly string[];
   readonly streams: number;
+  /** Of each stream. */
+  readonly events: number;
   /** The time over which the streams are started. */
   readonly openingMs: number;
 }
@@ -21,57 +23,87 @@ export interface StreamLoadResult {
   readonly maxMs: number;
 }
 
-const SENT_AT = /@(\d+)@/g;
+const MARK = '@'.charCodeAt(0);
+const ZERO = '0'.charCodeAt(0);
+const LAST_EVENT = '[DONE]';
 const END = '0\r\n\r\n';
+/** All sockets read into the same memory, because memory for every read would cost this process more than reading. */
+const READ_BYTES = Buffer.alloc(64 * 1024);
 
 function run(load: StreamLoad): Promise<StreamLoadResult> {
-  const delaysMs: number[] = [];
+  const delays = new Delays(load.streams * load.events);
   let [finished, closed] = [0, 0];
   let firstFailure: string | null = null;
   return new Promise((resolve) => {
-    const ended = (isWhole: boolean, tail: string): void => {
-      if (isWhole) finished += 1;
-      else firstFailure ??= `A stream ended with: ${tail}`;
-      if (++closed === load.streams) resolve({ finished, firstFailure, ...quantiles(delaysMs) });
+    const ended = (failure: string | null): void => {
+      if (failure === null) finished += 1;
+      else firstFailure ??= `A stream ended with: ${failure}`;
+      if (++closed === load.streams) resolve({ finished, firstFailure, ...delays.quantiles() });
     };
     for (let at = 0; at < load.streams; at++)
-      setTimeout(() => openStream(load, at, delaysMs, ended), (at * load.openingMs) / load.streams);
+      setTimeout(() => openStream(load, at, delays, ended), (at * load.openingMs) / load.streams);
   });
 }
 
+class Delays {
+  /** Of full length from the start: growing would stop this process for milliseconds. */
+  readonly #ms: Float64Array;
+  #count = 0;
+
+  constructor(events: number) {
+    this.#ms = new Float64Array(events);
+  }
+
+  /** Returns how many events the bytes have. An event is small and written at once, so a machine's own network never cuts it in two. */
+  read(bytes: Buffer): number {
+    const nowMicros = Number(process.hrtime.bigint() / 1000n);
+    const before = this.#count;
+    for (let at = bytes.indexOf(MARK); at !== -1; at = bytes.indexOf(MARK, at)) {
+      let sentMicros = 0;
+      for (at += 1; at < bytes.length && bytes[at] !== MARK; at++) sentMicros = sentMicros * 10 + bytes[at]! - ZERO;
+      this.#ms[this.#count++] = (nowMicros - sentMicros) / 1000;
+      at += 1;
+    }
+    return this.#count - before;
+  }
+
+  quantiles() {
+    const sorted = this.#ms.subarray(0, this.#count).toSorted();
+    const at = (part: number): number => sorted[Math.floor((sorted.length - 1) * part)] ?? Number.NaN;
+    return { events: this.#count, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
+  }
+}
+
+/** `ended` gets what a stream that is not whole ended with. */
 function openStream(
   { port, body, keys }: StreamLoad,
   at: number,
-  delaysMs: number[],
-  ended: (isWhole: boolean, tail: string) => void,
+  delays: Delays,
+  ended: (failure: string | null) => void,
 ): void {
-  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
-  let tail = '';
+  let [hasLastEvent, isWhole] = [false, false];
+  let otherText = '';
+  const read = (size: number): boolean => {
+    const bytes = READ_BYTES.subarray(0, size);
+    if (delays.read(bytes) === 0) otherText = bytes.toString('latin1');
+    hasLastEvent ||= bytes.includes(LAST_EVENT);
+    isWhole = hasLastEvent && bytes.toString('latin1', Math.max(0, size - END.length)) === END;
+    if (isWhole) socket.destroy();
+    return true;
+  };
+  const onread = { buffer: READ_BYTES, callback: read };
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true, onread });
   socket.on('connect', () => socket.write(requestText(port, body, keys[at % keys.length]!)));
-  socket.on('data', (chunk) => {
-    const now = Number(process.hrtime.bigint() / 1000n);
-    const text = chunk.toString('latin1');
-    // An event is small and written at once, so it is never cut in two by the network of one machine.
-    for (const [, sent] of text.matchAll(SENT_AT)) delaysMs.push((now - Number(sent)) / 1000);
-    tail = (tail + text).slice(-400);
-    if (tail.endsWith(END)) socket.destroy();
-  });
   socket.on('error', (error) => {
-    tail = error.message;
+    otherText = error.message;
   });
-  socket.on('close', () => ended(tail.endsWith(END) && tail.includes('[DONE]'), tail));
+  socket.on('close', () => ended(isWhole ? null : otherText));
 }
 
 function requestText(port: number, body: string, key: string): string {
   const length = Buffer.byteLength(body);
   const head = `host: 127.0.0.1:${port}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\nauthorization: Bearer ${key}`;
   return `POST /v1/chat/completions HTTP/1.1\r\n${head}\r\n\r\n${body}`;
-}
-
-function quantiles(delaysMs: readonly number[]) {
-  const sorted = Float64Array.from(delaysMs).sort();
-  const at = (part: number): number => sorted[Math.floor((sorted.length - 1) * part)] ?? Number.NaN;
-  return { events: sorted.length, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
 }
 
 process.on('message', (load: StreamLoad) => {

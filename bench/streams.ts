@@ -36,12 +36,15 @@ async function main(folder: string): Promise<void> {
   const load = (await Child.ready(OTHER_CORE, 'stream-load.ts', {})).child;
   const proxy = await startPassThrough(upstream.hello.port);
   const gateway = await startTollgate({ folder, upstreamPort: upstream.hello.port, transport: 'own' });
-  const ask = (port: number, model: string, count: number): Promise<StreamLoadResult> => {
+  const ask = async (port: number, model: string, count: number): Promise<Measured> => {
     const body = requestBody(model, 'streamed');
-    const asked: StreamLoad = { port, body, keys, streams: count, openingMs: OPENING_MS };
-    return load.ask(asked, (seconds + 60) * 1000);
+    const asked: StreamLoad = { port, body, keys, streams: count, events, openingMs: OPENING_MS };
+    const [startMs, cpuBeforeMs] = [performance.now(), upstream.child.cpuMs() + load.cpuMs()];
+    const result = await load.ask<StreamLoadResult>(asked, (seconds + 60) * 1000);
+    const cpuMs = upstream.child.cpuMs() + load.cpuMs() - cpuBeforeMs;
+    return { ...result, otherCore: cpuMs / (performance.now() - startMs) };
   };
-  const through = async ({ child, port, model }: Contender): Promise<Measured> => {
+  const through = async ({ child, port, model }: Contender): Promise<MeasuredThrough> => {
     // Just before: a process that was idle in between would have given back memory and compiled code.
     await ask(port, model, WARM_UP_STREAMS);
     const cpuBeforeMs = child.cpuMs();
@@ -61,22 +64,28 @@ async function main(folder: string): Promise<void> {
 }
 
 interface Measured extends StreamLoadResult {
+  /** How busy host and load kept their core, 0 to 1: near 1, the delays are theirs. */
+  readonly otherCore: number;
+}
+
+interface MeasuredThrough extends Measured {
   /** For each event. */
   readonly cpuMicros: number;
 }
 
-function printDelays(rows: Readonly<Record<string, StreamLoadResult | Measured>>): void {
+function printDelays(rows: Readonly<Record<string, Measured | MeasuredThrough>>): void {
   say(`\n${streams} streams, ${perSecond} events a second each, for ${seconds} s`);
-  say('                       events    p50 ms    p99 ms    max ms    CPU µs');
+  say('                       events    p50 ms    p99 ms    max ms  other core    CPU µs');
   for (const [name, one] of Object.entries(rows)) {
     const figures = [one.p50Ms, one.p99Ms, one.maxMs].map((ms) => ms.toFixed(2).padStart(10)).join('');
     const cpu = 'cpuMicros' in one ? one.cpuMicros.toFixed(1).padStart(10) : '';
-    say(`${name.padEnd(20)}${String(one.events).padStart(9)}${figures}${cpu}`);
+    const otherCore = `${(one.otherCore * 100).toFixed(0)} %`.padStart(12);
+    say(`${name.padEnd(20)}${String(one.events).padStart(9)}${figures}${otherCore}${cpu}`);
   }
 }
 
 /** The proxy does nothing but pass bytes on: what it adds on this machine, the gateway can hardly avoid. */
-function printBars(direct: StreamLoadResult, bare: Measured, metered: Measured): void {
+function printBars(direct: Measured, bare: Measured, metered: Measured): void {
   const addedMs = metered.p99Ms - direct.p99Ms;
   const verdict = addedMs <= BAR_P99_MS ? 'reached' : 'MISSED';
   const bareMs = (bare.p99Ms - direct.p99Ms).toFixed(1);
@@ -85,7 +94,7 @@ function printBars(direct: StreamLoadResult, bare: Measured, metered: Measured):
   );
 }
 
-function printBooks(metered: Measured, receipts: number, faults: number): void {
+function printBooks(metered: StreamLoadResult, receipts: number, faults: number): void {
   const isWhole = metered.finished === streams && metered.events === streams * events;
   const isExact = receipts === streams && faults === 0;
   say(`streams    ${metered.finished} of ${streams} whole, ${metered.events} of ${streams * events} events`);
