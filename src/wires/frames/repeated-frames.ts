@@ -173,30 +173,9 @@ function write(shape: WrittenShape, bytes: Buffer, run: readonly Holes[]): Buffe
     length += (wordsEnd - words) * places + paddingEnd - padding;
   }
   const written = Buffer.allocUnsafe(length);
-  if (places === 1 && shape.afterPadding.length === 0) writePlainRun(shape, bytes, run, written);
-  else {
-    let at = 0;
-    for (const holes of run) at = writeFrame(shape, bytes, holes, written, at);
-  }
+  let at = 0;
+  for (const holes of run) at = writeFrame(shape, bytes, holes, written, at);
   return written;
-}
-
-/** For the usual shape, with one text and no padding: what is between two texts is copied within the buffer, in half the time. */
-function writePlainRun({ aroundWords }: WrittenShape, bytes: Buffer, run: readonly Holes[], written: Buffer): void {
-  const [before, after] = aroundWords as [Buffer, Buffer];
-  const seamLength = after.length + before.length;
-  written.set(before);
-  const seam = copyWords(bytes, run[0]!, written, before.length);
-  let at = seam;
-  for (let index = 1; index < run.length; index++) {
-    if (index > 1) written.copyWithin(at, seam, seam + seamLength);
-    else {
-      written.set(after, seam);
-      written.set(before, seam + after.length);
-    }
-    at = copyWords(bytes, run[index]!, written, at + seamLength);
-  }
-  written.set(after, at);
 }
 
 /** Returns the position after the text. */
