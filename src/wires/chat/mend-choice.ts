@@ -1,8 +1,8 @@
 import { CHOICE_MEMBERS } from '../fields/host-members.ts';
-import { isAbsent, isObject, type Members, removeMembers } from '../fields/members.ts';
+import { isAbsent, isObject, type Members, objectsIn, removeMembers } from '../fields/members.ts';
 import { mendFinishReason } from './finish-reason.ts';
 import { mendText } from './mend-text.ts';
-import { type MintId, mendToolCalls, type ToolCallState } from './mend-tool-calls.ts';
+import { type MintId, mendToolCalls, missingArguments, type ToolCallState } from './mend-tool-calls.ts';
 
 /** What the stream has sent of one choice so far. */
 export interface ChoiceState {
@@ -57,6 +57,16 @@ function mendFinish(choice: Members, state: ChoiceState): boolean {
   state.finished ||= reason !== null;
   choice.finish_reason = reason;
   return reason !== said;
+}
+
+/** Adds missing arguments where a choice ends, unless the output limit may have cut them off. */
+export function fillArguments(choice: Members, { calls }: ChoiceState): boolean {
+  const { finish_reason: reason } = choice;
+  const fragments = reason === null || reason === 'length' ? [] : missingArguments(calls);
+  if (fragments.length === 0) return false;
+  const delta = choice.delta as Members;
+  delta.tool_calls = [...objectsIn(delta.tool_calls), ...fragments];
+  return true;
 }
 
 /** A choice without content, such as a frame whose usage or second finish reason was removed. */

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { chunk, delta, deltasIn, feed, RELAY_TERMS, sse } from '../../../test/chat-wire.ts';
+import { BILL, chunk, chunksIn, delta, deltasIn, feed, RELAY_TERMS, sse } from '../../../test/chat-wire.ts';
 import type { Members } from '../fields/members.ts';
 import { mendStream } from './mend.ts';
+
+/** A fragment of a call, as a client reads it. */
+interface Call {
+  readonly index: number;
+  readonly function: { readonly arguments?: string };
+}
 
 const fragment = (members: object, name?: string, args?: unknown): object => ({
   ...members,
@@ -190,4 +196,49 @@ test('calls of different answers get different ids', () => {
   );
   const ids = deltasIn(text).map(({ tool_calls }) => (tool_calls as { id: string }[])[0]!.id);
   expect(ids).toEqual(['call_req_1_0', 'call_req_1_1_0']);
+});
+
+describe('a call that ends without arguments', () => {
+  const open = chunk([delta({ role: 'assistant', tool_calls: [fragment({ index: 0, id: 'a' }, 'open', '')] })]);
+  const more = (index: number, text: string): object =>
+    chunk([delta({ tool_calls: [fragment({ index }, undefined, text)] })]);
+  const close = chunk([delta({ tool_calls: [fragment({ index: 1, id: 'b' }, 'close', '')] })]);
+  /** The arguments of every call as a client joins them, and the finish reasons. */
+  const read = (...chunks: readonly object[]): { args: string[]; reasons: unknown[] } => {
+    const relay = mendStream(RELAY_TERMS);
+    const text = feed(relay, sse(...chunks, '[DONE]')) + relay.closing(BILL);
+    const args: string[] = [];
+    for (const { index, function: called } of deltasIn(text).flatMap(
+      ({ tool_calls: calls }) => (calls ?? []) as Call[],
+    )) {
+      args[index] = (args[index] ?? '') + (called.arguments ?? '');
+    }
+    const choices = chunksIn(text).flatMap((one) => one.choices as Members[]);
+    return { args, reasons: choices.map((choice) => choice.finish_reason).filter((reason) => reason !== null) };
+  };
+
+  test('has an empty object, so that clients can parse it', () => {
+    const end = chunk([delta({}, 'tool_calls')]);
+    expect(read(open, end)).toEqual({ args: ['{}'], reasons: ['tool_calls'] });
+    expect(read(open, end, end)).toEqual({ args: ['{}'], reasons: ['tool_calls'] });
+    expect(read(open)).toEqual({ args: ['{}'], reasons: ['tool_calls'] });
+    expect(read(open, close, more(0, '{"x"'), more(0, ':1}'), end).args).toEqual(['{"x":1}', '{}']);
+    expect(read(open, more(0, '{'), more(0, ' '), more(0, '}'), close, more(1, '{}'), end).args).toEqual(['{ }', '{}']);
+  });
+
+  test('in the chunk that finishes the choice has one too', () => {
+    const whole = delta({ tool_calls: [fragment({ index: 0, id: 'a' }, 'open', '')] }, 'stop');
+    expect(read(chunk([whole]))).toEqual({ args: ['{}'], reasons: ['tool_calls'] });
+  });
+
+  test('stays without if the output limit may have cut them off', () => {
+    expect(read(open, chunk([delta({}, 'length')]))).toEqual({ args: [''], reasons: ['length'] });
+  });
+
+  test('does not make the usage that came before partial', () => {
+    const relay = mendStream(RELAY_TERMS);
+    const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 };
+    feed(relay, sse(open, chunk([], { usage }), chunk([delta({}, 'tool_calls')]), '[DONE]'));
+    expect(relay.usage.state).toBe('reported');
+  });
 });

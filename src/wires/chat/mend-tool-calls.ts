@@ -10,6 +10,8 @@ export interface ToolCallState {
   name: string;
   /** The first fragment was already complete. */
   readonly isWhole: boolean;
+  /** A function call whose arguments have no text so far. */
+  isEmpty: boolean;
 }
 
 export type MintId = (position: number) => string;
@@ -66,8 +68,12 @@ function beginCall(call: Members, hostIndex: number | null, known: ToolCallState
   const given = textOf(call.id);
   const id = given === '' || known.some((one) => one.id === given) ? mintId(known.length) : given;
   const changed = completeCall(call, id);
-  known.push({ hostIndex, id, name: nameOf(call), isWhole: isWhole(call) });
+  known.push({ hostIndex, id, name: nameOf(call), isWhole: isWhole(call), isEmpty: isEmptyCall(call) });
   return changed;
+}
+
+function isEmptyCall({ type, function: called }: Members): boolean {
+  return type === 'function' && isObject(called) && called.arguments === '';
 }
 
 /** A call needs an id, a type, a name and arguments; in a stream, in its first fragment. */
@@ -91,7 +97,9 @@ export function completeCall(call: Members, id: string): boolean {
 function continueCall(call: Members, state: ToolCallState): boolean {
   let changed = removeMembers(call, ['id', 'type']);
   const called = calledOf(call);
-  if (called === null || called.name === undefined) return changed;
+  if (called === null) return changed;
+  if (textOf(called.arguments) !== '') state.isEmpty = false;
+  if (called.name === undefined) return changed;
   const name = textOf(called.name);
   if (state.name === '' && name !== '') state.name = name;
   else {
@@ -99,6 +107,11 @@ function continueCall(call: Members, state: ToolCallState): boolean {
     changed = true;
   }
   return changed;
+}
+
+/** Fragments for the calls that end without arguments: clients parse the arguments, and an empty string is not JSON. */
+export function missingArguments(known: readonly ToolCallState[]): Members[] {
+  return known.flatMap(({ isEmpty }, index) => (isEmpty ? [{ index, function: { arguments: '{}' } }] : []));
 }
 
 /** Parses a response or chunk again with every digit of its numbers, if it has arguments as objects, which become text. */

@@ -4,7 +4,7 @@ import { isObject, isText, type Members, objectsIn } from '../fields/members.ts'
 import type { RelayTerms, StreamRelay } from '../wire.ts';
 import { extraContent } from './extra-content.ts';
 import { isFailure } from './finish-reason.ts';
-import { type ChoiceState, isEmptyChoice, mendChoice } from './mend-choice.ts';
+import { type ChoiceState, fillArguments, isEmptyChoice, mendChoice } from './mend-choice.ts';
 import { modelBytes } from './mend-text.ts';
 import { exactResponse } from './mend-tool-calls.ts';
 import { removeHostMembers, removeUsage } from './quirks.ts';
@@ -44,8 +44,10 @@ class MendedStream extends StreamState implements StreamRelay {
     let changed = false;
     let bytes = 0;
     for (const choice of choices) {
-      changed = this.#mendChoice(choice) || changed;
+      const state = this.choiceAt(choice.index);
+      changed = this.#mendChoice(choice, state) || changed;
       bytes += modelBytes(choice.delta as Members);
+      changed = fillArguments(choice, state) || changed;
     }
     const hasContent = bytes > 0 || (changed && hideReasoning);
     if (hasContent) this.noteWords(bytes);
@@ -67,8 +69,7 @@ class MendedStream extends StreamState implements StreamRelay {
     return written ?? frame.raw;
   }
 
-  #mendChoice(choice: Members): boolean {
-    const state = this.choiceAt(choice.index);
+  #mendChoice(choice: Members, state: ChoiceState): boolean {
     return mendChoice(choice, state, this.terms.hideReasoning, (position) => this.#mintId(state, position));
   }
 

@@ -11,6 +11,7 @@ import type { RelayTerms } from '../wire.ts';
 import { wordsOf } from './delta-text.ts';
 import { isLearnable } from './learnable-frame.ts';
 import { type ChoiceState, newChoice } from './mend-choice.ts';
+import { missingArguments } from './mend-tool-calls.ts';
 import { findUsage } from './quirks.ts';
 
 const CHUNK: ChunkKind = { object: 'chat.completion.chunk', idPrefix: 'chatcmpl-', wordsOf };
@@ -148,7 +149,9 @@ export class StreamState extends ChoiceStream {
     let text = '';
     for (const { finished, index, calls } of this.choices) {
       const reason = calls.length > 0 ? 'tool_calls' : 'stop';
-      const choice = `[{"index":${index},"delta":{},"logprobs":null,"finish_reason":"${reason}"}]`;
+      const fragments = missingArguments(calls);
+      const delta = fragments.length === 0 ? '{}' : JSON.stringify({ tool_calls: fragments });
+      const choice = `[{"index":${index},"delta":${delta},"logprobs":null,"finish_reason":"${reason}"}]`;
       if (!finished) text += this.chunkText(choice, '');
     }
     return text;
