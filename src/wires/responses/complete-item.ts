@@ -1,6 +1,6 @@
 import { tryParseExact } from '../../json/json.ts';
 import { isObject, isText, type Members, objectsIn } from '../fields/members.ts';
-import { callKindOf, type PartKind } from './item-kinds.ts';
+import { callKindOf, FUNCTION_CALL, type PartKind } from './item-kinds.ts';
 
 /** The id prefix of each item type; unknown types get a neutral one. */
 const ID_PREFIXES: ReadonlyMap<unknown, string> = new Map([
@@ -60,6 +60,12 @@ function messageBody(item: Members): Members {
 export function callWords(value: unknown): string {
   if (typeof value === 'string') return value;
   return value === undefined || value === null ? '' : JSON.stringify(value);
+}
+
+/** Clients parse the arguments of a completed call, and an empty string is not JSON. `words` is what was sent of them. */
+export function fillArguments(item: Members, words = ''): boolean {
+  if (item.type !== FUNCTION_CALL.type || item.status !== 'completed' || item.arguments !== '') return false;
+  return setMembers(item, { arguments: words === '' ? '{}' : words });
 }
 
 /** A parsed event or response of a host; with every digit of its numbers if it has arguments that are written again. */

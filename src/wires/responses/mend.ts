@@ -11,6 +11,7 @@ import {
   completeItem,
   completePart,
   exactEvent,
+  fillArguments,
   partOf,
   removeReasoningText,
   setMembers,
@@ -18,7 +19,15 @@ import {
 import { wrapEncrypted } from './encrypted-reasoning.ts';
 import { eventText } from './event-numbers.ts';
 import { encryptedBytes, foreignItemBytes, nameBytes } from './item-bytes.ts';
-import { type CallKind, callKindOf, type EventRole, eventRole, type PartKind, partKindOf } from './item-kinds.ts';
+import {
+  type CallKind,
+  callKindOf,
+  type EventRole,
+  eventRole,
+  FUNCTION_CALL,
+  type PartKind,
+  partKindOf,
+} from './item-kinds.ts';
 import { hasEnded, matchItems } from './match-output.ts';
 import { type Item, identityOf, isWholeResponse, itemSoFar, OutputItems, type Part } from './output-items.ts';
 import { idStem } from './response-object.ts';
@@ -129,6 +138,7 @@ class MendedStream extends StreamState implements StreamRelay {
     for (const item of this.#items.all) {
       if (item.finished !== null) continue;
       const finished = itemSoFar(item, this.endedStatus);
+      fillArguments(finished);
       text += this.#items.writeRest(item, finished) + this.#items.writeDone(item, finished);
     }
     return text;
@@ -148,8 +158,10 @@ class MendedStream extends StreamState implements StreamRelay {
     const isWrapped = wrapEncrypted(finished, this.terms.quirks);
     const isHidden = this.terms.hideReasoning && removeReasoningText(finished);
     const isCompleted = completeItem(finished, 'completed');
-    const isRenamed = item?.type === finished.type && setMembers(finished, identityOf(item!));
-    return isWrapped || isHidden || isCompleted || isRenamed;
+    const isSame = item?.type === finished.type;
+    const isFilled = fillArguments(finished, isSame ? item?.words : '');
+    const isRenamed = isSame && setMembers(finished, identityOf(item!));
+    return isWrapped || isHidden || isCompleted || isFilled || isRenamed;
   }
 
   /** `raw` is the frame to pass on if nothing is wrong with it. */
@@ -258,6 +270,8 @@ class MendedStream extends StreamState implements StreamRelay {
     if (item.areWordsDone) return 'withheld';
     const given = event[kind.words];
     const words = isAbsent(given) ? item.words : callWords(given);
+    // Without arguments the event waits for the end of the item, which says whether the call is complete.
+    if (words === '' && kind === FUNCTION_CALL) return 'withheld';
     this.#before += this.#items.writeCallWords(item, kind, words);
     item.areWordsDone = true;
     return setMembers(event, { [kind.words]: words, name: item.begun.name }) ? 'changed' : 'right';

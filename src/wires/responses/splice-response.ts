@@ -4,7 +4,14 @@ import { isUsableId } from '../fields/host-members.ts';
 import { isAbsent, isObject, type Members, objectsIn, removeMembers } from '../fields/members.ts';
 import { usageRule } from '../usage/inclusive-usage.ts';
 import { type BufferedResponse, HostResponseBroken, type RelayTerms } from '../wire.ts';
-import { completeItem, exactEvent, identifyItem, removeReasoningText, setMembers } from './complete-item.ts';
+import {
+  completeItem,
+  exactEvent,
+  fillArguments,
+  identifyItem,
+  removeReasoningText,
+  setMembers,
+} from './complete-item.ts';
 import { wrapEncrypted } from './encrypted-reasoning.ts';
 import { readStreamError } from './errors.ts';
 import { EventNumbers } from './event-numbers.ts';
@@ -63,6 +70,7 @@ function mendResponse(answer: Members, terms: RelayTerms): boolean {
   objectsIn(answer.output).forEach((item, index) => {
     changed = identifyItem(item, stem, index) || changed;
     changed = completeItem(item, 'completed') || changed;
+    changed = (answer.status !== 'incomplete' && fillArguments(item)) || changed;
     changed = wrapEncrypted(item, quirks) || changed;
     changed = (hideReasoning && removeReasoningText(item)) || changed;
   });
