@@ -5,6 +5,7 @@ import {
   faultsOfResponse,
   faultsOfStream,
   fixture,
+  framesOf,
   type Json,
   RESPONSE_FIELDS,
   readBufferedWithSdk,
@@ -95,6 +96,30 @@ describe('what a host left out', () => {
     expect(written.output[0]).toMatchObject({ summary: [], encrypted_content: 'enc-AAAA=' });
     expect(answer.relayedBytes).toBe(64);
   });
+});
+
+test('annotations count as content, as in a stream', () => {
+  const annotation = {
+    type: 'url_citation',
+    start_index: 0,
+    end_index: 2,
+    url: 'https://tide.example',
+    title: 'Tides',
+  };
+  const part = { type: 'output_text', text: 'hi', annotations: [annotation], logprobs: [] };
+  const item = { id: 'msg_1', type: 'message', role: 'assistant', status: 'completed', content: [part] };
+  const place = { output_index: 0, item_id: 'msg_1', content_index: 0 };
+  const body = { id: 'resp_1', object: 'response', status: 'completed', model: 'x', output: [item] };
+  const relay = mendStream(TERMS);
+  const stream = framesOf([
+    { type: 'response.output_item.added', output_index: 0, item: { ...item, content: [] } },
+    { type: 'response.output_text.delta', ...place, delta: 'hi' },
+    { type: 'response.output_text.annotation.added', ...place, annotation_index: 0, annotation },
+    { type: 'response.output_item.done', output_index: 0, item },
+    { type: 'response.completed', response: body },
+  ]);
+  relayInPieces(relay, stream, 99);
+  expect(spliceResponse(Buffer.from(JSON.stringify(body)), TERMS).relayedBytes).toBe(relay.relayedBytes);
 });
 
 describe('what is no answer', () => {

@@ -1,5 +1,6 @@
 import { editJson, tryParseJson } from '../../json/json.ts';
 import type { Bill } from '../bill.ts';
+import { contentBytes } from '../fields/extra-bytes.ts';
 import { isUsableId } from '../fields/host-members.ts';
 import { isAbsent, isObject, type Members, objectsIn, removeMembers } from '../fields/members.ts';
 import { usageRule } from '../usage/inclusive-usage.ts';
@@ -94,6 +95,7 @@ function wordBytes(item: Members): number {
   for (const part of [...objectsIn(item.content), ...objectsIn(item.summary)]) {
     const kind = partKindOf(part.type);
     if (kind !== undefined) bytes += Buffer.byteLength(String(part[kind.words] ?? ''));
+    for (const annotation of objectsIn(part.annotations)) bytes += contentBytes(annotation);
   }
   return bytes;
 }
