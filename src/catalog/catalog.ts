@@ -1,3 +1,4 @@
+import type { HostWire } from '../canonical/wire-names.ts';
 import { tryParseJson } from '../json/json.ts';
 import { FREE, type Price } from '../money/price.ts';
 import type { CatalogModel } from './model.ts';
@@ -14,6 +15,8 @@ export interface CatalogSource {
   rows: readonly ModelRow[];
   /** The hosts that can be called. Models that none of them serves are not in the catalog. */
   hosts: ReadonlySet<string>;
+  /** The wires of each host, for models whose row does not name one. */
+  hostWires?: ReadonlyMap<string, readonly HostWire[]>;
   /** Hosts on the operator's own machine: models that only they serve are free unless they are priced. */
   localHosts?: ReadonlySet<string>;
   /** Simulated hosts. Their models are never chosen automatically if there is any other host. */
@@ -117,7 +120,7 @@ export function buildCatalog(source: CatalogSource): Catalog {
     if (price !== undefined) prices.push([row.id, price]);
     if (hosts.length === 0) continue;
     if (price === undefined) unpriced.push(row);
-    else models.push(readModel({ ...row, hosts }, price));
+    else models.push({ ...readModel({ ...row, hosts }, price), ...(lackStop(hosts, source) && { lacksStop: true }) });
   }
   return new Catalog(models, unpriced, {
     prices: writePriceList(source.version.slice(0, 'YYYY-MM-DD'.length), prices),
@@ -130,6 +133,14 @@ export function buildCatalog(source: CatalogSource): Catalog {
 function choiceRule({ hosts, simulatedHosts = new Set() }: CatalogSource): (model: CatalogModel) => boolean {
   const hasRealHost = [...hosts].some((host) => !simulatedHosts.has(host));
   return (model) => !hasRealHost || model.hosts.some(({ host }) => !simulatedHosts.has(host));
+}
+
+/** Whether no host of a model takes the stop sequences of a chat request. */
+function lackStop(hosts: ModelRow['hosts'], { hostWires }: CatalogSource): boolean {
+  return hosts.every(({ host, wire }) => {
+    const wires = wire === undefined ? hostWires?.get(host) : [wire];
+    return wires?.[0] === 'responses' && !wires.includes('chat');
+  });
 }
 
 function priceInForce(

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { HostWire } from '../canonical/wire-names.ts';
 import { LIMITS } from '../limits.ts';
 import { buildCatalog } from './catalog.ts';
 import { messagesModelList, modelEntry, modelList, usdPerToken } from './entry.ts';
@@ -116,6 +117,30 @@ describe('an entry', () => {
     const rows = [{ ...reasoner, fixed_sampling: true }];
     const [model] = buildCatalog({ rows, hosts: new Set(['a']), version: 'x' }).list();
     expect(model && modelEntry(model).supported_parameters).not.toContain('temperature');
+  });
+
+  test.each([
+    ['responses', undefined, false],
+    ['chat', 'responses', false],
+    ['responses', 'chat', true],
+    ['messages', undefined, true],
+  ] as const)('of a model at a host of the %s wire, called on %s, promises stop: %s', (hostWire, wire, isPromised) => {
+    const rows = [{ ...reasoner, hosts: [{ host: 'a', model: 'm', ...(wire && { wire }) }] }];
+    const hostWires = new Map([['a', [hostWire]]]);
+    const [model] = buildCatalog({ rows, hosts: new Set(['a']), hostWires, version: 'x' }).list();
+    expect(modelEntry(model!).supported_parameters.includes('stop')).toBe(isPromised);
+  });
+
+  test('of a model promises stop if one of its hosts takes it, or speaks the chat wire too', () => {
+    const at = (wires: Record<string, readonly HostWire[]>): string[] => {
+      const rows = [{ ...reasoner, hosts: Object.keys(wires).map((host) => ({ host, model: 'm' })) }];
+      const hosts = new Set(Object.keys(wires));
+      const source = { rows, hosts, hostWires: new Map(Object.entries(wires)), version: 'x' };
+      return modelEntry(buildCatalog(source).list()[0]!).supported_parameters;
+    };
+    expect(at({ a: ['responses'], b: ['responses'] })).not.toContain('stop');
+    expect(at({ a: ['responses'], b: ['messages'] })).toContain('stop');
+    expect(at({ a: ['responses', 'chat'] })).toContain('stop');
   });
 
   test.each([

@@ -194,7 +194,7 @@ function supportedParameters(model: CatalogModel): string[] {
   return [
     ...['max_completion_tokens', 'max_tokens', 'response_format', 'stream', 'stream_options'],
     // Models of the messages wire stop at sequences also where their sampling is fixed.
-    ...(model.fixedSampling && !model.caps.has('messages') ? [] : ['stop']),
+    ...(model.lacksStop || (model.fixedSampling && !model.caps.has('messages')) ? [] : ['stop']),
     ...(model.fixedSampling ? [] : ['temperature', 'top_p']),
     ...(model.caps.has('tools') ? ['tool_choice', 'tools'] : []),
     ...(model.caps.has('structured_outputs') ? ['structured_outputs'] : []),

@@ -59,6 +59,8 @@ export interface CatalogModel {
   thinking?: ThinkingControl;
   /** The model rejects temperature and similar parameters. */
   fixedSampling: boolean;
+  /** Callers of the chat wire reach it only on the responses wire, which has no stop sequences. */
+  lacksStop?: true;
   embedding: { dimensions: number | null; matryoshka: boolean } | null;
   cacheWriter: CacheWriter;
   price: Price;

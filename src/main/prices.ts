@@ -15,6 +15,7 @@ export function catalogFor(config: Config, hosts: readonly ConfiguredHost[]): Ca
   return buildCatalog({
     rows: overridePrices(addServedModels(rows, hosts), config.prices),
     hosts: new Set(hosts.map(({ row }) => row.name)),
+    hostWires: new Map(hosts.map(({ row }) => [row.name, row.wires])),
     localHosts: new Set(hosts.filter(({ local }) => local).map(({ row }) => row.name)),
     simulatedHosts: new Set(hosts.filter(({ row }) => row.simulated).map(({ row }) => row.name)),
     defaultModel: config.defaultModel,
