@@ -276,8 +276,9 @@ export function jobsContract(subject: StoreSubject): void {
       expect(await jobs().requestCancel(10n, 2n)).toBe('no_job');
       expect(await jobs().requestCancel(10n, 1n)).toBe('cancelling');
       expect(await jobs().cancelling([10n, 11n])).toEqual([10n]);
-      expect(await subject.kinds(aRelease(10n), aFinish(20n, 10n, 0n, 'queued'))).toEqual(['not_waiting', 'settled']);
-      expect(await job(10n)).toMatchObject({ state: 'cancelled', costNanousd: 0n });
+      const failed = aFinish(20n, 10n, 0n, 'queued', { errorCode: 'overloaded', errorMessage: 'No host.' });
+      expect(await subject.kinds(aRelease(10n), failed)).toEqual(['not_waiting', 'settled']);
+      expect(await job(10n)).toMatchObject({ state: 'cancelled', costNanousd: 0n, errorCode: null });
       expect(await jobs().requestCancel(10n, 1n)).toBe('ended');
       expect(await money()).toEqual([1_000n, 0n, 0n, 0n]);
       await isExact();

@@ -168,11 +168,12 @@ export function endAttempt(parts: JobParts, ending: Ending, nowMs: number): JobE
     Object.assign(job, errorOf(ending));
     return [];
   }
-  const end = ending.end === 'queued' ? 'cancelled' : ending.end;
   count(parts, 0, -1);
   job.result = ending.result;
   parts.totals.bytes += ending.result?.bytes ?? 0;
-  return endJob(parts, end, ending, nowMs);
+  if (ending.end !== 'queued') return endJob(parts, ending.end, ending, nowMs);
+  // The attempt could have been repeated, so its error is not why the job ended.
+  return endJob(parts, 'cancelled', { ...ending, errorCode: null, errorMessage: null }, nowMs);
 }
 
 /**
