@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Alerts } from '../alerts/alerts.ts';
 import { ACCOUNT_PREFIX, ALERT_PREFIX } from '../canonical/id-prefixes.ts';
-import { parseJson } from '../json/json.ts';
+import { tryParseExact } from '../json/json.ts';
 import { formatId, parseId } from '../kit/ids.ts';
 import { secondsOrNull, toSeconds } from '../kit/unix-seconds.ts';
 import { ALERT_KINDS, type Alert, type AlertKind, type AlertSettings } from '../store/alerts.ts';
@@ -170,7 +170,7 @@ function alertView(alert: Alert): AlertView {
     account: alert.accountId === null ? null : formatId(ACCOUNT_PREFIX, alert.accountId),
     subject: alert.subject,
     message: alert.message,
-    data: parseJson(alert.dataJson) as Record<string, unknown>,
+    data: tryParseExact(alert.dataJson) as Record<string, unknown>,
     created: toSeconds(alert.createdMs),
     resolved_at: secondsOrNull(alert.resolvedMs),
     acknowledged_at: secondsOrNull(alert.acknowledgedMs),

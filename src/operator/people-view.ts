@@ -8,7 +8,7 @@ import {
   PERSON_PREFIX,
   SESSION_PREFIX,
 } from '../canonical/id-prefixes.ts';
-import { parseJson } from '../json/json.ts';
+import { tryParseExact } from '../json/json.ts';
 import { formatId } from '../kit/ids.ts';
 import { secondsOrNull, toSeconds } from '../kit/unix-seconds.ts';
 import type {
@@ -246,8 +246,8 @@ export function auditView(row: AuditRow): AuditView {
     action: row.action,
     subject: row.subject,
     account: row.accountId === null ? null : formatId(ACCOUNT_PREFIX, row.accountId),
-    before: row.before === null ? null : parseJson(row.before),
-    after: row.after === null ? null : parseJson(row.after),
+    before: row.before === null ? null : tryParseExact(row.before),
+    after: row.after === null ? null : tryParseExact(row.after),
     address: row.address,
   };
 }
