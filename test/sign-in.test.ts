@@ -228,6 +228,18 @@ describe('a session', () => {
     expect((await call('GET', '/me', { cookie: one })).status).toBe(401);
   });
 
+  test.each([
+    ['GET', '/sign-in?next=elsewhere', undefined, 'next'],
+    ['GET', '/me/sessions?format=csv', undefined, 'format'],
+    ['POST', '/sign-out', { everywhere: true }, 'everywhere'],
+  ])('is not read or ended by a request with a field that is not known: %s %s', async (method, path, body, param) => {
+    const { books } = harness.running;
+    const cookie = await openSession(books, await enrol(books, `${param}@example.com`));
+    const refused = await call(method, path, { cookie, ...(body !== undefined && { body }) });
+    expect([refused.status, await refused.json()]).toMatchObject([400, { error: { code: 'invalid_input', param } }]);
+    expect((await call('GET', '/me', { cookie })).status).toBe(200);
+  });
+
   test('ends with the person, and what they may do with their roles', async () => {
     const { books } = harness.running;
     const cookie = await openSession(books, await enrol(books, 'gone@example.com', { isOperator: true }));

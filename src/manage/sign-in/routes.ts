@@ -1,3 +1,4 @@
+import { nothing } from '../../operator/input.ts';
 import { parseInput } from '../../operator/parse-input.ts';
 import { acceptanceInput, acceptInvitation } from '../../signin/accept-invitation.ts';
 import { linkInput, proveForLink } from '../../signin/link-identity.ts';
@@ -55,7 +56,10 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
     path: '/sign-in',
     access: 'everybody',
     summary: 'The ways to sign in.',
-    run: async ({ services }) => ({ status: 200, body: waysToSignIn(services) }),
+    run: async ({ services, input }) => {
+      parseInput(nothing, input);
+      return { status: 200, body: waysToSignIn(services) };
+    },
   },
   {
     method: 'POST',
@@ -128,7 +132,8 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
     path: '/sign-out',
     access: 'signed in',
     summary: 'Ends the session of this browser.',
-    run: async ({ services, visitor }, own) => {
+    run: async ({ services, visitor, input }, own) => {
+      parseInput(nothing, input);
       const { view, cookie } = await signOut(services, visitor, own);
       return { status: 200, body: view, cookies: [cookie] };
     },
@@ -148,10 +153,10 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
     path: '/me/sessions',
     access: 'signed in',
     summary: 'Where the person is signed in.',
-    run: async ({ services }, own) => ({
-      status: 200,
-      body: { object: 'list', data: await listOwnSessions(services, own), next: null },
-    }),
+    run: async ({ services, input }, own) => {
+      parseInput(nothing, input);
+      return { status: 200, body: { object: 'list', data: await listOwnSessions(services, own), next: null } };
+    },
   },
   {
     method: 'DELETE',
