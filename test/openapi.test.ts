@@ -62,6 +62,17 @@ describe('/openapi.json', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
+  test.each([
+    ['POST', '/keys', 'at least the role owner in the account; members only for what is their own.'],
+    ['POST', '/jobs/{job}/cancel', 'at least the role owner in the account; members only for what is their own.'],
+    ['GET', '/receipts', 'at least the role viewer in the account; members only for what is their own.'],
+    ['GET', '/accounts/{account}/entries', 'at least the role viewer in the account, but not members.'],
+    ['GET', '/accounts/{account}/members', 'at least the role owner in the account.'],
+  ])('says who may use a route, members too: %s %s', (method, path, who) => {
+    const found = operations().find((one) => one.method === method.toLowerCase() && one.path === `/manage/v1${path}`);
+    expect(found?.operation).toMatchObject({ description: `Who may: ${who}` });
+  });
+
   test("lists the callers' routes as they are served", () => {
     const served = EVERY_ROUTE.map(({ method, path }) => `${method.toLowerCase()} ${path}`);
     const listed = PUBLIC_ROUTES.map(({ method, path }) => `${method} ${path.replace(/\{\w+\}/, '*')}`);

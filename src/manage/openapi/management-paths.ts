@@ -68,9 +68,12 @@ export function operationIdOf({ verb }: ManageRoute): string {
   return verb.replace(/\.(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-function whoMay({ access }: ManageRoute): string {
+function whoMay({ access, membersOwn }: ManageRoute): string {
   if (access === 'anybody') return 'anybody who has signed in or has a management key';
-  return access === 'operator' ? 'operators' : `at least the role ${access.role} in the account`;
+  if (access === 'operator') return 'operators';
+  const role = `at least the role ${access.role} in the account`;
+  if (membersOwn === undefined || membersOwn === 'balance') return role;
+  return membersOwn === 'nothing' ? `${role}, but not members` : `${role}; members only for what is their own`;
 }
 
 function parameter(
