@@ -103,6 +103,42 @@ test('a failure over a dialog is reached and dismissed by keyboard, which then g
   await page.context().close();
 });
 
+test('a form that is refused leaves the keyboard on its button, which sends it again', async () => {
+  const page = await openAs('owner', '/keys?dialog=mint');
+  await page.getByLabel('Name').fill('for-one-model');
+  await page.getByLabel('Models').fill('no//name');
+  const mint = page.getByRole('button', { name: 'Mint key' });
+  await mint.press('Enter');
+  await page.getByRole('alert').getByText('models[0] must be a name').waitFor();
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Mint key');
+  await page.getByLabel('Models').fill('');
+  await mint.press('Enter');
+  await page.locator('[data-secret]').waitFor();
+  await page.context().close();
+});
+
+test('a form that is being sent is not sent again by its button or by Enter in a field', async () => {
+  const page = await openAs('owner', '/keys?dialog=mint');
+  let sent = 0;
+  let answer = (): void => undefined;
+  await page.route('**/manage/v1/keys', async (route) => {
+    if (route.request().method() === 'POST') sent += 1;
+    await new Promise<void>((resolve) => (answer = resolve));
+    await route.fallback();
+  });
+  await page.getByLabel('Name').fill('sent-once');
+  await page.getByLabel('Name').press('Enter');
+  const mint = page.getByRole('button', { name: 'Mint key' });
+  await expect.poll(() => mint.isDisabled()).toBe(true);
+  await page.getByLabel('Name').press('Enter');
+  await mint.press('Enter');
+  await mint.dispatchEvent('click');
+  answer();
+  await page.locator('[data-secret]').waitFor();
+  expect(sent).toBe(1);
+  await page.context().close();
+});
+
 test('a page that is gone to is read out, and the keyboard stays where it is', async () => {
   const page = await openAs('owner', '/models');
   await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor();

@@ -1,4 +1,4 @@
-import type { ButtonHTMLAttributes, ReactNode } from 'react';
+import type { ButtonHTMLAttributes, MouseEvent, ReactNode } from 'react';
 
 type Tone = 'primary' | 'plain' | 'danger' | 'quiet';
 
@@ -18,20 +18,27 @@ const TONES: Readonly<Record<Tone, string>> = {
 export function Button({
   tone = 'plain',
   busy = false,
-  disabled,
   children,
   className,
+  onClick,
   ...rest
 }: ButtonProps): ReactNode {
   return (
     <button
       type="button"
       {...rest}
-      disabled={disabled === true || busy}
+      // A button that is disabled loses the focus, and a refusal would leave the keyboard nowhere.
+      aria-disabled={busy || undefined}
       aria-busy={busy}
-      className={`inline-flex h-7 shrink-0 items-center justify-center gap-1.5 rounded-control border px-2.5 text-body whitespace-nowrap disabled:opacity-50 ${TONES[tone]} ${className ?? ''}`}
+      onClick={busy ? ignore : onClick}
+      className={`inline-flex h-7 shrink-0 items-center justify-center gap-1.5 rounded-control border px-2.5 text-body whitespace-nowrap disabled:opacity-50 aria-disabled:opacity-50 ${TONES[tone]} ${className ?? ''}`}
     >
       {children}
     </button>
   );
+}
+
+/** Enter in a field presses the button of its form too. */
+function ignore(event: MouseEvent): void {
+  event.preventDefault();
 }

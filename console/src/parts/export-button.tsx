@@ -41,7 +41,7 @@ export function ExportButton({ also, whole, ...list }: ExportButtonProps): React
   return (
     <Menu
       trigger={
-        <Button busy={isBusy}>
+        <Button busy={isBusy} disabled={isBusy}>
           <Icon name="download" size={14} />
           {isBusy ? 'Exporting' : 'Export'}
         </Button>
