@@ -345,6 +345,24 @@ describe('a management key', () => {
     expect((await harness.get('/v1/models', { authorization: `Bearer ${secret}` })).status).toBe(200);
   });
 
+  test('is not taken to have compared versions where a change compares none', async () => {
+    const { keyId } = await harness.mintFor(caller.accountId);
+    const path = `/keys/${formatId(KEY_PREFIX, keyId)}`;
+    const stale = { 'if-match': '"1"' };
+    const refused = await call('POST', `${path}/disable`, {}, stale);
+    expect([refused.status, await refused.json()]).toMatchObject([
+      400,
+      {
+        error: {
+          code: 'invalid_input',
+          message: 'POST /keys/{key}/disable does not compare versions. Leave out If-Match.',
+        },
+      },
+    ]);
+    expect(await (await call('GET', path, undefined, stale)).json()).toMatchObject({ status: 'active' });
+    expect((await call('POST', `${path}/disable`, {}, { 'if-match': '*' })).status).toBe(200);
+  });
+
   test('learns that somebody else changed a person meanwhile', async () => {
     await runVerb(services(), 'people.invite', { email: 'ada@example.com' });
     const { books } = harness.running;

@@ -21,8 +21,15 @@ export async function readInput(
   for (const [name, value] of query) put(name, queryValue(name, value));
   for (const [name, value] of Object.entries(params)) put(name, decoded(value));
   const ifMatch = request.headers['if-match'];
-  if (route.versioned && ifMatch !== undefined && ifMatch !== '*') put('version', versionOf(ifMatch));
+  if (ifMatch === undefined || ifMatch === '*' || route.method === 'GET') return input;
+  if (!route.versioned) throw notVersioned(route);
+  put('version', versionOf(ifMatch));
   return input;
+}
+
+/** Somebody who sends it counts on the change being refused if somebody else was faster. */
+function notVersioned({ method, path }: Pick<ManageRoute, 'method' | 'path'>): ManageError {
+  return new ManageError(400, 'invalid_input', `${method} ${path} does not compare versions. Leave out If-Match.`);
 }
 
 /** The size of the body already limits how much there can be in it. */
