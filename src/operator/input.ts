@@ -12,10 +12,13 @@ export const STORABLE = [
 ] as const;
 
 const NOT_AN_AMOUNT = 'must be a whole number of nanodollars';
+const NOT_EXACT = 'has more digits than a JSON number keeps; send it as text, in quotes';
 
 /** A whole number of nanodollars, as text if it is too large for an exact JSON number. */
 export const amount = z
-  .union([z.int(), z.string().regex(/^-?[0-9]{1,19}$/, NOT_AN_AMOUNT)], { error: NOT_AN_AMOUNT })
+  .union([z.int({ abort: true }), z.string().regex(/^-?[0-9]{1,19}$/, NOT_AN_AMOUNT)], {
+    error: ({ input }) => (Number.isInteger(input) ? NOT_EXACT : NOT_AN_AMOUNT),
+  })
   .transform(BigInt)
   .refine((nanousd) => nanousd <= INT64_MAX && nanousd >= -INT64_MAX, 'is larger than the ledger can hold');
 

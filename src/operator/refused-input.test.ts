@@ -38,6 +38,16 @@ test.each([1.5, '1e3', '', 'five', '0x10', '12345678901234567890', true])(
   },
 );
 
+test.each([2 ** 53, -(2 ** 53), 1e30])(
+  'an amount of %d is refused as a number, which may have lost digits, and not called too large',
+  async (amount_nanousd) => {
+    const credit = run('accounts.credit', { account: 'ada', amount_nanousd });
+    await expect(credit).rejects.toThrow(
+      'amount_nanousd has more digits than a JSON number keeps; send it as text, in quotes.',
+    );
+  },
+);
+
 test('lists and reports about a key of another account are refused, instead of having nothing in them', async () => {
   await run('accounts.create', { name: 'bob' });
   const { id: key } = (await run('keys.mint', { account: 'bob' })) as { id: string };
