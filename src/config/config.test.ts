@@ -175,6 +175,12 @@ describe('a bad file is refused by the path of the bad field', () => {
       'hosts[0].key_env: is set together with',
     ],
     ['same host twice', { hosts: [{ name: 'openai' }, { name: 'openai' }] }, 'hosts[1].name: appears twice'],
+    ['same model twice', { models: [row, row] }, 'models[1]: m appears twice'],
+    [
+      'same served model twice',
+      { hosts: [{ name: 'a', base_url: 'http://x', models: ['m', { id: 'm', model: 'x' }] }] },
+      'hosts[0].models[1]: m appears twice',
+    ],
     ['the simulated host', { hosts: [{ name: 'sim' }] }, 'hosts[0].name: is the simulated host'],
     [
       'served model',

@@ -16,7 +16,7 @@ import { type ConfigJobs, readJobs } from './jobs.ts';
 import { type ConfigLoadLimits, type ConfigRateLimit, readLoadLimits, readRateLimit } from './load-limits.ts';
 import { lossProblems } from './losses.ts';
 import { MASTER_KEY_VARIABLES, selectMasterKey } from './master-key.ts';
-import { defaultProblems, modelProblems, strayHosts } from './models.ts';
+import { defaultProblems, modelProblems, repeatedModels, strayHosts } from './models.ts';
 import { consolePortProblems, ownAddressProblems } from './ports.ts';
 import { ConfigError, type ConfigProblem, problemsOf } from './problems.ts';
 import { withProxies } from './proxies.ts';
@@ -375,6 +375,7 @@ function hostProblems(
   return [
     ...selection.problems.map((problem) => ({ source: problem.path === '' ? '' : file, ...problem })),
     ...strayHosts(draft, selection.names, file),
+    ...repeatedModels(draft, file),
     ...modelProblems(draft, catalog, file),
     ...ownAddressProblems(draft, selection.configured, file),
     ...lossProblems(draft, catalog, selection.configured, file),

@@ -18,6 +18,20 @@ export function strayHosts(draft: ConfigFile, known: ReadonlySet<string>, source
   );
 }
 
+/** Of two entries with one id only one could be in force, with one of two prices. */
+export function repeatedModels(draft: ConfigFile, source: string): ConfigProblem[] {
+  const lists = [
+    { path: 'models', ids: draft.models.map(({ id }) => id) },
+    ...draft.hosts.map((entry, at) => ({ path: `hosts[${at}].models`, ids: servedIds(entry) })),
+  ];
+  return lists.flatMap(({ path, ids }) =>
+    ids.flatMap((id, at) => {
+      const message = `${id} appears twice; each model has one entry`;
+      return ids.indexOf(id) === at ? [] : [{ source, path: `${path}[${at}]`, message }];
+    }),
+  );
+}
+
 /** Reports prices and defaults of models that do not exist; these are usually typos. */
 export function modelProblems(draft: ConfigFile, catalog: CatalogRows, source: string): ConfigProblem[] {
   const priced = Object.keys(draft.prices);
