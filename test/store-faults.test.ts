@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
@@ -114,6 +114,13 @@ describe.each([
     () => {
       rmSync(data.folder, { recursive: true });
       writeFileSync(data.folder, 'x');
+    },
+  ],
+  [
+    'that cannot be reached',
+    () => {
+      rmSync(data.folder, { recursive: true });
+      symlinkSync(data.folder, data.folder);
     },
   ],
 ])('a ledger %s', (_, spoil) => {

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,6 +47,14 @@ describe('the data folder', () => {
     expect(checkDataFolder(folder)).toMatchObject({ status: 'warning', remedy: `chmod 700 ${folder}` });
     writeFileSync(join(folder, 'file'), '');
     expect(checkDataFolder(join(folder, 'file')).status).toBe('failure');
+  });
+
+  test('that cannot be reached is not taken for one that is missing', () => {
+    symlinkSync('loop', join(folder, 'loop'));
+    expect(checkDataFolder(join(folder, 'loop', 'data'))).toMatchObject({
+      status: 'failure',
+      detail: expect.stringContaining('cannot be reached (ELOOP)'),
+    });
   });
 });
 

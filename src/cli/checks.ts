@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, realpathSync, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, realpathSync, type Stats, statfsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -121,19 +121,26 @@ function realName(path: string): string {
   }
 }
 
+const FOLDER_REMEDY = 'run as its owner, or choose another with --data';
+
 export function checkDataFolder(folder: string): Finding {
-  if (!existsSync(folder)) return ok('data folder', `${folder} does not exist yet; the first start creates it`);
-  const { mode } = statSync(folder);
-  if (!statSync(folder).isDirectory())
-    return failure('data folder', `${folder} is not a folder`, 'choose another with --data');
+  let found: Stats | undefined;
+  try {
+    found = statSync(folder, { throwIfNoEntry: false });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return failure('data folder', `${folder} cannot be reached (${code})`, FOLDER_REMEDY);
+  }
+  if (found === undefined) return ok('data folder', `${folder} does not exist yet; the first start creates it`);
+  if (!found.isDirectory()) return failure('data folder', `${folder} is not a folder`, 'choose another with --data');
   try {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch {
-    return failure('data folder', `${folder} is not writable`, 'run as its owner, or choose another with --data');
+    return failure('data folder', `${folder} is not writable`, FOLDER_REMEDY);
   }
   const open = describeOpenFolder(folder);
   if (open !== null) return failure('data folder', open.problem, open.remedy);
-  if ((mode & 0o077) === 0) return ok('data folder', folder);
+  if ((found.mode & 0o077) === 0) return ok('data folder', folder);
   return warning('data folder', `other users can open ${folder}`, `chmod 700 ${shellWord(folder)}`);
 }
 

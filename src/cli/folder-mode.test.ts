@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -25,4 +25,9 @@ test.each([0o700, 0o755, 0o750])('accepts mode %o, which others cannot write to'
 
 test('accepts a folder that does not exist yet', () => {
   expect(describeOpenFolder(join(folder, 'new'))).toBeNull();
+});
+
+test('leaves a folder that cannot be reached to whoever opens it', () => {
+  symlinkSync('loop', join(folder, 'loop'));
+  expect(describeOpenFolder(join(folder, 'loop', 'data'))).toBeNull();
 });
