@@ -33,6 +33,15 @@ test('as a child it ends when its parent lets go of it', async () => {
   expect((await once(child, 'exit'))[0]).toBe(0);
 });
 
+test('it ends without a word when nobody reads where it listens', async () => {
+  const child = spawn(process.execPath, [MAIN], { stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stdout.destroy();
+  let said = '';
+  child.stderr.on('data', (piece: Buffer) => (said += piece.toString()));
+  const [code] = await once(child, 'close');
+  expect([code, said]).toEqual([0, '']);
+});
+
 test('on a taken or impossible port it says so and fails', async () => {
   const other = await startSim();
   for (const [port, says] of [

@@ -13,6 +13,8 @@ async function main(): Promise<void> {
     throw new RangeError('--port must be a number from 0 to 65535.');
   const sim = await startSim({ port, callsKept: CALLS_KEPT });
   endWith(sim);
+  // A parent that was stopped while it started does not read the line.
+  process.stdout.once('error', () => process.exit(0));
   process.stdout.write(`${JSON.stringify({ url: sim.url })}\n`);
 }
 
