@@ -80,6 +80,26 @@ describe('one request', () => {
     expect(await answered()).toEqual(['head 200', 'one two three', 'end']);
   });
 
+  it('may keep its pieces while more is read, on its own connection and on others', async () => {
+    await start();
+    host.answer = (socket) => socket.write(CHUNKED + chunk('first'));
+    const [mine, other] = [new Notes(), new Notes()];
+    const kept: Buffer[] = [];
+    const keep = mine.data.bind(mine);
+    mine.data = (chunks) => {
+      kept.push(...chunks);
+      keep(chunks);
+    };
+    ask(mine);
+    await until(() => kept.length === 1, 'the first piece has come');
+    host.answer = (socket) => socket.write(CHUNKED + chunk('other') + LAST_CHUNK);
+    ask(other);
+    await other.over.promise;
+    host.sockets[0]!.write(chunk('next') + LAST_CHUNK);
+    await mine.over.promise;
+    expect(kept.map(String)).toEqual(['first', 'next']);
+  });
+
   it('receives what arrived before the connection broke', async () => {
     await start();
     host.answer = (socket) => socket.end(CHUNKED + chunk('one') + chunk('two'));
