@@ -5,7 +5,7 @@ import { BILL, RELAY_TERMS } from '../../../test/chat-wire.ts';
 import { expectSame } from '../../../test/expect-same.ts';
 import { randomCases } from '../../../test/random-cases.ts';
 import { LIMITS } from '../../limits.ts';
-import { ResponseMemory } from '../frames/response-memory.ts';
+import { ResponseMemory, type ResponsePattern } from '../frames/response-memory.ts';
 import { spliceResponse } from './splice-response.ts';
 
 type Fields = Record<string, unknown>;
@@ -135,6 +135,12 @@ describe('a memory of responses', () => {
     const [pattern] = taught(JSON.stringify(answerOf({ ...SAID, content: 'secret words' }))).patterns;
     const kept = [...pattern!.came, ...pattern!.written].join('');
     for (const part of ['secret', SAID.id, String(SAID.created), 'prompt_tokens']) expect(kept).not.toContain(part);
+  });
+
+  test('keeps its parts in memory of their own', () => {
+    const [{ came, written }] = taught(JSON.stringify(answerOf(SAID))).patterns as [ResponsePattern];
+    const kept = [...came, ...written].filter((part) => part !== null);
+    expect(kept.filter(({ buffer, byteLength }) => buffer.byteLength !== byteLength)).toEqual([]);
   });
 
   test.each<[string, Fields]>([

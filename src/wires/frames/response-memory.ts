@@ -1,5 +1,5 @@
 import { LIMITS } from '../../limits.ts';
-import { isAt } from './repeated-frames.ts';
+import { isAt, ownCopy } from './repeated-frames.ts';
 
 /** What differs between the buffered responses of one host. Everything around it is the same in many of them. */
 export type HoleKind = 'id' | 'created' | 'words' | 'usage';
@@ -79,11 +79,11 @@ const FREE_LESSONS = 16;
 const USES_PER_LESSON = 16;
 const RETRY_EVERY = 128;
 
-/** Cuts a response at its holes. */
+/** Cuts a response at its holes, into copies that may be kept. */
 export function partsAround(bytes: Buffer, holes: readonly Hole[]): Buffer[] {
   const starts = [0, ...holes.map(({ end }) => end)];
   const ends = [...holes.map(({ start }) => start), bytes.length];
-  return starts.map((start, index) => Buffer.from(bytes.subarray(start, ends[index])));
+  return starts.map((start, index) => ownCopy([bytes.subarray(start, ends[index])]));
 }
 
 /** The pattern of responses that come with the bytes in `came` around their holes, and leave with those in `written`. */
