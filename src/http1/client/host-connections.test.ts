@@ -278,6 +278,22 @@ describe('a connection', () => {
     expect([notes.seen[0], control.sentTwice, host.sockets.length]).toEqual(['head 200', true, 2]);
   });
 
+  it('is not used again if its answer came before the whole request had left', async () => {
+    await start();
+    host.answer = (socket) => {
+      socket.pause();
+      socket.write(OK);
+    };
+    const notes = new Notes();
+    connections.send({ origin: host.origin, path: '/', headers: {}, body: Buffer.alloc(64 << 20) }, notes);
+    await notes.over.promise;
+    const next = ask(new Notes());
+    const hasNewConnection = next.unreached;
+    next.cancel();
+    host.sockets[0]!.destroy();
+    expect([notes.seen.at(-1), hasNewConnection]).toEqual(['end', true]);
+  });
+
   it('has its request sent again if it closes before the whole request has left, without calling it sent twice', async () => {
     await start();
     await answered();
