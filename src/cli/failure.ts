@@ -61,7 +61,7 @@ const FLAG_OF_FIELD: Readonly<Record<string, string>> = {
   spend_cap_nanousd: '--cap',
 };
 
-/** The field that a message begins with, or one whose name cannot be a word. */
+/** The field that a message begins with, or any name with an underscore, which cannot be a plain word. */
 const FIELD = /(?:^`?[a-z]+`?(?:\[\d+\])?|\b[a-z]+(?:_[a-z]+)+\b)(?= )/g;
 
 /** What is wrong with the input, with the flags that were typed in place of the fields. */

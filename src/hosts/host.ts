@@ -22,7 +22,7 @@ interface HostAuth {
   readonly scheme: 'Bearer' | null;
 }
 
-/** For a host without a common address: the first of these variables that is set. */
+/** For a host whose address differs for each customer: it is in the first of these variables that is set. */
 export interface HostAddress {
   readonly variables: readonly string[];
   /** The end of its address, like `/v1`; appended if it is missing. */

@@ -3,7 +3,7 @@ import type { CacheSize } from '../kit/caches.ts';
 
 export type ReadCaches = () => Promise<readonly CacheSize[]>;
 
-/** How much each cache holds, and the most that it may hold. Of several workers, the sums. */
+/** How much each cache holds, and the most that it may hold. With several workers, the sums of all. */
 export function gaugeCaches(registry: Registry, read: ReadCaches): void {
   const readOnce = sharing(read);
   const gauge = (name: string, help: string, figure: 'entries' | 'entriesMax'): Gauge =>

@@ -65,7 +65,7 @@ export interface GroupIntake {
    * GatewayError that names the line of the first one that is refused.
    */
   add(requests: Iterable<GroupRequest>): Promise<void>;
-  /** Reserves the sum of all lines in one step, all or none. The hash is as that of a `SingleSubmission`. */
+  /** Reserves the sum of all lines in one step, all or none. The hash is made like that of a `SingleSubmission`. */
   accept(bodySha256: Uint8Array): Promise<Accepted<JobGroup>>;
   /** Forgets all lines. */
   abandon(): Promise<void>;

@@ -3,7 +3,7 @@ const MOVED_BYTES_MIN = 16 * 1024;
 
 /** The pieces that a large body was joined from, until they are taken or dropped. */
 const piecesOf = new WeakMap<Buffer, readonly Buffer[]>();
-/** First pieces of large bodies, in memory that has only the head of the same request before them. */
+/** First pieces of large bodies whose memory holds nothing else but the head of the same request. */
 const behindHeads = new WeakSet<Buffer>();
 
 /** Joins what arrived. Remembers the pieces of a large body, which can be moved to a thread without a copy. */

@@ -35,7 +35,7 @@ interface JobParts {
   readonly endpoints: Endpoints;
   readonly webhooks: Pick<Webhooks, 'deliverer'>;
   findKey(id: bigint): Promise<KeyRow | null>;
-  /** Whether live calls need the whole process, so that no other job may start; `running` jobs run already. */
+  /** Whether live calls need the whole process, so that no other job may start. `running`: how many jobs run now. */
   isBusy(running: number): boolean;
   onEnded(ended: EndedJob): void;
 }

@@ -17,7 +17,7 @@ export interface Refusal {
   readonly availableNanousd: bigint | null;
 }
 
-/** How many calls of a key were refused with a code, in the hour that begins then. */
+/** How many calls of a key were refused with a code, in the hour that begins at `startMs`. */
 export interface RefusalCount {
   readonly startMs: number;
   readonly accountId: bigint;

@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts';
 
-/** Files that have receipts which were deleted after they had been written to them. */
+/** Files with receipts that were written to them and then deleted. */
 const sqlite = `
 CREATE TABLE archive_file (
   month_ms INTEGER NOT NULL,

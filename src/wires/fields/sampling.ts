@@ -36,7 +36,7 @@ export function readTopK(value: unknown): number | null {
 
 /**
  * `temperature` and `top_p` for hosts of the chat and responses wires. Models with fixed sampling refuse them while they
- * reason, so they are left out and named if it is certain that the model will; otherwise the host decides.
+ * reason. If the model is certain to reason, they are left out and named; otherwise the host decides.
  */
 export function writeTemperature({ temperature, topP }: Sampling, terms: HubRequestTerms, notes: Adjustments): Members {
   const written: Members = {};
