@@ -1,6 +1,6 @@
 import { readErrorMember } from '../errors/read-host-error.ts';
 import { CHOICE_MEMBERS, isUsableId } from '../fields/host-members.ts';
-import { isAbsent, isObject, type Members, objectsIn, removeMembers } from '../fields/members.ts';
+import { isAbsent, isObject, isText, type Members, objectsIn, removeMembers } from '../fields/members.ts';
 import { HostResponseBroken, type RelayTerms } from '../wire.ts';
 import { mendFinishReason } from './finish-reason.ts';
 import { mendText } from './mend-text.ts';
@@ -55,9 +55,12 @@ function mendMessage(choice: ResponseChoice, { requestId, hideReasoning }: Relay
   const calls = callsOf(message);
   const hasCalls = calls.length > 0;
   const reason = mendFinishReason(choice.finish_reason, hasCalls) ?? (hasCalls ? 'tool_calls' : 'stop');
+  const ids = new Set<string>();
   calls.forEach((call, position) => {
     const prefix = choice.index === 0 ? '' : `${choice.index}_`;
-    const id = typeof call.id === 'string' && call.id !== '' ? call.id : `call_${requestId}_${prefix}${position}`;
+    // Some hosts give several calls one id, and then their results could not be told apart.
+    const id = isText(call.id) && !ids.has(call.id) ? call.id : `call_${requestId}_${prefix}${position}`;
+    ids.add(id);
     changed = completeCall(call, id) || changed;
     if (reason !== 'length') changed = fillArguments(call) || changed;
   });

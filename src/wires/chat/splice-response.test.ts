@@ -124,6 +124,14 @@ describe('an answer is put right', () => {
     });
   });
 
+  test('where its tool calls share an id: their results could not be told apart', () => {
+    const calls = [CALL, { ...CALL, function: { name: 'close', arguments: '{}' } }];
+    const { message } = messageOf({ role: 'assistant', content: null, tool_calls: calls }) as {
+      message: { tool_calls: { id: string }[] };
+    };
+    expect(message.tool_calls.map(({ id }) => id)).toEqual([CALL.id, 'call_req_1_1']);
+  });
+
   test('where a tool call has no arguments, unless the limit may have cut them off', () => {
     const calls = [{ ...CALL, function: { name: 'open', arguments: '' } }];
     const argumentsAt = (finish: string): unknown => {
