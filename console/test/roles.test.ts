@@ -81,6 +81,23 @@ test('somebody without a session is asked to sign in', async () => {
   await context.close();
 });
 
+test('a key that can pay is found behind a thousand keys that have expired', async () => {
+  const { harness } = suite.world;
+  const { books } = harness.running;
+  const { accountId } = await harness.mint({ creditNanousd: 1_000_000_000n, expiresMs: 1 });
+  const owner = await enrol(books, 'of-many@example.com', { roles: [[accountId, 'owner']] });
+  await Promise.all(Array.from({ length: 1_000 }, () => harness.mintFor(accountId, { expiresMs: 1 })));
+  await harness.mintFor(accountId, { personId: owner });
+  const context = await publicContext(suite.browser, harness);
+  await signInAs(context, { ...suite.world, people: new Map([['owner', owner]]) }, 'owner');
+  const page = await context.newPage();
+  await page.goto(`${CONSOLE_URL}/playground`);
+  await page.getByRole('textbox', { name: 'Message' }).fill('Hello');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: /^\$0\.0/ }).waitFor();
+  await context.close();
+});
+
 test('whoever is signed out meanwhile is asked to sign in, and what they type stays when they look elsewhere', async () => {
   const page = await openAs('owner', '/');
   await page.getByRole('heading', { name: 'Make the first call' }).waitFor();

@@ -1,6 +1,7 @@
 import type { ApiError } from '../api/client.ts';
 import type { ShownKey } from '../api/generated/routes.ts';
-import { useApi } from '../api/queries.ts';
+import { useRows } from '../api/queries.ts';
+import { useReadOn } from '../api/read-on.ts';
 import { isLocalMode } from '../snippets/gateway.ts';
 import { useAccountInput, useViewer } from './viewer.tsx';
 
@@ -20,15 +21,19 @@ interface PayingKeys {
 export function usePayingKeys(): PayingKeys {
   const account = useAccountInput();
   const { me, canManage, canHaveKeys } = useViewer();
-  const found = useApi('GET /keys', { ...account, limit: KEYS_MAX }, { enabled: canHaveKeys, staleMs: 30_000 });
-  const keys = (found.data?.data ?? []).filter(
+  const found = useRows('GET /keys', { ...account, limit: KEYS_MAX }, { enabled: canHaveKeys, staleMs: 30_000 });
+  const isPending = canHaveKeys && (found.isPending || found.isStale);
+  const keys = (isPending ? [] : found.rows).filter(
     ({ status, person }) => status === 'active' && (person === null ? canManage : person === me.id),
   );
+  // Revoked keys and those of other people stay in the list, and may fill its first page.
+  const isSearching = canHaveKeys && keys.length === 0 && found.hasMore;
+  const { isGivenUp, again } = useReadOn(found, isSearching);
   return {
     keys,
     isRequired: !isLocalMode(),
-    isPending: canHaveKeys && found.isPending,
-    error: found.data === undefined ? found.error : null,
-    again: () => void found.refetch(),
+    isPending: isPending || (isSearching && found.error === null && !isGivenUp),
+    error: keys.length === 0 ? found.error : null,
+    again: found.pageCount === 0 ? found.again : again,
   };
 }
