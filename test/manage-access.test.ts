@@ -350,15 +350,8 @@ describe('a management key', () => {
     const path = `/keys/${formatId(KEY_PREFIX, keyId)}`;
     const stale = { 'if-match': '"1"' };
     const refused = await call('POST', `${path}/disable`, {}, stale);
-    expect([refused.status, await refused.json()]).toMatchObject([
-      400,
-      {
-        error: {
-          code: 'invalid_input',
-          message: 'POST /keys/{key}/disable does not compare versions. Leave out If-Match.',
-        },
-      },
-    ]);
+    expect(refused.status).toBe(400);
+    expect(await refused.text()).toContain('POST /keys/{key}/disable does not compare versions. Leave out If-Match.');
     expect(await (await call('GET', path, undefined, stale)).json()).toMatchObject({ status: 'active' });
     expect((await call('POST', `${path}/disable`, {}, { 'if-match': '*' })).status).toBe(200);
   });
