@@ -104,6 +104,20 @@ test('sums and counts of accounts say that there are more than were read', async
   await page.context().close();
 });
 
+test('the overview says of how many keys it knows which is closest to its cap, if it has not read them all', async () => {
+  const page = await openAs('owner', '/models');
+  await page.route(/\/manage\/v1\/keys\?.*limit=1000/, (route) =>
+    route.fulfill({ json: { object: 'list', data: [], next: 'key_0000000000000' } }),
+  );
+  const usage = { requests: 1, refused: 0, cost_nanousd: 0, refunded_nanousd: 0 };
+  const report = { object: 'usage', since: 0, until: 3_600, bucket: 'none', group_by: [], data: [], totals: usage };
+  await page.route(/\/manage\/v1\/usage\?/, (route) => route.fulfill({ json: report }));
+  await page.goto(CONSOLE_URL);
+  await page.getByText('Keys closest to their cap, of the first 1,000').waitFor();
+  await page.getByText('None of the first 1,000 keys has a cap').waitFor();
+  await page.context().close();
+});
+
 test('figures that were read stay while the gateway is away', async () => {
   const page = await openAs('operator', '/models');
   await page.clock.install();

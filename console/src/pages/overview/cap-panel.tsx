@@ -4,6 +4,7 @@ import { useApi } from '../../api/queries.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ErrorPanel } from '../../parts/error-panel.tsx';
 import { shareOf } from '../../parts/meter.tsx';
+import { formatCount } from '../../parts/money-format.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Ago } from '../../parts/time.tsx';
@@ -24,8 +25,12 @@ export function CapPanel(): ReactNode {
   const keys = useApi('GET /keys', { ...account, limit: KEYS_MAX }, { staleMs: 30_000, refetchMs: 30_000 });
   const capped = (keys.data?.data ?? []).filter((key) => key.status === 'active' && key.spend_cap_nanousd !== null);
   const closest = capped.toSorted((a, b) => shareSpent(b) - shareSpent(a)).slice(0, ROWS_MAX);
+  // Keys are never deleted, so there may be more of them than are read.
+  const hasMore = (keys.data?.next ?? null) !== null;
   return (
-    <Panel title="Keys closest to their cap">
+    <Panel
+      title={hasMore ? `Keys closest to their cap, of the first ${formatCount(KEYS_MAX)}` : 'Keys closest to their cap'}
+    >
       {keys.error === null ? (
         <Table
           label="Keys closest to their cap"
@@ -34,7 +39,9 @@ export function CapPanel(): ReactNode {
           rows={closest}
           idOf={({ id }) => id}
           empty={
-            <EmptyState title="No key has a cap">
+            <EmptyState
+              title={hasMore ? `None of the first ${formatCount(KEYS_MAX)} keys has a cap` : 'No key has a cap'}
+            >
               A cap limits what a key may spend in a day, a week, a month or in total.
             </EmptyState>
           }
