@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { GatewayError } from '../src/canonical/errors.ts';
 import { answerBroken } from '../src/http/broken-request.ts';
@@ -7,7 +6,7 @@ import { ConnectionLimit } from '../src/http1/connection-limit.ts';
 import { NodeHttpServer } from '../src/http1/node-http.ts';
 import { Listener } from '../src/http1/server/listener.ts';
 import type { Answer, ClientTimeouts, CreateHttpServer, HttpServer, OutboundResponse } from '../src/http1/server.ts';
-import { until } from './until.ts';
+import { nextTurn, until } from './until.ts';
 
 /** Both implementations of `src/http1/server.ts` on real sockets. */
 
@@ -77,6 +76,8 @@ export async function serve(
     const text = textOf(socket);
     for (const piece of pieces) {
       if (!socket.destroyed) await new Promise<void>((sent) => socket.write(piece, 'latin1', () => sent()));
+      // Without it the server would read several pieces at once: the callback comes before it has looked at its socket.
+      await nextTurn();
     }
     return text;
   };
@@ -87,7 +88,8 @@ export async function serve(
 export function textOf(socket: Socket): Promise<string> {
   const read: Buffer[] = [];
   socket.on('data', (bytes) => read.push(bytes));
-  return once(socket, 'close').then(() => Buffer.concat(read).toString('latin1'));
+  // Not `once`, which rejects if a server that has refused the first bytes resets the connection under the next ones.
+  return new Promise((resolve) => socket.on('close', () => resolve(Buffer.concat(read).toString('latin1'))));
 }
 
 export const HEAD = 'HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n';
