@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import fc from 'fast-check';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { answerWhole, closeServers, GET, HEAD, LAST, SERVERS, serve, textOf } from '../../test/http1-server.ts';
 import { manyTurns, until } from '../../test/until.ts';
 import { LIMITS } from '../limits.ts';
@@ -305,6 +305,20 @@ describe.each(SERVERS)('a response of the %s server', (_, create) => {
       await until(() => server.connections === 0, 'it is cut');
     }
   });
+});
+
+test('a response of our own server has the second at which it was sent, also after the clock was set back', async () => {
+  const [[, createOwn]] = SERVERS as [(typeof SERVERS)[number]];
+  const { say } = await serve(createOwn);
+  const now = vi.spyOn(Date, 'now');
+  const seconds = [1_790_000_000, 1_790_000_005, 1_790_000_003];
+  const dates: string[] = [];
+  for (const second of seconds) {
+    now.mockReturnValue(second * 1000 + 999);
+    dates.push(/date: ([^\r]*)/i.exec(await say([LAST]))![1]!);
+  }
+  now.mockRestore();
+  expect(dates).toEqual(seconds.map((second) => new Date(second * 1000).toUTCString()));
 });
 
 describe.each(SERVERS)('a body that the %s server receives', (_, create) => {
