@@ -1,4 +1,4 @@
-import type { OutboundResponse } from '../http1/server.ts';
+import { clientReads, type OutboundResponse } from '../http1/server.ts';
 import type { PlainResponse } from './routes.ts';
 
 export function isWhole(body: PlainResponse['body']): body is string | Buffer | null {
@@ -28,15 +28,6 @@ export async function sendPieces(
   } catch {
     response.destroy();
   }
-}
-
-/** Resolves when the client has read what was written, or is gone. */
-function clientReads(response: OutboundResponse): Promise<void> {
-  if (response.destroyed) return Promise.resolve();
-  return new Promise((resolve) => {
-    response.onDrain = resolve;
-    response.onClose = resolve;
-  });
 }
 
 /** Calls back when the response has been sent or has ended, after the listeners that are there already. */

@@ -66,6 +66,15 @@ export interface OutboundResponse {
   destroy(): void;
 }
 
+/** Resolves when the client has read what was written, or is gone. */
+export function clientReads(response: OutboundResponse): Promise<void> {
+  if (response.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    response.onDrain = resolve;
+    response.onClose = resolve;
+  });
+}
+
 export type Answer = (request: InboundRequest, response: OutboundResponse) => void;
 
 /** How long a client may take to send a head, to send a whole request, and to read more of a response. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { headerLines } from '../../http1/headers.ts';
-import type { OutboundResponse } from '../../http1/server.ts';
+import { clientReads, type OutboundResponse } from '../../http1/server.ts';
 import { stringifyJson } from '../../json/stringify.ts';
 import { columnsOf, headLine, rowLine } from './columns.ts';
 import { CONTENT_TYPES, type ExportFormat } from './format.ts';
@@ -53,13 +53,4 @@ export async function sendList(list: ListExport, response: OutboundResponse, req
     lines = '';
     if (!response.destroyed) page = await list.more(page.next);
   }
-}
-
-/** Resolves when the client has read what was written, or is gone. */
-function clientReads(response: OutboundResponse): Promise<void> {
-  if (response.destroyed) return Promise.resolve();
-  return new Promise((resolve) => {
-    response.onDrain = resolve;
-    response.onClose = resolve;
-  });
 }
