@@ -210,6 +210,13 @@ describe('doctor', () => {
     expect((await doctor()).err).toContain('ledger: see docs/data-folder.md\n');
   });
 
+  test('does not blame another process for a database that cannot be opened', async () => {
+    vi.spyOn(cli, 'services').mockRejectedValue(new StoreUnavailable('The database cannot be written.'));
+    const { out, err } = await doctor();
+    expect(out).toMatch(/^ledger +failure +The database cannot be written\.$/m);
+    expect(err).toContain('ledger: see docs/data-folder.md\n');
+  });
+
   test('reports a bad config file as a finding', async () => {
     writeFileSync(join(cli.folder, 'tollgate.config.json'), '{');
     const { code, out } = await doctor();

@@ -8,6 +8,7 @@ import { inspectMasterKeys, isOwnFileMissing, MasterKeyError, readMasterKeys } f
 import { counted } from '../kit/counted.ts';
 import { canSharePort } from '../kit/shared-port.ts';
 import { shellWord } from '../kit/shell-words.ts';
+import { StoreUnavailable } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
 import { OperatorError } from '../operator/error.ts';
 import type { SealStatusView } from '../operator/seal.ts';
@@ -195,8 +196,10 @@ export async function checkBooks(
     }));
   } catch (error) {
     const { message, hint } = asFailure(error);
+    // What the store says of itself is about its files, and no other process is in the way.
+    const remedy = remedyFor(config, error instanceof StoreUnavailable ? null : hint);
     return {
-      findings: [failure('ledger', message, remedyFor(config, hint))],
+      findings: [failure('ledger', message, remedy)],
       server: null,
       masterKey: null,
     };

@@ -17,7 +17,7 @@ test.each([
   ['a disk that is full when an open file is written', { code: 'ENOSPC', syscall: 'write' }, 'disk is full (ENOSPC)'],
   ['a listener without a descriptor', { code: 'EMFILE', syscall: 'listen' }, 'ulimit -n'],
   ['a file that may not grow', { code: 'EFBIG', syscall: 'write' }, 'ulimit -f'],
-  ['a database that may not be written', { errcode: 8 }, 'cannot be written'],
+  ['a database that may not be written', { errcode: 8 }, 'all files in it writable'],
   ['a directory that may not be written', { errcode: 8 | (6 << 8) }, 'cannot be written'],
   ['a disk that fails', { errcode: 10 | (3 << 8) }, 'check the disk'],
   ['a damaged database', { errcode: 11 }, 'tollgate store restore FILE'],

@@ -5,7 +5,7 @@ const RESTORE = 'restore a backup with "tollgate store restore FILE --force"';
 /** What to do about SQLite's result codes that are not mistakes of this program. */
 const SQLITE_FAULTS: Readonly<Record<number, string>> = {
   5: 'The database is locked by another program: close that program.',
-  8: 'The database cannot be written: make its folder writable, or choose another with --data.',
+  8: 'The database cannot be written: make its folder and all files in it writable, or choose another with --data.',
   10: 'Reading or writing the database failed: check the disk.',
   11: `The database is damaged: ${RESTORE}.`,
   13: 'The database cannot grow because the disk is full: free some space.',
