@@ -6,6 +6,7 @@ import {
   type MasterKeySource,
   type OwnFile,
   readMasterKeys,
+  readMasterKeysMeanwhile,
 } from './master-keys.ts';
 import { type MasterKeys, MasterSealer } from './seal.ts';
 
@@ -37,6 +38,14 @@ export class MasterKeyring {
   read(from: MasterKeySource): MasterKeys {
     if (this.#isOwnFile(from)) keepOwnFile(from.path, this.sealer.keys);
     return readMasterKeys(from);
+  }
+
+  /** The same while calls go on. Reads again if an operator has rotated the keys meanwhile. */
+  async readMeanwhile(from: MasterKeySource): Promise<MasterKeys> {
+    if (this.#isOwnFile(from)) keepOwnFile(from.path, this.sealer.keys);
+    const before = this.sealer.keys;
+    const keys = await readMasterKeysMeanwhile(from);
+    return this.sealer.keys === before ? keys : this.readMeanwhile(from);
   }
 
   /** Whether reading the keys from there would make a file with new ones, which decrypt nothing that is stored. */

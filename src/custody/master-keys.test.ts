@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Secret } from '../kit/secret.ts';
-import { addOwnKey, MasterKeyError, parseMasterKeys, readMasterKeys } from './master-keys.ts';
+import { addOwnKey, MasterKeyError, parseMasterKeys, readMasterKeys, readMasterKeysMeanwhile } from './master-keys.ts';
 import { MasterSealer } from './seal.ts';
 
 const SOURCE = 'TOLLGATE_MASTER_KEY';
@@ -143,6 +143,21 @@ describe('a command', () => {
   test('prints the keys', () => {
     const key = randomBytes(32).toString('base64');
     expect(readMasterKeys(ask(`printf '%s' '${key}'`))).toEqual(parseMasterKeys(key, SOURCE));
+  });
+
+  test('that is read meanwhile stops nothing else, and prints the same keys', async () => {
+    const [key, sign] = [randomBytes(32).toString('base64'), join(folder, 'sign')];
+    const waiting = readMasterKeysMeanwhile(ask(`until [ -e '${sign}' ]; do :; done; printf '%s' '${key}'`));
+    writeFileSync(sign, '');
+    expect(await waiting).toEqual(parseMasterKeys(key, SOURCE));
+  });
+
+  test('that fails meanwhile is named in the same way', async () => {
+    await expect(readMasterKeysMeanwhile(ask('echo x; exit 3'))).rejects.toThrow(
+      'The command of TOLLGATE_MASTER_KEY_COMMAND ended with 3.',
+    );
+    await expect(readMasterKeysMeanwhile(ask('yes'))).rejects.toThrow('failed (ENOBUFS)');
+    await expect(readMasterKeysMeanwhile(ask('true'))).rejects.toThrow('holds no master key');
   });
 
   test('that fails is named by its setting and its end', () => {

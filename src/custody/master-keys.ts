@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeFolder } from '../kit/make-folder.ts';
@@ -52,6 +53,12 @@ export function readMasterKeys(from: MasterKeySource): MasterKeys {
         `Hosted mode needs a master key to encrypt callers' provider keys: set ${from.source}; ${MAKE_ONE} and keep a copy, since nothing can be decrypted without it.`,
       );
   }
+}
+
+/** Reads them while calls go on: a command may take longer than a replica may be silent. */
+export async function readMasterKeysMeanwhile(from: MasterKeySource): Promise<MasterKeys> {
+  if (from.kind !== 'command') return readMasterKeys(from);
+  return parseMasterKeys(await runCommandMeanwhile(from.command, from.source), from.source);
 }
 
 /** Describes the keys, for `doctor` and `config check`. Does not make a file. Throws a MasterKeyError. */
@@ -221,7 +228,41 @@ function runCommand(command: string, source: string): string {
     });
   } catch (error) {
     const { status, code } = error as { status?: number | null; code?: string };
-    const how = typeof status === 'number' ? `ended with ${status}` : `failed (${code ?? 'cut off'})`;
-    throw new MasterKeyCommandFailed(`The command of ${source} ${how}.`);
+    throw commandFailed(source, status ?? null, code);
   }
+}
+
+async function runCommandMeanwhile(command: string, source: string): Promise<string> {
+  const child = spawn('/bin/sh', ['-c', command], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(child, 'exit') as Promise<[number | null]>;
+  const late = AbortSignal.timeout(LIMITS.masterKeyCommandMs);
+  const stop = (code: string): void => {
+    child.kill();
+    // What the shell has started may hold the pipe open.
+    child.stdout.destroy(Object.assign(new Error(code), { code }));
+  };
+  const onLate = (): void => stop('ETIMEDOUT');
+  late.addEventListener('abort', onLate);
+  try {
+    const pieces: Buffer[] = [];
+    let length = 0;
+    for await (const piece of child.stdout as AsyncIterable<Buffer>) {
+      pieces.push(piece);
+      length += piece.length;
+      if (length > LIMITS.providerKeyFileBytesMax) stop('ENOBUFS');
+    }
+    const [status] = await ended;
+    if (status !== 0) throw commandFailed(source, status);
+    return Buffer.concat(pieces).toString('utf8');
+  } catch (error) {
+    if (error instanceof MasterKeyError) throw error;
+    throw commandFailed(source, null, (error as NodeJS.ErrnoException).code);
+  } finally {
+    late.removeEventListener('abort', onLate);
+  }
+}
+
+function commandFailed(source: string, status: number | null, code = 'cut off'): MasterKeyCommandFailed {
+  const how = status !== null ? `ended with ${status}` : `failed (${code})`;
+  return new MasterKeyCommandFailed(`The command of ${source} ${how}.`);
 }

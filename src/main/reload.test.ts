@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -51,6 +52,20 @@ test('a master key that is added while a reload is being prepared stays in use i
   await reloadWith(others, []);
   expect(keyring.sealer.keyIds).toHaveLength(2);
   expect(usedByOthers).toEqual(keyring.sealer.keys);
+});
+
+test('calls go on while a command prints the master keys for a reload', async () => {
+  const [key, sign] = [randomBytes(32).toString('base64'), join(folder, 'sign')];
+  const command = `until [ -e '${sign}' ]; do :; done; printf '%s' '${key}'`;
+  config = { ...config, masterKey: { kind: 'command', command, source: 'TOLLGATE_MASTER_KEY_COMMAND' } };
+  let reading = Promise.resolve();
+  const prepareReload = async () => {
+    // The command has begun by then, and would never end if this process waited for it.
+    reading = new Promise((resolve) => setImmediate(() => resolve(writeFileSync(sign, ''))));
+  };
+  await reloadWith({ prepareReload, finishReload: async () => undefined }, []);
+  await reading;
+  expect(keyring.source).toBe('TOLLGATE_MASTER_KEY_COMMAND');
 });
 
 test('a reload keeps connections only to the hosts that it brings', async () => {
