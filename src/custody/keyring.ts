@@ -29,23 +29,24 @@ export class MasterKeyring {
   }
 
   /** Reads the keys again. If that fails, it throws and the old keys stay in use. */
-  reload(from = this.#from): void {
-    this.use(this.read(from), from);
-    this.onKeys?.(this.sealer.keys);
+  async reload(): Promise<void> {
+    const from = this.#from;
+    const keys = await this.read(from);
+    // A reload of the config has named another source meanwhile.
+    if (this.#from !== from) return this.reload();
+    this.use(keys);
+    this.onKeys?.(keys);
   }
 
-  /** Reads the keys and uses them not yet. If the gateway's own file was deleted, it is written again: its keys are here. */
-  read(from: MasterKeySource): MasterKeys {
-    if (this.#isOwnFile(from)) keepOwnFile(from.path, this.sealer.keys);
-    return readMasterKeys(from);
-  }
-
-  /** The same while calls go on. Reads again if an operator has rotated the keys meanwhile. */
-  async readMeanwhile(from: MasterKeySource): Promise<MasterKeys> {
+  /**
+   * Reads the keys while calls go on, and uses them not yet. If the gateway's own file was deleted, it is written again: its
+   * keys are here. Reads again if an operator has rotated the keys meanwhile.
+   */
+  async read(from: MasterKeySource): Promise<MasterKeys> {
     if (this.#isOwnFile(from)) keepOwnFile(from.path, this.sealer.keys);
     const before = this.sealer.keys;
     const keys = await readMasterKeysMeanwhile(from);
-    return this.sealer.keys === before ? keys : this.readMeanwhile(from);
+    return this.sealer.keys === before ? keys : this.read(from);
   }
 
   /** Whether reading the keys from there would make a file with new ones, which decrypt nothing that is stored. */

@@ -235,6 +235,8 @@ function runCommand(command: string, source: string): string {
 async function runCommandMeanwhile(command: string, source: string): Promise<string> {
   const child = spawn('/bin/sh', ['-c', command], { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(child, 'exit') as Promise<[number | null]>;
+  // A command that cannot be started at all is reported below, where its end is awaited.
+  ended.catch(() => undefined);
   const late = AbortSignal.timeout(LIMITS.masterKeyCommandMs);
   const stop = (code: string): void => {
     child.kill();

@@ -37,7 +37,7 @@ export async function reload(parts: ReloadParts, others: OtherWorkers, settings:
   await others.prepareReload(settings);
   // Read once for all workers: a command could print other keys the second time. And read last: an operator may have
   // rotated the keys meanwhile.
-  const keys = await keyring.readMeanwhile(masterKey);
+  const keys = await keyring.read(masterKey);
   use(keys);
   await others.finishReload(keys);
 }

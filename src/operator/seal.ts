@@ -84,9 +84,9 @@ export async function rotateSeals(
   input: z.output<typeof sealRotation>,
 ): Promise<SealRotationView> {
   let keysBefore: readonly string[] = [];
-  const keyring = await masterKeysOf(services, true, (keys) => {
+  const keyring = await masterKeysOf(services, true, async (keys) => {
     keysBefore = keys.sealer.keyIds;
-    if (input.after === null) keys.reload();
+    if (input.after === null) await keys.reload();
     if (input.new_key) keys.addKey();
   });
   if (input.after === null || input.new_key) await auditRotation(services, keysBefore, keyring, input.new_key);
@@ -131,7 +131,7 @@ export function showSecretSeals(services: SealServices): Promise<SealStatusView>
 }
 
 async function statusOf(services: SealServices, read: ReadSealedRows): Promise<SealStatusView> {
-  const { sealer, source } = await masterKeysOf(services, false, () => {});
+  const { sealer, source } = await masterKeysOf(services, false);
   const { rows, byKey, unreadableRows, unreadable } = await sealStatus(read, sealer);
   const known = sealer.keyIds;
   const strangers = [...byKey.keys()].filter((id) => !known.includes(id));
@@ -158,11 +158,11 @@ async function statusOf(services: SealServices, read: ReadSealedRows): Promise<S
 async function masterKeysOf(
   services: SealServices,
   mayMake: boolean,
-  prepare: (keys: MasterKeyring) => void,
+  prepare?: (keys: MasterKeyring) => Promise<void>,
 ): Promise<MasterKeyring> {
   try {
     const keys = await services.masterKeys(mayMake);
-    prepare(keys);
+    await prepare?.(keys);
     return keys;
   } catch (error) {
     if (error instanceof MasterKeyError) throw new OperatorError('refused', error.message);
