@@ -43,6 +43,12 @@ Try it (simulated: no real model is called):
 `);
 });
 
+test('an address that a shell would take for a pattern is quoted in the command', () => {
+  expect(banner({ ...facts({}), url: 'http://[::1]:8080' })).toContain(
+    `curl -i 'http://[::1]:8080/v1/chat/completions' -H`,
+  );
+});
+
 test('with a provider key it names the variable, counts, and calls a real model that is served', () => {
   const given = facts({ OPENAI_API_KEY: KEY });
   const text = banner(given);

@@ -66,7 +66,7 @@ function describeTrial(facts: BannerFacts): string {
   const note = isSimulated(facts.config, model) ? ' (simulated: no real model is called)' : '';
   const key = facts.config.hosted ? ' -H "authorization: Bearer $KEY"' : '';
   const body = JSON.stringify({ model: model.id, messages: [{ role: 'user', content: 'Hello' }] });
-  const call = `curl -i ${facts.url}/v1/chat/completions${key} -H 'content-type: application/json' -d '${body}'`;
+  const call = `curl -i ${shellWord(`${facts.url}/v1/chat/completions`)}${key} -H 'content-type: application/json' -d '${body}'`;
   const { hosted, store } = facts.config;
   const steps = hosted ? [...mintingSteps(facts), call] : [call];
   const where = hosted && store !== null ? `, in a shell where TOLLGATE_STORE is set to ${store.name}` : '';

@@ -248,6 +248,21 @@ describe('a bad file is refused by the path of the bad field', () => {
       expect(load({ argvFlags: { host } }).listen.host).toBe(host);
     }
   });
+
+  test('an address without hosted mode is refused by the place where it is set', () => {
+    expect(problems(() => load({ argvFlags: { host: '0.0.0.0' } }))).toMatch(/^--host: listening on/);
+    expect(problems(() => load({ env: { TOLLGATE_HOST: '0.0.0.0' } }))).toMatch(/^TOLLGATE_HOST: listening on/);
+    const file = write({ listen: { host: '0.0.0.0' } });
+    expect(problems(() => load())).toContain(`${file}: listen.host: listening on`);
+  });
+
+  test('an IPv6 address to listen on has no brackets', () => {
+    expect(problems(() => load({ argvFlags: { host: '[::1]' } }))).toBe(
+      '--host: must be an IPv6 address without brackets, like ::1',
+    );
+    write({ listen: { operations_host: '[::]' } });
+    expect(problems(() => load())).toContain('listen.operations_host: must be an IPv6 address without brackets');
+  });
 });
 
 describe('hosts and their keys', () => {

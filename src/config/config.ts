@@ -25,12 +25,12 @@ import { type ConfigLimits, readLimits } from './read-limits.ts';
 import { type ConfigSso, readSso } from './read-sso.ts';
 import { type ConfigRetention, readRetention } from './retention.ts';
 import {
-  addressSchema,
   type ConfigFile,
   configFileSchema,
   folderSchema,
   hostHeadersSchema,
   type LogLevel,
+  listenAddressSchema,
   logLevelSchema,
   originsSchema,
   portSchema,
@@ -39,7 +39,14 @@ import {
   transportSchema,
   trustedProxiesSchema,
 } from './schema.ts';
-import { pathOfFlag, pathsIn, type SettingSources } from './setting-sources.ts';
+import {
+  FROM_FILE,
+  type PlaceOfSetting,
+  pathOfFlag,
+  pathsIn,
+  placeOf,
+  type SettingSources,
+} from './setting-sources.ts';
 import { type PostgresPlace, readStore, storeUrlSchema } from './store.ts';
 import { type ConfigTracing, readTracing } from './tracing.ts';
 import { type UnknownVariable, unknownVariables } from './unknown-variables.ts';
@@ -137,10 +144,10 @@ export function loadConfig(sources: ConfigSources): Config {
   const written = file === null ? {} : parseConfigFile(file);
   const draft = readConfigFile(written, file ?? CONFIG_FILE_NAME);
   if (file !== null && draft.data !== undefined) draft.data = resolve(dirname(file), draft.data);
-  const settingSources = new Map(pathsIn(written).map((path) => [path, 'config file']));
+  const settingSources = new Map(pathsIn(written).map((path) => [path, FROM_FILE]));
   applySettings(draft, sources, settingSources, problems);
-  checkExposure(draft, problems);
-  problems.push(...consolePortProblems(draft));
+  const placeOfSetting = (path: string) => placeOf(path, settingSources, file);
+  problems.push(...exposureProblems(draft, placeOfSetting), ...consolePortProblems(draft, placeOfSetting));
   const hosts = selectHosts(draft, sources, file ?? CONFIG_FILE_NAME, problems);
   const config = assemble(draft, file, hosts, sources, problems);
   if (problems.length > 0) throw new ConfigError(problems);
@@ -256,11 +263,11 @@ const yesOrNo = z.enum(['true', 'false', '1', '0']).transform((text) => text ===
 /** Every setting with a flag and a variable; a test compares them with docs/config.md. */
 export const SETTINGS: readonly Setting[] = [
   setting('port', 'TOLLGATE_PORT', wholeNumber.pipe(portSchema), (draft, port) => (draft.listen.port = port)),
-  setting('host', 'TOLLGATE_HOST', addressSchema, (draft, host) => (draft.listen.host = host)),
+  setting('host', 'TOLLGATE_HOST', listenAddressSchema, (draft, host) => (draft.listen.host = host)),
   setting(
     'operationsHost',
     'TOLLGATE_OPERATIONS_HOST',
-    addressSchema,
+    listenAddressSchema,
     (draft, host) => (draft.listen.operations_host = host),
   ),
   setting(
@@ -336,12 +343,12 @@ export function flagName(camelCase: string): string {
   return `--${camelCase.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-function checkExposure(draft: ConfigFile, problems: ConfigProblem[]): void {
-  if (draft.hosted || isLoopback(draft.listen.host)) return;
+function exposureProblems(draft: ConfigFile, placeOfSetting: PlaceOfSetting): ConfigProblem[] {
+  if (draft.hosted || isLoopback(draft.listen.host)) return [];
   const message =
     `listening on ${draft.listen.host} without --hosted would let anyone who can reach it spend your money; ` +
     'add --hosted, which requires a key for every call, or listen on 127.0.0.1';
-  problems.push({ source: '--host', path: '', message });
+  return [{ ...placeOfSetting('listen.host'), message }];
 }
 
 function selectHosts(

@@ -2,9 +2,10 @@ import type { ConfiguredHost } from '../hosts/host.ts';
 import { isLoopback } from '../hosts/schema.ts';
 import type { ConfigProblem } from './problems.ts';
 import type { ConfigFile } from './schema.ts';
+import type { PlaceOfSetting } from './setting-sources.ts';
 
 /** Two listeners cannot share a port, and the error of the system would not say which setting to change. */
-export function consolePortProblems(draft: ConfigFile): ConfigProblem[] {
+export function consolePortProblems(draft: ConfigFile, placeOfSetting: PlaceOfSetting): ConfigProblem[] {
   const { listen, hosted } = draft;
   const { console_port: port } = listen;
   if (!draft.console || port === null || port === 0) return [];
@@ -17,8 +18,7 @@ export function consolePortProblems(draft: ConfigFile): ConfigProblem[] {
   return others
     .filter((other) => other.port === port)
     .map(({ flag }) => ({
-      source: '--console-port',
-      path: '',
+      ...placeOfSetting('listen.console_port'),
       message: `is the same port as ${flag}; choose another`,
     }));
 }

@@ -22,7 +22,12 @@ export type Transport = (typeof TRANSPORTS)[number];
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 export const portSchema = z.int().min(0).max(65_535);
-export const addressSchema = z.string().min(1).max(LIMITS.urlCharsMax);
+const addressSchema = z.string().min(1).max(LIMITS.urlCharsMax);
+/** Addresses that systems listen on have no brackets, unlike those in URLs. */
+export const listenAddressSchema = addressSchema.refine(
+  (text) => !text.startsWith('['),
+  'must be an IPv6 address without brackets, like ::1',
+);
 export const folderSchema = z.string().min(1).max(LIMITS.urlCharsMax);
 /** Compared with the Host header without its port; an IPv6 address is in brackets there. */
 const HOST_NAME = /^(?:\[[0-9a-f:.]+\]|[^\s:/?#@[\]]+)$/i;
@@ -65,9 +70,11 @@ function milliseconds(usual: number, meaning: string) {
 }
 
 const listenSchema = z.strictObject({
-  host: addressSchema.default('127.0.0.1').describe('Address to listen on; any address but loopback needs "hosted".'),
+  host: listenAddressSchema
+    .default('127.0.0.1')
+    .describe('Address to listen on; any address but loopback needs "hosted".'),
   port: portSchema.default(8080).describe('Port to listen on; 0 picks any free port.'),
-  operations_host: addressSchema
+  operations_host: listenAddressSchema
     .default('127.0.0.1')
     .describe('Address of health and metrics in hosted mode; they need no key, so expose it to trusted networks only.'),
   operations_port: portSchema.default(9464).describe('Port of health and metrics in hosted mode.'),

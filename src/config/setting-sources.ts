@@ -1,5 +1,19 @@
+import type { ConfigProblem } from './problems.ts';
+
 /** Where settings come from, by their path in the config file, like `listen.port`. Those at their default are absent. */
 export type SettingSources = ReadonlyMap<string, string>;
+
+/** The source of settings that the file gives. */
+export const FROM_FILE = 'config file';
+
+export type PlaceOfSetting = (path: string) => Pick<ConfigProblem, 'source' | 'path'>;
+
+/** Where an operator changes a setting: its field in the file, or the flag or variable that overrides that. */
+export function placeOf(setting: string, sources: SettingSources, file: string | null): ReturnType<PlaceOfSetting> {
+  const source = sources.get(setting);
+  const isInFile = source === FROM_FILE && file !== null;
+  return isInFile ? { source: file, path: setting } : { source: source ?? setting, path: '' };
+}
 
 /** Flags of members of `listen`, and one that has another name in the file. */
 const PATHS: Readonly<Record<string, string>> = {
