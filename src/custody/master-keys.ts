@@ -265,6 +265,8 @@ async function runCommandMeanwhile(command: string, source: string): Promise<str
 }
 
 function commandFailed(source: string, status: number | null, code = 'cut off'): MasterKeyCommandFailed {
-  const how = status !== null ? `ended with ${status}` : `failed (${code})`;
+  const isLate = code === 'ETIMEDOUT';
+  const failed = isLate ? `did not end within ${LIMITS.masterKeyCommandMs / 1000} seconds` : `failed (${code})`;
+  const how = status !== null ? `ended with ${status}` : failed;
   return new MasterKeyCommandFailed(`The command of ${source} ${how}.`);
 }
