@@ -65,7 +65,14 @@ export function fillArguments(choice: Members, { calls }: ChoiceState): boolean 
   const fragments = reason === null || reason === 'length' ? [] : missingArguments(calls);
   if (fragments.length === 0) return false;
   const delta = choice.delta as Members;
-  delta.tool_calls = [...objectsIn(delta.tool_calls), ...fragments];
+  const sent = objectsIn(delta.tool_calls);
+  for (const missing of fragments) {
+    // Some clients take two fragments of one call in a chunk for two calls.
+    const own = sent.find(({ index }) => index === missing.index);
+    if (own === undefined) sent.push(missing);
+    else own.function = isObject(own.function) ? { ...own.function, ...missing.function } : missing.function;
+  }
+  delta.tool_calls = sent;
   return true;
 }
 

@@ -231,6 +231,15 @@ describe('a call that ends without arguments', () => {
     expect(read(chunk([whole]))).toEqual({ args: ['{}'], reasons: ['tool_calls'] });
   });
 
+  test('has it in the one fragment that this chunk has of the call: some clients take two for two calls', () => {
+    const calls = [fragment({ index: 0, id: 'a' }, 'open', ''), fragment({ index: 1, id: 'b' }, 'look', '{"x":1}')];
+    const text = feed(mendStream(RELAY_TERMS), sse(chunk([delta({ tool_calls: calls }, 'tool_calls')]), '[DONE]'));
+    expect(deltasIn(text)[0]?.tool_calls).toEqual([
+      { index: 0, id: 'a', type: 'function', function: { name: 'open', arguments: '{}' } },
+      { index: 1, id: 'b', type: 'function', function: { name: 'look', arguments: '{"x":1}' } },
+    ]);
+  });
+
   test('stays without if the output limit may have cut them off', () => {
     expect(read(open, chunk([delta({}, 'length')]))).toEqual({ args: [''], reasons: ['length'] });
   });

@@ -110,7 +110,7 @@ function continueCall(call: Members, state: ToolCallState): boolean {
 }
 
 /** Fragments for the calls that end without arguments: clients parse the arguments, and an empty string is not JSON. */
-export function missingArguments(known: readonly ToolCallState[]): Members[] {
+export function missingArguments(known: readonly ToolCallState[]): (Members & { readonly function: Members })[] {
   return known.flatMap(({ isEmpty }, index) => (isEmpty ? [{ index, function: { arguments: '{}' } }] : []));
 }
 
