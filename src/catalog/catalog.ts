@@ -138,8 +138,10 @@ function choiceRule({ hosts, simulatedHosts = new Set() }: CatalogSource): (mode
 /** Whether no host of a model takes the stop sequences of a chat request. */
 function lackStop(hosts: ModelRow['hosts'], { hostWires }: CatalogSource): boolean {
   return hosts.every(({ host, wire }) => {
-    const wires = wire === undefined ? hostWires?.get(host) : [wire];
-    return wires?.[0] === 'responses' && !wires.includes('chat');
+    const wires = wire === undefined ? (hostWires?.get(host) ?? []) : [wire];
+    // A chat request to a host of other wires is translated to the first of these.
+    const translated = wires.find((name) => name === 'messages' || name === 'responses');
+    return translated === 'responses' && !wires.includes('chat');
   });
 }
 

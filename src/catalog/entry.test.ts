@@ -139,6 +139,7 @@ describe('an entry', () => {
       return modelEntry(buildCatalog(source).list()[0]!).supported_parameters;
     };
     expect(at({ a: ['responses'], b: ['responses'] })).not.toContain('stop');
+    expect(at({ a: ['embeddings', 'responses'] })).not.toContain('stop');
     expect(at({ a: ['responses'], b: ['messages'] })).toContain('stop');
     expect(at({ a: ['responses', 'chat'] })).toContain('stop');
   });
