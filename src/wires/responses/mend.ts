@@ -114,11 +114,11 @@ class MendedStream extends StreamState implements StreamRelay {
   /** Items that only the last event has are content: their events are sent at once. */
   #end(event: Members): string | null {
     const output = isObject(event.response) ? objectsIn(event.response.output) : [];
+    this.end(event);
     const opening = output.length > 0 ? this.takeOpening() : '';
     const known = matchItems(this.#items.all, output);
     const text = opening + output.map((finished, index) => this.#finish(finished, index, known[index])).join('');
     this.#countWords();
-    this.end(event);
     return text === '' ? null : text;
   }
 
@@ -159,7 +159,9 @@ class MendedStream extends StreamState implements StreamRelay {
     const isHidden = this.terms.hideReasoning && removeReasoningText(finished);
     const isCompleted = completeItem(finished, 'completed');
     const isSame = item?.type === finished.type;
-    const isFilled = fillArguments(finished, isSame ? item?.words : '');
+    const words = isSame ? item!.words : '';
+    // The end of the response may say what the call does not: that the output limit cut it off.
+    const isFilled = (words !== '' || this.endedStatus === 'completed') && fillArguments(finished, words);
     const isRenamed = isSame && setMembers(finished, identityOf(item!));
     return isWrapped || isHidden || isCompleted || isFilled || isRenamed;
   }

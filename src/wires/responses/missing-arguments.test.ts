@@ -69,6 +69,19 @@ describe('a call that ends without arguments', () => {
     expect(await callIn(text)).toMatchObject(cut);
   });
 
+  test.each([
+    ['was announced', [ADDED]],
+    ['comes only in the last event', []],
+  ])('stays as it is if only the end of the response says that it was cut off: it %s', async (_, events) => {
+    const text = relayed(...events, ended('incomplete', [{ ...CALL, arguments: '' }]));
+    expect(await callIn(text)).toMatchObject({ arguments: '' });
+  });
+
+  test('keeps what was sent of its arguments, however the response ends', async () => {
+    const text = relayed(ADDED, delta('{"a"'), ended('incomplete', [{ ...CALL, arguments: '' }]));
+    expect(await callIn(text)).toMatchObject({ arguments: '{"a"' });
+  });
+
   test('has an empty object in a buffered response, unless that is incomplete', () => {
     const argumentsIn = (status: string): unknown => {
       const { response } = ended(status, [{ ...CALL, arguments: '' }]);
