@@ -56,6 +56,23 @@ describe('the data folder', () => {
       detail: expect.stringContaining('cannot be reached (ELOOP)'),
     });
   });
+
+  test('that is missing is created by the first start', () => {
+    expect(checkDataFolder(join(folder, 'new', 'data')).status).toBe('ok');
+  });
+
+  test('that is missing cannot be created below a file, or where a link leads nowhere', () => {
+    writeFileSync(join(folder, 'file'), '');
+    symlinkSync(join(folder, 'nowhere', 'data'), join(folder, 'link'));
+    for (const [path, place] of [
+      ['file/data', 'file'],
+      ['link', 'link'],
+      ['link/data', 'link'],
+    ] as const) {
+      const detail = `${join(folder, path)} cannot be created, because ${join(folder, place)} is not a folder`;
+      expect(checkDataFolder(join(folder, path))).toMatchObject({ status: 'failure', detail });
+    }
+  });
 });
 
 describe('the port', () => {

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, realpathSync, type Stats, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync, realpathSync, type Stats, statfsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -123,6 +123,7 @@ function realName(path: string): string {
 }
 
 const FOLDER_REMEDY = 'run as its owner, or choose another with --data';
+const OTHER_FOLDER = 'choose another with --data';
 
 export function checkDataFolder(folder: string): Finding {
   let found: Stats | undefined;
@@ -132,8 +133,8 @@ export function checkDataFolder(folder: string): Finding {
     const { code } = error as NodeJS.ErrnoException;
     return failure('data folder', `${folder} cannot be reached (${code})`, FOLDER_REMEDY);
   }
-  if (found === undefined) return ok('data folder', `${folder} does not exist yet; the first start creates it`);
-  if (!found.isDirectory()) return failure('data folder', `${folder} is not a folder`, 'choose another with --data');
+  if (found === undefined) return checkMissingFolder(folder);
+  if (!found.isDirectory()) return failure('data folder', `${folder} is not a folder`, OTHER_FOLDER);
   try {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch {
@@ -143,6 +144,25 @@ export function checkDataFolder(folder: string): Finding {
   if (open !== null) return failure('data folder', open.problem, open.remedy);
   if ((found.mode & 0o077) === 0) return ok('data folder', folder);
   return warning('data folder', `other users can open ${folder}`, `chmod 700 ${shellWord(folder)}`);
+}
+
+/** The first start creates it, below what exists of its path, unless that is a file or a link that leads nowhere. */
+function checkMissingFolder(folder: string): Finding {
+  let place = folder;
+  while (!isThere(place)) place = dirname(place);
+  if (statSync(place, { throwIfNoEntry: false })?.isDirectory() === true)
+    return ok('data folder', `${folder} does not exist yet; the first start creates it`);
+  return failure('data folder', `${folder} cannot be created, because ${place} is not a folder`, OTHER_FOLDER);
+}
+
+/** True for a link that leads nowhere, too. */
+function isThere(path: string): boolean {
+  try {
+    lstatSync(path);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const GIB = 1024 ** 3;
