@@ -45,13 +45,15 @@ function endOfText(bytes: Uint8Array, from: number): number {
 const CONTAINER_HEAP_BYTES = 64;
 const QUOTE_HEAP_BYTES = 12;
 
-/** About how much memory the value of this JSON takes: a list of empty lists takes fourteen times as much as its text. */
-export function heapBytesOfJson(text: string): number {
-  let bytes = text.length;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) bytes += QUOTE_HEAP_BYTES;
-    else if (code === OPEN_BRACKET || code === OPEN_BRACE) bytes += CONTAINER_HEAP_BYTES;
+/**
+ * About how much memory the value of this JSON takes: a list of empty lists takes fourteen times as much as its text. Counted in its
+ * bytes, because reading the characters of a long string can take V8 sixty times as long.
+ */
+export function heapBytesOfJson(json: Uint8Array): number {
+  let bytes = json.length;
+  for (const byte of json) {
+    if (byte === QUOTE) bytes += QUOTE_HEAP_BYTES;
+    else if (byte === OPEN_BRACKET || byte === OPEN_BRACE) bytes += CONTAINER_HEAP_BYTES;
   }
   return bytes;
 }

@@ -44,7 +44,7 @@ export class VerbatimStream implements StreamRelay {
     const { reader, checkWork } = this.#terms;
     checkWork(frame.raw);
     if (frame.raw.length > LIMITS.deploymentWorkFreeBytes)
-      this.#frameBytes = Math.max(this.#frameBytes, heapBytesOfJson(frame.data ?? ''));
+      this.#frameBytes = Math.max(this.#frameBytes, heapBytesOfJson(frame.raw));
     reader.frame(frame);
     // A comment has no content, and must not cause the client's response head to be sent.
     if (frame.data === null) return null;

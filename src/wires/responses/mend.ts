@@ -44,8 +44,8 @@ class MendedStream extends StreamState implements StreamRelay {
   readonly #calls: CallRestorer | null;
   /** Events that must be sent before the current one. */
   #before = '';
-  /** Characters of the items that are kept for the last event. */
-  #keptChars = 0;
+  /** Of the frames whose items are kept for the last event. */
+  #itemFrameBytes = 0;
   #itemBytes = 0;
 
   constructor(terms: RelayTerms) {
@@ -97,6 +97,7 @@ class MendedStream extends StreamState implements StreamRelay {
       case 'fail':
         return isObject(event.response) ? this.fail(event.response.error, event.response) : this.fail(event);
       default:
+        if (role.act === 'item-added' || role.act === 'item-done') this.#keep(frame.raw);
         return restored === 'changed'
           ? this.#relay(event, role, null, JSON.stringify(event))
           : this.#relay(event, role, plain?.name === type ? frame.raw : null, data);
@@ -168,7 +169,6 @@ class MendedStream extends StreamState implements StreamRelay {
 
   /** `raw` is the frame to pass on if nothing is wrong with it. */
   #relay(event: Members, role: EventRole, raw: Buffer | null, data: string): Buffer | string | null {
-    if (role.act === 'item-added' || role.act === 'item-done') this.#keep(data);
     const opening = this.takeOpening();
     this.#before = '';
     const mended = this.#mend(event, role);
@@ -182,10 +182,10 @@ class MendedStream extends StreamState implements StreamRelay {
     return before + eventText(type, json);
   }
 
-  #keep(data: string): void {
-    this.#keptChars += data.length;
-    this.#itemBytes += heapBytesOfJson(data);
-    if (this.#keptChars > LIMITS.responseBodyBytesMax) throw new RangeError("the host's response is too large");
+  #keep(frame: Buffer): void {
+    this.#itemFrameBytes += frame.length;
+    this.#itemBytes += heapBytesOfJson(frame);
+    if (this.#itemFrameBytes > LIMITS.responseBodyBytesMax) throw new RangeError("the host's response is too large");
   }
 
   #number(event: Members, type: string): boolean {
