@@ -10,8 +10,10 @@ import { SlowestFirst } from './test/slowest-first.ts';
 // Inherited by the processes that run tests: otherwise every thread they start compiles its sources again, for a third of a second.
 process.env.NODE_COMPILE_CACHE ??= COMPILE_CACHE;
 keepFilesInMemory();
-if (/--project[= ]quick/.test(process.argv.join(' '))) process.env[QUICK_VARIABLE] = 'yes';
+const onlyQuick = /--project[= ]quick/.test(process.argv.join(' '));
+if (onlyQuick) process.env[QUICK_VARIABLE] = 'yes';
 
+const THREADS = ['test/built-threads.ts'];
 const FILL = ['test/compile-cache-setup.ts'];
 const quick = quickTestFiles();
 // Saves a tenth of the CPU time of long test files: with more room, more objects are garbage before they have to be copied.
@@ -20,9 +22,9 @@ const LARGE_YOUNG_GENERATION = ['--max-semi-space-size=64'];
 const LARGE_FIRST_HEAP = [...LARGE_YOUNG_GENERATION, '--min-semi-space-size=64', '--initial-old-space-size=512'];
 // Only what hangs waits this long: on a machine whose cores are mostly taken by others, a test of seconds needs a minute.
 const PATIENCE_MS = 240_000;
-// By default one core stays idle, which is half of a small machine. One process more than there are cores, because tests wait for
-// processes and for time; with as many, a quarter of two cores was idle.
-const WORKERS = availableParallelism() + 1;
+// By default one core stays idle, which is half of a small machine. One process more than there are cores, because slow tests wait for
+// processes and for time; with as many, a quarter of two cores was idle. Quick tests wait for nothing, and each process loads all modules.
+const WORKERS = availableParallelism() + (onlyQuick ? 0 : 1);
 // By default every file gets a process of its own, which is half of what most of them cost: they share nothing but modules.
 const shared = {
   ...{ testTimeout: PATIENCE_MS, hookTimeout: PATIENCE_MS, expect: { poll: { timeout: PATIENCE_MS / 2 } } },
@@ -53,7 +55,15 @@ export default defineConfig({
     projects: [
       {
         resolve,
-        test: { ...shared, ...native, execArgv: LARGE_FIRST_HEAP, name: 'quick', include: quick, globalSetup: FILL },
+        test: {
+          ...shared,
+          ...native,
+          execArgv: LARGE_FIRST_HEAP,
+          name: 'quick',
+          include: quick,
+          setupFiles: THREADS,
+          globalSetup: FILL,
+        },
       },
       {
         resolve,
@@ -67,7 +77,7 @@ export default defineConfig({
             'packages/*/test/**/*.test.ts',
           ],
           exclude: quick,
-          setupFiles: ['test/built-threads.ts'],
+          setupFiles: THREADS,
           globalSetup: [...FILL, 'test/programs-setup.ts', 'test/postgres-setup.ts'],
         },
       },

@@ -15,13 +15,15 @@ import { ROOT } from './tidy/paths.ts';
 
 type StartArguments = [file: string | URL, options?: WorkerOptions];
 
-function useBuilt(folder: string): void {
-  const built = (path: string) => pathToFileURL(join(folder, 'dist', `${builtThread(path)}.js`));
+/** `folder`: where they were built; null if they were not. */
+function useThreads(folder: string | null): void {
+  const built = (path: string) => pathToFileURL(join(folder ?? '', 'dist', `${builtThread(path)}.js`));
   const source = (path: string) => pathToFileURL(join(ROOT, 'src', `${path}.ts`)).href;
-  const builtFiles = new Map(THREADS.map((path) => [source(path), built(path)]));
+  const builtFiles = new Map(folder === null ? [] : THREADS.map((path) => [source(path), built(path)]));
   const entries = new Map(KEPT_THREADS.map(([path, entry]) => [source(path), entry]));
   const RealWorker = threads.Worker;
-  const kept = new KeptThreads(() => new RealWorker(built(KEPT_THREAD), { env: compileCacheVariable() }));
+  const keptFile = folder === null ? new URL(`./${KEPT_THREAD}.ts`, import.meta.url) : built(KEPT_THREAD);
+  const kept = new KeptThreads(() => new RealWorker(keptFile, { env: compileCacheVariable() }));
   threads.Worker = new Proxy(RealWorker, {
     construct: (_, [file, options]: StartArguments): Worker | KeptThread => {
       const entry = entries.get(String(file));
@@ -32,6 +34,5 @@ function useBuilt(folder: string): void {
   syncBuiltinESMExports();
 }
 
-const BUILT = process.env.TOLLGATE_TEST_PROGRAMS ?? null;
 // Once for all test files of a process.
-if (BUILT !== null && !types.isProxy(threads.Worker)) useBuilt(BUILT);
+if (!types.isProxy(threads.Worker)) useThreads(process.env.TOLLGATE_TEST_PROGRAMS ?? null);

@@ -12,12 +12,13 @@ import type {
   RequestReader,
 } from '../campaigns/http-differential/reading.ts';
 import { seedFrom } from './random.ts';
+import { randomCases } from './random-cases.ts';
 
 /** A short run of `npm run campaign:http-differential`, and proof that it finds a fault in either parser. */
 
 const SEED = seedFrom(process.env, 20_261_118) % 1_000_000;
-const REQUESTS = 3_000;
-const ANSWERS = 2_000;
+const REQUESTS = Math.max(1_500, randomCases(3_000));
+const ANSWERS = Math.max(1_000, randomCases(2_000));
 /** A seeded fault is looked for in rounds, and must be found before the last. */
 const ROUNDS = 8;
 const ROUND_CASES = 200;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { copyEmptyLedger } from '../../../test/ledger-template.ts';
 import { aCredit, aHold, aKey, aSettle, NOON_MS, prepare } from '../../../test/store-fixtures.ts';
 import { ManualClock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
@@ -52,7 +53,7 @@ describe('the SQLite store', () => {
     const ports = () => process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
     const before = ports();
     await expect(open({ threads: true })).rejects.toThrow('no such table');
-    expect(ports()).toBe(before);
+    await expect.poll(ports).toBe(before);
   });
 
   it('creates its folder and files readable by the owner only', async () => {
@@ -174,6 +175,8 @@ describe('the SQLite store', () => {
   });
 
   describe('verify names', () => {
+    beforeEach(() => copyEmptyLedger(folder));
+
     const FRAUDS: Record<string, [sql: string, finding: RegExp]> = {
       'a balance that was raised': ['UPDATE balance SET balance = balance + 1', /Account 1: balance is 951, .* 950/],
       'a spend that was lowered': ['UPDATE balance SET spent = spent - 1', /Account 1: spent is 49, .* 50/],
