@@ -66,7 +66,8 @@ function tryMutant(folder: string, mutant: Mutant): Verdict {
       text.replace(find, () => replace),
     );
   }
-  const { failed, ended } = runTests(folder, { tests: mutant.tests, named: mutant.named, msMax: TEST_RUN_MS_MAX });
+  const { tests, named } = mutant;
+  const { failed, ended } = runTests(folder, { tests, named, msMax: TEST_RUN_MS_MAX, isKilledByOne: true });
   for (const [file, text] of originals) writeFileSync(join(folder, file), text);
   const killed = failed.length > 0 || !ended;
   process.stdout.write(`${killed ? 'killed  ' : 'SURVIVED'}  ${mutant.name}\n`);
@@ -90,9 +91,11 @@ interface TestTerms {
   /** Only tests whose names contain it. */
   readonly named?: string | undefined;
   readonly msMax: number;
+  /** The first test that fails ends the run. */
+  readonly isKilledByOne?: boolean;
 }
 
-function runTests(folder: string, { tests, named = '', msMax }: TestTerms): TestRun {
+function runTests(folder: string, { tests, named = '', msMax, isKilledByOne = false }: TestTerms): TestRun {
   const report = join(folder, 'report.json');
   rmSync(report, { force: true });
   const vitest = join(folder, 'node_modules/vitest/vitest.mjs');
@@ -104,6 +107,7 @@ function runTests(folder: string, { tests, named = '', msMax }: TestTerms): Test
     `--outputFile=${report}`,
     '--testTimeout=20000',
     ...(named === '' ? [] : ['-t', named]),
+    ...(isKilledByOne ? ['--bail=1'] : []),
   ];
   spawnSync(process.execPath, args, { cwd: folder, timeout: msMax, stdio: 'ignore' });
   return readReport(report);
