@@ -39,12 +39,15 @@ describe.each(['sqlite', 'postgres'] as const)('an archived receipt on %s', (eng
     rmSync(home, { recursive: true });
   });
 
-  async function command(...args: string[]): Promise<{ readonly code: number; readonly text: string }> {
-    const said: string[] = [];
-    const terminal = { writeOut: (text: string) => void said.push(text), writeErr: () => undefined };
+  async function command(...args: string[]) {
+    const [said, advised]: [string[], string[]] = [[], []];
+    const terminal = {
+      writeOut: (text: string) => void said.push(text),
+      writeErr: (text: string) => void advised.push(text),
+    };
     const env = { HOME: home, TOLLGATE_DATA: folder, TOLLGATE_CONFIG: join(home, 'config.json') };
     const code = await runCli(args, env, compose({ program: 'tollgate', terminal, cwd: home, clock }));
-    return { code, text: said.join('') };
+    return { code, text: said.join(''), advice: advised.join('') };
   }
 
   test('is shown to its caller, in the management API and on the command line as before, and to nobody else', async () => {
@@ -68,10 +71,13 @@ describe.each(['sqlite', 'postgres'] as const)('an archived receipt on %s', (eng
       command: await command('receipts', 'show', id, '--json'),
     });
     const before = await ways();
+    const verdict = async () => (await command('store', 'archive', '--check', archive)).advice;
+    expect(await verdict()).toContain('No receipts of this ledger have been archived');
     expect([before.caller[0], before.operator[0], before.stranger, before.command.code]).toEqual([200, 200, 404, 0]);
     await harness.running.books.store.closeBooks(null);
     const archived = await command('store', 'archive', '--before', '10d', '--to', archive, '--json');
     expect(JSON.parse(archived.text)).toMatchObject({ deleted: 1, files: [{ receipts: 1 }] });
+    expect(await verdict()).toContain('The archive is complete.');
     expect(await ask('/v1/receipts', bearer(owner))).toMatchObject([200, { data: [] }]);
     expect(await ways()).toEqual(before);
   });

@@ -154,7 +154,10 @@ describe('a host that takes neither a budget nor an effort', () => {
     [RESPONSES, 'mute-gpt', { reasoning: { effort: 'low' } }, 'reasoning'],
     [['/v1/messages', CHAT[1]], 'mute-claude', { reasoning_effort: 'low' }, 'reasoning_effort'],
     [['/v1/messages', CHAT[1]], 'mute-claude', { thinking: { type: 'adaptive' } }, null],
-    [CHAT, 'mute-gpt', { reasoning_effort: 'none' }, null],
+    [CHAT, 'mute-gpt', { reasoning_effort: 'none' }, 'reasoning_effort'],
+    [RESPONSES, 'mute-gpt', { reasoning: { effort: 'none' } }, 'reasoning'],
+    [RESPONSES, 'mute-responses', { reasoning: { effort: 'none' } }, 'reasoning'],
+    [CHAT, 'mute-claude', { thinking: { type: 'disabled' } }, 'thinking'],
   ] as const)('%j to %s with %j: the effort is left out and named', async (caller, model, fields, named) => {
     const response = await harness.post({ model, ...caller[1], ...fields }, {}, caller[0]);
     await response.text();

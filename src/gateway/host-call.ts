@@ -249,8 +249,10 @@ export function handOver(bytes: Buffer): () => Buffer {
   };
 }
 
-function alwaysReasons({ reasoningEfforts }: CatalogModel): boolean {
-  return reasoningEfforts.length > 0 && !reasoningEfforts.includes('none');
+/** Also a model that reasons, but whose row has nothing by which that could be switched off. */
+function alwaysReasons({ reasoningEfforts, thinking, caps }: CatalogModel): boolean {
+  if (reasoningEfforts.length > 0) return !reasoningEfforts.includes('none');
+  return caps.has('reasoning') && (thinking ?? null) === null;
 }
 
 /** What a request asks for in a field of another wire, which admission does not read. Only a budget is never dropped. */

@@ -84,7 +84,7 @@ export interface UpstreamTerms {
   readonly reasoningEffort: string | null;
   /** Whether the model takes a thinking budget or an effort level; only the messages wire needs it. */
   readonly thinking?: 'budget' | 'effort' | null;
-  /** The model's reasoning cannot be switched off; only the messages wire needs it. */
+  /** The model's reasoning cannot be switched off. */
   readonly alwaysReasons?: boolean;
   /** The host can shorten vectors to the requested length. */
   readonly reducesVectors: boolean;

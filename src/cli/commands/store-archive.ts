@@ -57,9 +57,15 @@ async function check(session: Session, { check: folder }: Options): Promise<numb
     .finally(() => line.end());
   session.show(answer, describeCheck);
   for (const problem of answer.result.problems) session.say(problem);
-  const { ok, problems } = answer.result;
-  session.advise(ok ? 'The archive is complete.' : `THE ARCHIVE IS WRONG: ${counted(problems.length, 'problem')}.`);
-  return ok ? EXIT.ok : EXIT.no;
+  session.advise(verdictOn(answer.result));
+  return answer.result.ok ? EXIT.ok : EXIT.no;
+}
+
+function verdictOn({ ok, files, problems }: ArchiveCheckView): string {
+  if (!ok) return `THE ARCHIVE IS WRONG: ${counted(problems.length, 'problem')}.`;
+  return files === 0
+    ? 'No receipts of this ledger have been archived, so no file was looked for.'
+    : 'The archive is complete.';
 }
 
 function describeArchive({ files }: ArchiveView): string {

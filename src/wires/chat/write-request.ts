@@ -32,7 +32,7 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
   if (sampling.topK !== null) adjustments.drop('top_k');
   if (terms.reasoningEffort === null) {
     refuseLostBudget(request.reasoning, adjustments.writtenName(BUDGET));
-    noteLostEffort(request.reasoning, adjustments);
+    noteLostEffort(request.reasoning, terms, adjustments);
   }
   noteMarks(request, adjustments);
   noteRetention(request, adjustments);

@@ -5,13 +5,18 @@ import type { UpstreamTerms } from '../wire.ts';
 import { isAbsent, type Members } from './members.ts';
 import { readReasoning } from './read-reasoning.ts';
 
-/** Names an effort that no field of the host carries, because the model's row has no efforts. */
+/**
+ * Names an effort that no field of the host carries, because the model's row has no efforts. That reasoning is switched off is lost
+ * only where the model reasons all the same.
+ */
 export function noteLostEffort(
   asked: Pick<CanonicalReasoning, 'effort'> | null,
+  { alwaysReasons = false }: Pick<UpstreamTerms, 'alwaysReasons'>,
   adjustments: Adjustments,
   param = 'reasoning',
 ): void {
-  if (asked !== null && asked.effort !== null && asked.effort !== 'none') adjustments.note(param);
+  if (asked === null || asked.effort === null) return;
+  if (asked.effort !== 'none' || alwaysReasons) adjustments.note(param);
 }
 
 /** The same for a host of the caller's wire. */
@@ -19,5 +24,5 @@ export function noteWithheldEffort({ value }: JsonText, terms: UpstreamTerms, ad
   const body = value as Members;
   if (terms.reasoningEffort !== null || (isAbsent(body.reasoning) && isAbsent(body.reasoning_effort))) return;
   const asked = readReasoning(body);
-  noteLostEffort(asked, adjustments, asked?.param);
+  noteLostEffort(asked, terms, adjustments, asked?.param);
 }

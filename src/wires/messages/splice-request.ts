@@ -55,7 +55,7 @@ export function noteThinking({ value }: JsonText, terms: UpstreamTerms, adjustme
     return;
   }
   const written = thinkingFor(asked, body, terms);
-  if (written === SAYS_NOTHING) noteLostEffort(asked, adjustments, asked.param);
+  if (written === SAYS_NOTHING) noteLostEffort(asked, terms, adjustments, asked.param);
   noteRaised(written, asked, adjustments);
 }
 

@@ -65,7 +65,7 @@ function possibleThinking(request: CanonicalRequest, terms: HubRequestTerms, adj
   const asked = writeThinking(request.reasoning, terms);
   if (asked === SAYS_NOTHING) {
     refuseLostBudget(request.reasoning, adjustments.writtenName(BUDGET));
-    noteLostEffort(request.reasoning, adjustments);
+    noteLostEffort(request.reasoning, terms, adjustments);
   }
   noteRaised(asked, request.reasoning, adjustments);
   return asked;

@@ -28,7 +28,7 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
   dropUnsupportedSampling(sampling, adjustments);
   if (terms.reasoningEffort === null) {
     refuseLostBudget(request.reasoning, adjustments.writtenName(BUDGET));
-    noteLostEffort(request.reasoning, adjustments);
+    noteLostEffort(request.reasoning, terms, adjustments);
   }
   noteMarks(request, adjustments);
   const body: Members = {
