@@ -287,14 +287,16 @@ describe('a job that does not run', () => {
     expect(await fixture.claim()).toMatchObject({ attempts: 0 });
   });
 
-  test('fails if its model is gone, and says so', async () => {
+  test('waits some minutes for a gateway that knows its model, then fails and says so', async () => {
     const { accepted } = await fixture.submit(ask({ model: 'raft' }));
     const { catalog, priceId } = fixture.on.gateway.prices();
     const without = catalog.pricedBy({ version: 'less', json: catalog.pricesJson.replace('"raft"', '"gone"') });
     Object.assign(without, { priceVersion: catalog.priceVersion });
     Object.assign(fixture.on.gateway, { prices: () => ({ catalog: without, priceId }) });
-    const { done } = await fixture.begin();
-    expect(await done).toEqual({ kind: 'ended', state: 'failed' });
+    expect(await (await fixture.begin()).done).toMatchObject({ kind: 'returned' });
+    expect(await fixture.find(accepted.id)).toMatchObject({ state: 'queued', errorCode: 'model_not_found' });
+    fixture.on.clock.advance(LIMITS.jobModelUnknownMs);
+    expect(await (await fixture.begin()).done).toEqual({ kind: 'ended', state: 'failed' });
     expect(await fixture.find(accepted.id)).toMatchObject({ errorCode: 'model_not_found', attempts: 0 });
     expect((await fixture.jobs.result(ANY_READER, accepted.id)).status).toBe(404);
   });

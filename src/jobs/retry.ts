@@ -6,6 +6,11 @@ export function isPassing({ status, mustNotRetry, kind }: GatewayError): boolean
   return (status === 429 || status >= 500) && !mustNotRetry && kind !== 'internal_error';
 }
 
+/** Whether another gateway may know the model of a job that was just submitted: replicas do not read a new config at the same moment. */
+export function isKnownElsewhere({ kind }: GatewayError, ageMs: number): boolean {
+  return kind === 'model_not_found' && ageMs < LIMITS.jobModelUnknownMs;
+}
+
 /** How long a job waits after this many failures; `spread` is from 0 to 1, so that many jobs do not come back at once. */
 export function retryDelayMs(failures: number, spread: number): number {
   const doubled = LIMITS.jobRetryMs * 2 ** Math.min(failures - 1, 20);
