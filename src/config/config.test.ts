@@ -177,6 +177,21 @@ describe('a bad file is refused by the path of the bad field', () => {
     ['same host twice', { hosts: [{ name: 'openai' }, { name: 'openai' }] }, 'hosts[1].name: appears twice'],
     ['same model twice', { models: [row, row] }, 'models[1]: m appears twice'],
     [
+      'an alias that is the id of a model of the catalog',
+      { models: [{ ...row, aliases: ['sim-gpt'] }] },
+      'models[0].aliases[0]: sim-gpt already names sim-gpt',
+    ],
+    [
+      'an alias of two models',
+      {
+        models: [
+          { ...row, aliases: ['z'] },
+          { ...row, id: 'n', aliases: ['y', 'z'] },
+        ],
+      },
+      'models[1].aliases[1]: z already names m',
+    ],
+    [
       'same served model twice',
       { hosts: [{ name: 'a', base_url: 'http://x', models: ['m', { id: 'm', model: 'x' }] }] },
       'hosts[0].models[1]: m appears twice',

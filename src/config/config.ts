@@ -1,6 +1,5 @@
 import { statSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { modelsInForce } from '../catalog/installed.ts';
 import type { ModelRow, PriceRow } from '../catalog/schema.ts';
@@ -12,11 +11,12 @@ import type { Environment } from '../hosts/read-key.ts';
 import { isLoopback } from '../hosts/schema.ts';
 import { type ConfigAlerts, readAlerts } from './alerts.ts';
 import { readHealth } from './health.ts';
+import { defaultDataFolder } from './home-folders.ts';
 import { type ConfigJobs, readJobs } from './jobs.ts';
 import { type ConfigLoadLimits, type ConfigRateLimit, readLoadLimits, readRateLimit } from './load-limits.ts';
 import { lossProblems } from './losses.ts';
 import { MASTER_KEY_VARIABLES, selectMasterKey } from './master-key.ts';
-import { defaultProblems, modelProblems, repeatedModels, strayHosts } from './models.ts';
+import { defaultProblems, modelProblems, repeatedModels, sharedAliases, strayHosts } from './models.ts';
 import { consolePortProblems, ownAddressProblems } from './ports.ts';
 import { ConfigError, type ConfigProblem, problemsOf } from './problems.ts';
 import { withProxies } from './proxies.ts';
@@ -383,15 +383,10 @@ function hostProblems(
     ...selection.problems.map((problem) => ({ source: problem.path === '' ? '' : file, ...problem })),
     ...strayHosts(draft, selection.names, file),
     ...repeatedModels(draft, file),
+    ...sharedAliases(draft, catalog, file),
     ...modelProblems(draft, catalog, file),
     ...ownAddressProblems(draft, selection.configured, file),
     ...lossProblems(draft, catalog, selection.configured, file),
     ...(secrets === 'leave' ? [] : defaultProblems(draft, catalog, selection, file)),
   ];
-}
-
-/** As in the XDG base directory specification, which ignores relative paths. */
-function defaultDataFolder(env: Environment): string {
-  const base = env.XDG_DATA_HOME ?? '';
-  return isAbsolute(base) ? join(base, 'tollgate') : join(env.HOME || homedir(), '.local', 'share', 'tollgate');
 }

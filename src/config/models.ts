@@ -32,6 +32,23 @@ export function repeatedModels(draft: ConfigFile, source: string): ConfigProblem
   );
 }
 
+/**
+ * An alias that is also another model's name would lead to one of two prices. A model of the catalog gives its aliases up to own
+ * models, but not its id.
+ */
+export function sharedAliases(draft: ConfigFile, catalog: CatalogRows, source: string): ConfigProblem[] {
+  if (draft.models.every(({ aliases = [] }) => aliases.length === 0)) return [];
+  const owners = new Map([...rowsBeside(draft, catalog), ...draft.models].map(({ id }) => [id, id]));
+  return draft.models.flatMap(({ id, aliases = [] }, at) =>
+    aliases.flatMap((alias, place) => {
+      const owner = owners.get(alias);
+      if (owner === undefined) owners.set(alias, id);
+      const message = `${alias} already names ${owner}; choose another alias`;
+      return owner === undefined ? [] : [{ source, path: `models[${at}].aliases[${place}]`, message }];
+    }),
+  );
+}
+
 /** Reports prices and defaults of models that do not exist; these are usually typos. */
 export function modelProblems(draft: ConfigFile, catalog: CatalogRows, source: string): ConfigProblem[] {
   const priced = Object.keys(draft.prices);
@@ -92,9 +109,7 @@ function knownModels(
   draft: ConfigFile,
   catalog: CatalogRows,
 ): { ids: ReadonlySet<string>; names: ReadonlyMap<string, KnownModel> } {
-  const own = new Set(draft.models.map(({ id }) => id));
-  const ours = [...catalog(), ...loadSimulatedFile().models].filter(({ id }) => !own.has(id));
-  const rows = [...ours, ...draft.models];
+  const rows = [...rowsBeside(draft, catalog), ...draft.models];
   const names = new Map<string, KnownModel>();
   for (const name of draft.hosts.flatMap(servedIds)) names.set(name, { id: name, hosts: [], isPriced: false });
   for (const { id, aliases = [], hosts, price } of rows) {
@@ -102,6 +117,12 @@ function knownModels(
     for (const name of [id, ...aliases]) names.set(name, known);
   }
   return { ids: new Set([...names.values()].map(({ id }) => id)), names };
+}
+
+/** The rows of the catalog that own models do not replace. */
+function rowsBeside({ models }: ConfigFile, catalog: CatalogRows): ModelRow[] {
+  const own = new Set(models.map(({ id }) => id));
+  return [...catalog(), ...loadSimulatedFile().models].filter(({ id }) => !own.has(id));
 }
 
 function servedIds({ models = [] }: ConfigFile['hosts'][number]): string[] {

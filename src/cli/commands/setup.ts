@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Capability } from '../../canonical/capability.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import type { CatalogModel } from '../../catalog/model.ts';
 import type { Config, Environment } from '../../config/config.ts';
+import { homeFolder } from '../../config/home-folders.ts';
 import type { CommandSpec, Options } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { usageFailure } from '../failure.ts';
@@ -89,7 +89,7 @@ function outcome({ file, before }: FileChange, changes: number, { dryRun, undo: 
 function placesOf(given: Environment): Places {
   // An empty variable would lead to a file in the current folder.
   const env = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
-  const home = env.HOME ?? homedir();
+  const home = homeFolder(env);
   const configHome = env.XDG_CONFIG_HOME ?? join(home, '.config');
   return { env, home, configHome, isMac: process.platform === 'darwin', exists: existsSync };
 }
