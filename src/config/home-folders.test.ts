@@ -10,6 +10,7 @@ test('an empty HOME is no folder, so that nothing is stored in the current one',
   expect(isAbsolute(defaultDataFolder({ HOME: '' }))).toBe(true);
 });
 
-test('a relative XDG_DATA_HOME is ignored', () => {
+test('the data folder follows XDG_DATA_HOME if it is absolute', () => {
+  expect(defaultDataFolder({ XDG_DATA_HOME: '/srv/data' })).toBe('/srv/data/tollgate');
   expect(defaultDataFolder({ XDG_DATA_HOME: 'data', HOME: '/home/ada' })).toBe('/home/ada/.local/share/tollgate');
 });
