@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
-import { readFlags } from '../test/read-flags.ts';
+import { readFlags, refuseFlag } from '../test/read-flags.ts';
 import { ALL_MUTANTS } from './mutants/all.ts';
 import type { Mutant } from './mutants/seeds.ts';
 
@@ -23,8 +23,13 @@ interface Verdict {
 }
 
 function main(): number {
-  const { values } = readFlags({ options: { only: { type: 'string', default: '' } } });
-  const mutants = ALL_MUTANTS.filter(({ name }) => name.includes(values.only));
+  const { values } = readFlags({
+    options: { only: { type: 'string', default: '' }, part: { type: 'string', default: '1/1' } },
+  });
+  const selected = ALL_MUTANTS.filter(({ name }) => name.includes(values.only));
+  const mutants = partOf(selected, values.part);
+  if (mutants.length === 0)
+    refuseFlag(`--only and --part select none of the ${ALL_MUTANTS.length} bugs; a part is written like 2/3.`);
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-mutants-'));
   try {
     cpSync(ROOT, folder, { recursive: true, filter: (source) => !LEFT_OUT.includes(source) });
@@ -38,6 +43,13 @@ function main(): number {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** The second of three parts is `2/3`, so that several machines, or checkouts, can share the work. */
+function partOf(mutants: readonly Mutant[], written: string): readonly Mutant[] {
+  const [part = 0, parts = 0] = /^\d+\/\d+$/.test(written) ? written.split('/').map(Number) : [];
+  const boundary = (at: number): number => Math.round((mutants.length * at) / parts);
+  return part >= 1 && part <= parts ? mutants.slice(boundary(part - 1), boundary(part)) : [];
 }
 
 /**

@@ -123,7 +123,7 @@ export function fetchGateway(url: string, init: RequestInit): Promise<Response> 
   return fetch(url, { credentials: 'same-origin', cache: 'no-store', ...init }).catch(connectionFailed);
 }
 
-/** A gateway whose response breaks off is not away: if a proxy cuts one route always, the page would ask for it without end. */
+/** Not the error of a gateway that is away, after which the page would ask again: a proxy may always cut the response of one route. */
 function brokenOff(error: unknown, response: Response, isRepeatable: boolean): string {
   if (isAbort(error)) throw error;
   // The status of a refusal says enough without its body.

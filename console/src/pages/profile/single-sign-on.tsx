@@ -6,7 +6,7 @@ import { Field, TextInput } from '../../parts/field.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { passwordRefusal } from './password-refusal.ts';
 
-/** Links the identity of the provider, where there is one. The browser goes there and comes back. */
+/** Links the person to their identity at the sign-on provider, if one is set up. The browser goes there and comes back. */
 export function SingleSignOn(): ReactNode {
   const ways = useApi('GET /sign-in', {}, { staleMs: 60_000 });
   const [password, setPassword] = useState('');
