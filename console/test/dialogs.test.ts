@@ -254,4 +254,15 @@ describe('after a dialog the keyboard is', () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.context().close();
   });
+
+  test('in the drawer of a key that was chosen in the search, wherever it was before', async () => {
+    await mintedKey();
+    const page = await openAs('owner', '/keys');
+    await page.getByLabel('Search keys').focus();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('group', { name: 'Keys', exact: true }).getByRole('option').first().click();
+    await page.locator('[data-drawer]').waitFor();
+    await expect.poll(() => page.evaluate(`document.activeElement.hasAttribute('data-drawer')`)).toBe(true);
+    await page.context().close();
+  });
 });

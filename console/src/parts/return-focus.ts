@@ -15,6 +15,8 @@ export function useReturnFocus(onOpen: (event: Event) => void = () => undefined)
     },
     onCloseAutoFocus: (event) => {
       event.preventDefault();
+      // What the dialog has opened, or whatever somebody has gone to meanwhile, keeps the focus.
+      if (document.activeElement !== document.body) return;
       opener.current?.focus();
       if (document.activeElement === document.body) placeLeft()?.focus({ preventScroll: true });
     },
