@@ -6,6 +6,7 @@ import { Field, Select } from '../../parts/field.tsx';
 import { formatCounted } from '../../parts/money-format.ts';
 import { useNotices } from '../../parts/notices.tsx';
 import { ProgressBar } from '../../parts/progress-bar.tsx';
+import { keyChoices } from '../../shell/key-choices.ts';
 import { usePayingKeys } from '../../shell/paying-keys.ts';
 import { useFilters } from '../../shell/search.ts';
 import { readBatchFile } from './batch-file.ts';
@@ -100,10 +101,7 @@ export function SubmitJobsDialog({ onClose }: { onClose(): void }): ReactNode {
           <Select
             id={id}
             value={payer ?? ''}
-            choices={[
-              ...(isRequired ? [] : [{ value: '', label: 'this machine' }]),
-              ...keys.map((key) => ({ value: key.id, label: key.name })),
-            ]}
+            choices={[...(isRequired ? [] : [{ value: '', label: 'this machine' }]), ...keyChoices(keys)]}
             onChange={setKeyId}
           />
         )}

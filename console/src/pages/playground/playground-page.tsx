@@ -8,6 +8,7 @@ import { Filter } from '../../parts/filter.tsx';
 import { formatPrice } from '../../parts/money-format.ts';
 import { Page } from '../../parts/page.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
+import { keyChoices } from '../../shell/key-choices.ts';
 import { PageLink } from '../../shell/page-link.tsx';
 import { usePayingKeys } from '../../shell/paying-keys.ts';
 import { useFilters } from '../../shell/search.ts';
@@ -275,10 +276,7 @@ function CallFilters(props: CallFiltersProps): ReactNode {
       <Filter
         label="Paid by"
         value={keyId ?? 'none'}
-        choices={[
-          ...(needsKey ? [] : [{ value: 'none', label: 'this machine' }]),
-          ...keys.map(({ id, name }) => ({ value: id, label: name })),
-        ]}
+        choices={[...(needsKey ? [] : [{ value: 'none', label: 'this machine' }]), ...keyChoices(keys)]}
         onChange={(key) => change({ key: key === 'none' ? undefined : key })}
       />
     </>
