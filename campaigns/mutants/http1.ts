@@ -32,7 +32,7 @@ export const HTTP1_MUTANTS: readonly Mutant[] = [
     HEADERS,
     '    const value = trimmed(text, bytes, colon + 1, end);\n',
     '    const value = text.slice(colon + 1, end).trim();\n',
-    ORACLE,
+    'src/http1/headers.test.ts',
   ),
   mutant(
     'a repeated header that is dropped from the raw ones',

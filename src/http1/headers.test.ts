@@ -30,6 +30,10 @@ describe('header lines', () => {
     expect(readHeaderLines(bytes.toString('latin1'), bytes, 0)).toMatchObject({ 'x-a': 'Ã©' });
   });
 
+  it('keep a no-break space around their values, which other parsers take for text', () => {
+    expect(readHeaderText('x-a: \u00a0b\u00a0 ')).toMatchObject({ 'x-a': '\u00a0b\u00a0' });
+  });
+
   it('are also returned as they were sent', () => {
     const raw: string[] = [];
     const text = 'GET / HTTP/1.1\r\nHost: a\r\nx-A:  b';
