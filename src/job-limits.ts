@@ -34,8 +34,9 @@ export const JOB_LIMITS = {
   jobBrokenAttemptsMax: 3,
   /** How often a process looks for jobs that others have accepted, or asked it to cancel. */
   jobWorkerPollMs: 2_000,
-  /** How long after it was submitted a job is tried again if its model is not known. */
+  /** How long after it was submitted a job is tried again if its model is not known, and the longest pause of such a job. */
   jobModelUnknownMs: 10 * 60_000,
+  jobModelRetryMs: 30_000,
   /** How long a claimed job is kept from other processes before it has started. */
   jobLeaseMs: 10_000,
   /** The first pause of a job whose key is disabled; later pauses grow up to `jobRetryMaxMs`. */

@@ -13,6 +13,9 @@ import { ROOT } from './tidy/paths.ts';
  * threads of stores are used again.
  */
 
+/** Set by tests of how the threads of stores themselves begin and end. */
+export const NEW_THREADS = 'TOLLGATE_TEST_NEW_THREADS';
+
 type StartArguments = [file: string | URL, options?: WorkerOptions];
 
 /** `folder`: where they were built; null if they were not. */
@@ -26,7 +29,7 @@ function useThreads(folder: string | null): void {
   const kept = new KeptThreads(() => new RealWorker(keptFile, { env: compileCacheVariable() }));
   threads.Worker = new Proxy(RealWorker, {
     construct: (_, [file, options]: StartArguments): Worker | KeptThread => {
-      const entry = entries.get(String(file));
+      const entry = process.env[NEW_THREADS] === undefined ? entries.get(String(file)) : undefined;
       if (entry !== undefined) return new KeptThread(kept, entry, options?.workerData);
       return new RealWorker(builtFiles.get(String(file)) ?? file, options);
     },

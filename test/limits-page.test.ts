@@ -88,7 +88,15 @@ const INSIDE_BY_NAME = [
   ...['alertLossPauseMs', 'alertLossesQuietMs', 'alertOrphanMs', 'alertConfirmMs', 'bookSumsMs'],
   ...['jobStageRowsMax', 'jobStageBytesMax', 'statementsKept', 'jobSliceLinesMax', 'jobRestFactor', 'jobRestMaxMs'],
   ...['jobChunkBytesMax', 'jobSweepRows', 'jobSealRotationChunks', 'jobSliceBytesMax', 'jobRetryMs'],
-  ...['jobRetryMaxMs', 'jobWorkerPollMs', 'jobLeaseMs', 'jobBlockedMs', 'jobAccountsAtOnce', 'jobWaitPollMs'],
+  ...[
+    'jobRetryMaxMs',
+    'jobModelRetryMs',
+    'jobWorkerPollMs',
+    'jobLeaseMs',
+    'jobBlockedMs',
+    'jobAccountsAtOnce',
+    'jobWaitPollMs',
+  ],
   ...[
     'jobCancelTurnsMax',
     'jobActivationsMax',

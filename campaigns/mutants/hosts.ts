@@ -84,8 +84,8 @@ export const HOST_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a default that nobody serves',
-    'src/config/config.ts',
-    "...(secrets === 'leave' ? [] : defaultProblems(draft, catalog, selection, file)),",
+    'src/config/models.ts',
+    '    ...defaultProblems(draft, catalog, selection, source),\n',
     '',
     ...CONFIG,
   ),

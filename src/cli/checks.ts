@@ -226,7 +226,7 @@ export async function checkBooks(
   }
 }
 
-/** The hint of most commands is to run `doctor`, which is no remedy for somebody who has just run it. */
+/** The hint of most commands is to run `doctor`, which does not help somebody who has just run it. */
 function remedyFor({ store }: Config, hint: string | null): string {
   if (store !== null) return 'see docs/deploy.md';
   if (hint === null) return 'see docs/data-folder.md';

@@ -172,7 +172,7 @@ describe('a bad file is refused by the path of the bad field', () => {
     ],
     ['same host twice', { hosts: [{ name: 'openai' }, { name: 'openai' }] }, 'hosts[1].name: appears twice'],
     ['same model twice', { models: [row, row] }, 'models[1]: m appears twice'],
-    ['alias that is an id', { models: [{ ...row, aliases: ['sim-gpt'] }] }, 'models[0].aliases[0]: sim-gpt already'],
+    ['alias that is an id', { models: [{ ...row, aliases: ['sim-gpt'] }] }, 'models[0].aliases[0]: sim-gpt is already'],
     [
       'alias of two models',
       {
@@ -181,7 +181,7 @@ describe('a bad file is refused by the path of the bad field', () => {
           { ...row, id: 'n', aliases: ['y', 'z'] },
         ],
       },
-      'models[1].aliases[1]: z already names m',
+      'models[1].aliases[1]: z is already an alias of m',
     ],
     [
       'same served model twice',

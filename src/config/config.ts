@@ -16,7 +16,7 @@ import { type ConfigJobs, readJobs } from './jobs.ts';
 import { type ConfigLoadLimits, type ConfigRateLimit, readLoadLimits, readRateLimit } from './load-limits.ts';
 import { lossProblems } from './losses.ts';
 import { MASTER_KEY_VARIABLES, selectMasterKey } from './master-key.ts';
-import { defaultProblems, modelProblems, repeatedModels, sharedAliases, strayHosts } from './models.ts';
+import { catalogProblems, repeatedModels, strayHosts } from './models.ts';
 import { consolePortProblems, ownAddressProblems } from './ports.ts';
 import { ConfigError, type ConfigProblem, problemsOf } from './problems.ts';
 import { withProxies } from './proxies.ts';
@@ -383,10 +383,9 @@ function hostProblems(
     ...selection.problems.map((problem) => ({ source: problem.path === '' ? '' : file, ...problem })),
     ...strayHosts(draft, selection.names, file),
     ...repeatedModels(draft, file),
-    ...sharedAliases(draft, catalog, file),
-    ...modelProblems(draft, catalog, file),
     ...ownAddressProblems(draft, selection.configured, file),
     ...lossProblems(draft, catalog, selection.configured, file),
-    ...(secrets === 'leave' ? [] : defaultProblems(draft, catalog, selection, file)),
+    // Commands that make no calls work with any catalog: some of them put another one in force.
+    ...(secrets === 'leave' ? [] : catalogProblems(draft, catalog, selection, file)),
   ];
 }

@@ -32,25 +32,40 @@ export function repeatedModels(draft: ConfigFile, source: string): ConfigProblem
   );
 }
 
+/** What of the settings does not go with the catalog in use. */
+export function catalogProblems(
+  draft: ConfigFile,
+  catalog: CatalogRows,
+  selection: Pick<HostSelection, 'configured' | 'withoutKey'>,
+  source: string,
+): ConfigProblem[] {
+  return [
+    ...sharedAliases(draft, catalog, source),
+    ...modelProblems(draft, catalog, source),
+    ...defaultProblems(draft, catalog, selection, source),
+  ];
+}
+
 /**
  * An alias that is also another model's name would lead to one of two prices. A model of the catalog gives its aliases up to own
  * models, but not its id.
  */
-export function sharedAliases(draft: ConfigFile, catalog: CatalogRows, source: string): ConfigProblem[] {
+function sharedAliases(draft: ConfigFile, catalog: CatalogRows, source: string): ConfigProblem[] {
   if (draft.models.every(({ aliases = [] }) => aliases.length === 0)) return [];
-  const owners = new Map([...rowsBeside(draft, catalog), ...draft.models].map(({ id }) => [id, id]));
+  const known = [...rowsBeside(draft, catalog), ...draft.models].map(({ id }) => id);
+  const owners = new Map([...draft.hosts.flatMap(servedIds), ...known].map((id) => [id, id]));
   return draft.models.flatMap(({ id, aliases = [] }, at) =>
     aliases.flatMap((alias, place) => {
       const owner = owners.get(alias);
       if (owner === undefined) owners.set(alias, id);
-      const message = `${alias} already names ${owner}; choose another alias`;
+      const message = `${alias} is already ${owner === alias ? 'the id of a model' : `an alias of ${owner}`}; choose another one`;
       return owner === undefined ? [] : [{ source, path: `models[${at}].aliases[${place}]`, message }];
     }),
   );
 }
 
 /** Reports prices and defaults of models that do not exist; these are usually typos. */
-export function modelProblems(draft: ConfigFile, catalog: CatalogRows, source: string): ConfigProblem[] {
+function modelProblems(draft: ConfigFile, catalog: CatalogRows, source: string): ConfigProblem[] {
   const priced = Object.keys(draft.prices);
   if (priced.length === 0 && draft.default_model === undefined) return [];
   const { ids, names } = knownModels(draft, catalog);
@@ -63,7 +78,7 @@ export function modelProblems(draft: ConfigFile, catalog: CatalogRows, source: s
 }
 
 /** Reports a default model that no configured host serves. */
-export function defaultProblems(
+function defaultProblems(
   draft: ConfigFile,
   catalog: CatalogRows,
   { configured, withoutKey }: Pick<HostSelection, 'configured' | 'withoutKey'>,

@@ -156,6 +156,7 @@ function sameWire(context: CallContext, candidate: Candidate, mayAdjust: boolean
     reasoningEffort,
     thinking: model.thinking ?? null,
     alwaysReasons: alwaysReasons(model),
+    hasNoSwitch: hasNoSwitch(model),
     reducesVectors,
     quirks,
   };
@@ -219,6 +220,7 @@ function translated(context: CallContext, candidate: Candidate, read: ReadReques
     thinking: model.thinking ?? null,
     fixedSampling: model.fixedSampling,
     alwaysReasons: alwaysReasons(model),
+    hasNoSwitch: hasNoSwitch(model),
     quirks,
     labels: forwardedLabels(context.text.value as Members, forwards),
     adjustments,
@@ -249,10 +251,13 @@ export function handOver(bytes: Buffer): () => Buffer {
   };
 }
 
-/** Also a model that reasons, but whose row has nothing by which that could be switched off. */
-function alwaysReasons({ reasoningEfforts, thinking, caps }: CatalogModel): boolean {
-  if (reasoningEfforts.length > 0) return !reasoningEfforts.includes('none');
-  return caps.has('reasoning') && (thinking ?? null) === null;
+function alwaysReasons({ reasoningEfforts }: CatalogModel): boolean {
+  return reasoningEfforts.length > 0 && !reasoningEfforts.includes('none');
+}
+
+/** The model reasons, and its row has nothing by which that could be switched off. */
+function hasNoSwitch({ reasoningEfforts, thinking, caps }: CatalogModel): boolean {
+  return caps.has('reasoning') && reasoningEfforts.length === 0 && (thinking ?? null) === null;
 }
 
 /** What a request asks for in a field of another wire, which admission does not read. Only a budget is never dropped. */

@@ -287,20 +287,6 @@ describe('a job that does not run', () => {
     expect(await fixture.claim()).toMatchObject({ attempts: 0 });
   });
 
-  test('waits some minutes for a gateway that knows its model, then fails and says so', async () => {
-    const { accepted } = await fixture.submit(ask({ model: 'raft' }));
-    const { catalog, priceId } = fixture.on.gateway.prices();
-    const without = catalog.pricedBy({ version: 'less', json: catalog.pricesJson.replace('"raft"', '"gone"') });
-    Object.assign(without, { priceVersion: catalog.priceVersion });
-    Object.assign(fixture.on.gateway, { prices: () => ({ catalog: without, priceId }) });
-    expect(await (await fixture.begin()).done).toMatchObject({ kind: 'returned' });
-    expect(await fixture.find(accepted.id)).toMatchObject({ state: 'queued', errorCode: 'model_not_found' });
-    fixture.on.clock.advance(LIMITS.jobModelUnknownMs);
-    expect(await (await fixture.begin()).done).toEqual({ kind: 'ended', state: 'failed' });
-    expect(await fixture.find(accepted.id)).toMatchObject({ errorCode: 'model_not_found', attempts: 0 });
-    expect((await fixture.jobs.result(ANY_READER, accepted.id)).status).toBe(404);
-  });
-
   test('is cancelled if its key was revoked, and waits while it is disabled', async () => {
     const { store, clock } = fixture.on;
     await store.createKey(aKey(7n, 1n));

@@ -32,7 +32,7 @@ import { isAllowanceUsedUp, mayStartMs } from './loss-allowance.ts';
 import type { PinnedPrices } from './pinned-prices.ts';
 import { asHoldRefused, forgottenRepeat, WAITS_FOR } from './refusals.ts';
 import { readMark, readRepeat } from './repeats.ts';
-import { isKnownElsewhere, isPassing, retryDelayMs } from './retry.ts';
+import { isPassing, retryDelayMs, unknownModelDelayMs } from './retry.ts';
 import { stageSlice } from './stage-slice.ts';
 
 /** What the life of a job needs. */
@@ -249,11 +249,12 @@ function afterRefusal(services: JobServices, job: Job, refusal: StartRefusal): P
 
 /** The call was refused before the job started, for a reason that did not exist when it was submitted. */
 function afterError(services: JobServices, job: Job, error: GatewayError | null): Promise<RunEnd> {
-  const failures = job.claim;
+  const retryMs = retryDelayMs(job.claim, services.random());
+  if (error === null) return putBack(services, job, retryMs);
+  if (isPassing(error)) return putBack(services, job, retryMs, rowErrorOf(error));
   const ageMs = services.gateway.clock.nowMs() - job.createdMs;
-  if (error === null || isPassing(error) || isKnownElsewhere(error, ageMs)) {
-    return putBack(services, job, retryDelayMs(failures, services.random()), error === null ? null : rowErrorOf(error));
-  }
+  const unknownMs = unknownModelDelayMs(error, ageMs, retryMs);
+  if (unknownMs !== null) return putBack(services, job, unknownMs, rowErrorOf(error));
   return endClaimed(services, job, 'failed', rowErrorOf(error));
 }
 

@@ -6,9 +6,13 @@ export function isPassing({ status, mustNotRetry, kind }: GatewayError): boolean
   return (status === 429 || status >= 500) && !mustNotRetry && kind !== 'internal_error';
 }
 
-/** Whether another gateway may know the model of a job that was just submitted: replicas do not read a new config at the same moment. */
-export function isKnownElsewhere({ kind }: GatewayError, ageMs: number): boolean {
-  return kind === 'model_not_found' && ageMs < LIMITS.jobModelUnknownMs;
+/**
+ * How long a job waits whose model this gateway does not have: another replica may have read a newer config. Null if the job was
+ * submitted so long ago that all would have it.
+ */
+export function unknownModelDelayMs({ kind }: GatewayError, ageMs: number, retryMs: number): number | null {
+  if (kind !== 'model_not_found' || ageMs >= LIMITS.jobModelUnknownMs) return null;
+  return Math.min(retryMs, LIMITS.jobModelRetryMs, LIMITS.jobModelUnknownMs - ageMs);
 }
 
 /** How long a job waits after this many failures; `spread` is from 0 to 1, so that many jobs do not come back at once. */

@@ -51,7 +51,8 @@ const QUOTE_HEAP_BYTES = 12;
  */
 export function heapBytesOfJson(json: Uint8Array): number {
   let bytes = json.length;
-  for (const byte of json) {
+  for (let at = 0; at < json.length; at++) {
+    const byte = json[at];
     if (byte === QUOTE) bytes += QUOTE_HEAP_BYTES;
     else if (byte === OPEN_BRACKET || byte === OPEN_BRACE) bytes += CONTAINER_HEAP_BYTES;
   }

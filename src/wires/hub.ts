@@ -67,6 +67,8 @@ export interface HubRequestTerms {
   readonly fixedSampling?: boolean;
   /** The model's reasoning cannot be switched off. */
   readonly alwaysReasons?: boolean;
+  /** The model reasons, and nothing in its row switches that off. */
+  readonly hasNoSwitch?: boolean;
   readonly quirks?: HostQuirks;
   /** Fields about the caller's user that the host's row forwards, as the caller wrote them; only two wires have them. */
   readonly labels?: Readonly<Record<string, unknown>>;

@@ -84,8 +84,10 @@ export interface UpstreamTerms {
   readonly reasoningEffort: string | null;
   /** Whether the model takes a thinking budget or an effort level; only the messages wire needs it. */
   readonly thinking?: 'budget' | 'effort' | null;
-  /** The model's reasoning cannot be switched off. */
+  /** The model's reasoning cannot be switched off; only the messages wire needs it. */
   readonly alwaysReasons?: boolean;
+  /** The model reasons, and nothing in its row switches that off. */
+  readonly hasNoSwitch?: boolean;
   /** The host can shorten vectors to the requested length. */
   readonly reducesVectors: boolean;
   readonly quirks?: HostQuirks;

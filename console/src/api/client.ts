@@ -123,7 +123,7 @@ export function fetchGateway(url: string, init: RequestInit): Promise<Response> 
   return fetch(url, { credentials: 'same-origin', cache: 'no-store', ...init }).catch(connectionFailed);
 }
 
-/** Not the error of a gateway that is away, after which the page would ask again: a proxy may always cut the response of one route. */
+/** This must not look like a gateway that is away, which the page would ask again without end: a proxy may always cut one route's responses. */
 function brokenOff(error: unknown, response: Response, isRepeatable: boolean): string {
   if (isAbort(error)) throw error;
   // The status of a refusal says enough without its body.

@@ -43,7 +43,8 @@ export class VerbatimStream implements StreamRelay {
   frame(frame: SseFrame): Buffer | null {
     const { reader, checkWork } = this.#terms;
     checkWork(frame.raw);
-    if (frame.raw.length > LIMITS.deploymentWorkFreeBytes)
+    // Nothing of a comment is kept.
+    if (frame.raw.length > LIMITS.deploymentWorkFreeBytes && frame.data !== null)
       this.#frameBytes = Math.max(this.#frameBytes, heapBytesOfJson(frame.raw));
     reader.frame(frame);
     // A comment has no content, and must not cause the client's response head to be sent.

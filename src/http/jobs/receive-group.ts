@@ -85,7 +85,7 @@ function withLinesNamed(error: unknown): unknown {
 
 const MISTAKEN = ['invalid_request_body', 'unsupported_media_type'];
 
-/** A group in one JSON object. Each request in it is a line, of the bytes that the client sent. */
+/** A group in one JSON object. Each request in it becomes a line, in the bytes that the client sent. */
 async function readWholeGroup(incoming: IncomingBody): Promise<{ fields: Fields; lines: LineSource }> {
   const text = readBody(await incoming.whole(LIMITS.requestBodyBytesMax));
   const fields = asObject(text.value);

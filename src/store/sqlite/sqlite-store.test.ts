@@ -2,7 +2,8 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { NEW_THREADS } from '../../../test/built-threads.ts';
 import { copyEmptyLedger } from '../../../test/ledger-template.ts';
 import { aCredit, aHold, aKey, aSettle, NOON_MS, prepare } from '../../../test/store-fixtures.ts';
 import { ManualClock } from '../../kit/clock.ts';
@@ -24,6 +25,7 @@ describe('the SQLite store', () => {
   });
 
   afterEach(async () => {
+    vi.unstubAllEnvs();
     for (const store of opened.splice(0)) await store.close();
     rmSync(root, { recursive: true });
   });
@@ -50,10 +52,11 @@ describe('the SQLite store', () => {
   it('leaves no thread behind when a damaged database cannot be opened: the process could not end', async () => {
     await (await open()).close();
     meddle('DROP TABLE provider_key');
+    vi.stubEnv(NEW_THREADS, 'yes');
     const ports = () => process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
     const before = ports();
     await expect(open({ threads: true })).rejects.toThrow('no such table');
-    await expect.poll(ports).toBe(before);
+    expect(ports()).toBeLessThanOrEqual(before);
   });
 
   it('creates its folder and files readable by the owner only', async () => {

@@ -6,17 +6,17 @@ import { isAbsent, type Members } from './members.ts';
 import { readReasoning } from './read-reasoning.ts';
 
 /**
- * Names an effort that no field of the host carries, because the model's row has no efforts. That reasoning is switched off is lost
- * only where the model reasons all the same.
+ * Names an effort that no field of the host carries, because the model's row has no efforts. A wish to switch
+ * reasoning off is lost only where the model may reason all the same.
  */
 export function noteLostEffort(
   asked: Pick<CanonicalReasoning, 'effort'> | null,
-  { alwaysReasons = false }: Pick<UpstreamTerms, 'alwaysReasons'>,
+  { hasNoSwitch = false }: Pick<UpstreamTerms, 'hasNoSwitch'>,
   adjustments: Adjustments,
   param = 'reasoning',
 ): void {
   if (asked === null || asked.effort === null) return;
-  if (asked.effort !== 'none' || alwaysReasons) adjustments.note(param);
+  if (asked.effort !== 'none' || hasNoSwitch) adjustments.note(param);
 }
 
 /** The same for a host of the caller's wire. */

@@ -44,8 +44,8 @@ class MendedStream extends StreamState implements StreamRelay {
   readonly #calls: CallRestorer | null;
   /** Events that must be sent before the current one. */
   #before = '';
-  /** Of the frames whose items are kept for the last event. */
-  #itemFrameBytes = 0;
+  /** The JSON of the items that are kept for the last event. */
+  #keptJsonBytes = 0;
   #itemBytes = 0;
 
   constructor(terms: RelayTerms) {
@@ -96,11 +96,13 @@ class MendedStream extends StreamState implements StreamRelay {
         return this.#end(event);
       case 'fail':
         return isObject(event.response) ? this.fail(event.response.error, event.response) : this.fail(event);
-      default:
-        if (role.act === 'item-added' || role.act === 'item-done') this.#keep(frame.raw);
-        return restored === 'changed'
-          ? this.#relay(event, role, null, JSON.stringify(event))
-          : this.#relay(event, role, plain?.name === type ? frame.raw : null, data);
+      default: {
+        const isChanged = restored === 'changed';
+        const json = isChanged ? JSON.stringify(event) : data;
+        if (role.act === 'item-added' || role.act === 'item-done')
+          this.#keep(isChanged ? Buffer.from(json) : frame.raw);
+        return this.#relay(event, role, !isChanged && plain?.name === type ? frame.raw : null, json);
+      }
     }
   }
 
@@ -182,10 +184,10 @@ class MendedStream extends StreamState implements StreamRelay {
     return before + eventText(type, json);
   }
 
-  #keep(frame: Buffer): void {
-    this.#itemFrameBytes += frame.length;
-    this.#itemBytes += heapBytesOfJson(frame);
-    if (this.#itemFrameBytes > LIMITS.responseBodyBytesMax) throw new RangeError("the host's response is too large");
+  #keep(item: Buffer): void {
+    this.#keptJsonBytes += item.length;
+    this.#itemBytes += heapBytesOfJson(item);
+    if (this.#keptJsonBytes > LIMITS.responseBodyBytesMax) throw new RangeError("the host's response is too large");
   }
 
   #number(event: Members, type: string): boolean {

@@ -10,6 +10,7 @@ import { Page } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
 import { timeZoneName } from '../../parts/time-format.ts';
 import { CustomDays } from '../../shell/custom-days.tsx';
+import { keyChoices } from '../../shell/key-choices.ts';
 import { useFilters } from '../../shell/search.ts';
 import { useAccountInput } from '../../shell/viewer.tsx';
 import { ChainSummary } from './chain-section.tsx';
@@ -147,7 +148,7 @@ function FilterBar({ filters }: { readonly filters: RequestFilters }): ReactNode
   const account = useAccountInput();
   const keys = useApi('GET /keys', { ...account, limit: KEYS_MAX }, { staleMs: 30_000 });
   const models = useApi('GET /models', {}, { staleMs: 300_000 });
-  const keyChoices = (keys.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name }));
+  const payers = keyChoices(keys.data?.data ?? []);
   const modelChoices = (models.data?.data ?? []).map(({ id }) => ({ value: id, label: id }));
   const chosen = (value: string): string | undefined => (value === '' || value === 'any' ? undefined : value);
   return (
@@ -162,7 +163,7 @@ function FilterBar({ filters }: { readonly filters: RequestFilters }): ReactNode
       <Filter
         label="Key"
         value={search.key ?? ''}
-        choices={[ANY, ...keyChoices]}
+        choices={[ANY, ...payers]}
         onChange={(key) => change({ key: chosen(key) })}
       />
       <Filter

@@ -13,6 +13,7 @@ import { useNow } from '../../parts/time.tsx';
 import { formatBucket } from '../../plots/axis-format.ts';
 import { bucketStarts, buildPlot } from '../../plots/series.ts';
 import { CustomDays } from '../../shell/custom-days.tsx';
+import { keyChoices } from '../../shell/key-choices.ts';
 import { useMemberNames } from '../../shell/member-names.ts';
 import { useFilters } from '../../shell/search.ts';
 import { useAccountInput, useViewer } from '../../shell/viewer.tsx';
@@ -115,7 +116,7 @@ function UsageFilters({
   const account = useAccountInput();
   const keys = useApi('GET /keys', { ...account, limit: KEYS_MAX }, { staleMs: 30_000 });
   const models = useApi('GET /models', {}, { staleMs: 300_000 });
-  const keyChoices = (keys.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name }));
+  const payers = keyChoices(keys.data?.data ?? []);
   const modelChoices = (models.data?.data ?? []).map(({ id }) => ({ value: id, label: id }));
   return (
     <>
@@ -135,7 +136,7 @@ function UsageFilters({
         choices={bucketsFor(view, useNow())}
         onChange={(bucket) => change({ bucket })}
       />
-      <Filter label="Key" value={search.key ?? ''} choices={[ANY, ...keyChoices]} onChange={(key) => change({ key })} />
+      <Filter label="Key" value={search.key ?? ''} choices={[ANY, ...payers]} onChange={(key) => change({ key })} />
       <Filter
         label="Model"
         value={search.model ?? ''}
