@@ -21,7 +21,7 @@ const LARGE_YOUNG_GENERATION = ['--max-semi-space-size=64'];
 // Saves a sixth for quick tests: V8 would begin with a small heap and collect it again and again while it grows.
 const LARGE_FIRST_HEAP = [...LARGE_YOUNG_GENERATION, '--min-semi-space-size=64', '--initial-old-space-size=512'];
 // Only what hangs waits this long: on a machine whose cores are mostly taken by others, a test of seconds needs a minute.
-const PATIENCE_MS = 240_000;
+const PATIENCE_MS = 600_000;
 // By default one core stays idle, which is half of a small machine. One process more than there are cores, because slow tests wait for
 // processes and for time; with as many, a quarter of two cores was idle. Quick tests wait for nothing, and each process loads all modules.
 const WORKERS = availableParallelism() + (onlyQuick ? 0 : 1);

@@ -13,7 +13,8 @@ export default async function setup(): Promise<void> {
   if (existsSync(MARK) && readFileSync(MARK, 'utf8') === WANTED) return;
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-cache-'));
   const configFile = join(folder, 'tollgate.config.json');
-  writeFileSync(configFile, '{}');
+  // Otherwise it would wait at its end for load balancers to see that it stops.
+  writeFileSync(configFile, JSON.stringify({ limits: { shutdown_notice_ms: 0 } }));
   const gateway = await startGatewayProcess({ folder, configFile });
   await gateway.stop();
   rmSync(folder, { recursive: true });

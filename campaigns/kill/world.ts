@@ -107,6 +107,8 @@ export function configOf(hostUrl: string): object {
       body_bytes_per_second: null,
       json_members_per_second: null,
     },
+    // No load balancer has to see that a gateway stops.
+    limits: { shutdown_notice_ms: 0 },
     hosts: [{ name: 'upstream', base_url: `${hostUrl}/v1` }],
     models: [{ ...model, hosts: [{ host: 'upstream', model: 'sim-gpt' }] }],
   };
