@@ -13,14 +13,14 @@ import { seedFrom } from './random.ts';
  */
 
 const SEED = seedFrom(process.env, 20_261_115);
-const STREAMS = 270;
-const SILENT = 30;
+const STREAMS = 135;
+const SILENT = 15;
 const MB = 1024 * 1024;
 
 describe.each([
   ['on', true],
   ['off', false],
-] as const)(`300 hostile streams, seed ${SEED}, frame memory %s,`, (_name, frameMemory) => {
+] as const)(`${STREAMS + SILENT} hostile streams, seed ${SEED}, frame memory %s,`, (_name, frameMemory) => {
   let report: StreamsReport;
 
   test('break nothing but themselves', async () => {
@@ -30,8 +30,8 @@ describe.each([
   });
 
   test('are of both kinds: some end well for their client, more do not', () => {
-    expect(report.endings.clean).toBeGreaterThan(50);
-    expect(report.endings.error).toBeGreaterThan(100);
+    expect(report.endings.clean).toBeGreaterThan(25);
+    expect(report.endings.error).toBeGreaterThan(50);
   });
 
   test('leave nothing behind in memory', () => {

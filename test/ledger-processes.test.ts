@@ -3,7 +3,7 @@ import { ledgerCampaign } from '../campaigns/ledger/campaign.ts';
 import { freshSchema } from './postgres.ts';
 import { seedFrom } from './random.ts';
 
-const OPERATIONS = 6_000;
+const OPERATIONS = 3_000;
 const WORKERS = 2;
 const SEED = seedFrom(process.env, 6);
 

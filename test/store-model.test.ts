@@ -63,7 +63,7 @@ async function walkTogether(open: OpenStore, steps: readonly Step[]): Promise<vo
 }
 
 const anyWalk = fc.array(anyStep, { minLength: 5, maxLength: 30 });
-const RUNS = Number(process.env.TOLLGATE_MODEL_RUNS ?? 100);
+const RUNS = Number(process.env.TOLLGATE_MODEL_RUNS ?? 50);
 
 describe('the SQLite store and the memory driver', () => {
   it('return the same outcomes and the same state after every random step', async () => {
@@ -80,6 +80,6 @@ describe('the SQLite store and the memory driver', () => {
 describe('the PostgreSQL store and the memory driver', () => {
   it('return the same outcomes and the same state after every random step', async () => {
     const property = fc.asyncProperty(anyWalk, (steps) => walkTogether(openPostgres, steps));
-    await fc.assert(property, { numRuns: Math.ceil(RUNS / 8) });
+    await fc.assert(property, { numRuns: Math.ceil(RUNS / 6) });
   }, 600_000);
 });

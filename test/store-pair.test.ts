@@ -117,7 +117,7 @@ const anyWalk = fc.array(
   ),
   { minLength: 10, maxLength: 50 },
 );
-const RUNS = Number(process.env.TOLLGATE_MODEL_RUNS ?? 100);
+const RUNS = Number(process.env.TOLLGATE_MODEL_RUNS ?? 50);
 
 describe('the SQLite and the PostgreSQL store', () => {
   it('give the same outcomes, reports, proofs and events for the same random steps', async () => {

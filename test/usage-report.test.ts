@@ -39,14 +39,15 @@ describe.each(['sqlite', 'postgres'] as const)('usage reports on %s', (engine) =
   };
 
   test('equal the receipts, whether these are closed, not yet closed, or deleted', async () => {
-    const run = campaign(20_000, 20, 90);
+    // `npm run campaign:usage` does the same with any number of receipts.
+    const run = campaign(6_000, 12, 90);
     await run.begin();
     expect(await run.compare()).toEqual([]);
     await run.closeAll();
     expect(await run.compare()).toEqual([]);
     expect((await subject.store.verify()).violations).toEqual([]);
     const { forgotten } = await subject.store.closeBooks(FIRST_MS + 40.3 * DAY_MS);
-    expect(forgotten).toBeGreaterThan(5_000);
+    expect(forgotten).toBeGreaterThan(1_500);
     expect(await run.compare(10, 'sums')).toEqual([]);
     expect((await subject.store.verify()).violations).toEqual([]);
   });
