@@ -27,6 +27,7 @@ const node = (version: string): Runtime => ({
 export const RUNTIMES: readonly Runtime[] = [
   node('20.20.2'),
   node('22.23.3'),
+  node('24.21.0'),
   node(process.versions.node),
   { name: 'bun', version: '1.4.4', package: `@oven/bun-${PLATFORM}`, program: 'bin/bun', args: [] },
   {

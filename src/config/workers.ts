@@ -31,6 +31,6 @@ export async function workersFor(
   if (wanted === 1 || (await canSharePort())) return wanted;
   if (workers === 'auto') return 1;
   throw new WorkersRefused(
-    `Cannot use ${wanted} workers: on this system, or with Node ${process.versions.node}, only one thread can listen on a port. Set \`workers\` to 1, or use Linux with Node 24.`,
+    `Cannot use ${wanted} workers: on this system, or with Node ${process.versions.node}, only one thread can listen on a port. Set \`workers\` to 1, or use Linux with Node 24 or newer.`,
   );
 }

@@ -43,7 +43,14 @@ export class NodeRequest implements InboundRequest {
 
   takeWhole(): Buffer | null {
     if (!this.complete || this.#isListening) return null;
-    return (this.#message.read() as Buffer | null) ?? Buffer.alloc(0);
+    // From Node 26 on, a read returns one buffer of several.
+    const pieces: Buffer[] = [];
+    for (let piece = this.#nextPiece(); piece !== null; piece = this.#nextPiece()) pieces.push(piece);
+    return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+  }
+
+  #nextPiece(): Buffer | null {
+    return this.#message.read() as Buffer | null;
   }
 
   read(reader: BodyReader): void {

@@ -184,7 +184,9 @@ describe.each(SERVERS)('a response of the %s server', (_, create) => {
     const now = await say([ask('GET', '1.1')]);
     expect(now).toMatch(/^HTTP\/1\.1 200 OK\r\nx-a: 1\r\nx-b: 2\r\n/);
     expect(now).toMatch(/\r\ntransfer-encoding: chunked\r\n/i);
-    expect(now.slice(now.indexOf('\r\n\r\n') + 4)).toBe('3\r\none\r\n6\r\nzw\xc3\xb6lf\r\n0\r\n\r\n');
+    // Node 26 sends what is written within a turn as one chunk.
+    const chunks = ['3\r\none\r\n6\r\nzw\xc3\xb6lf\r\n', '9\r\nonezw\xc3\xb6lf\r\n'].map((sent) => `${sent}0\r\n\r\n`);
+    expect(chunks).toContain(now.slice(now.indexOf('\r\n\r\n') + 4));
     const old = await say([ask('GET', '1.0')]);
     expect(old).not.toMatch(/transfer-encoding/i);
     expect(old.endsWith('\r\n\r\nonezw\xc3\xb6lf')).toBe(true);
