@@ -65,7 +65,7 @@ describe('a Node that is new enough', () => {
     expect(launch(['serve'])).toMatchObject({ code: 7, out: 'source serve' });
   });
 
-  test.each(['v22.19.0', 'v23.0.0', 'v24.0.0'])('%s is', (version) => {
+  test.each(['v22.19.0', 'v23.0.0', 'v24.0.0', 'v26.10.0'])('%s is', (version) => {
     addMain('dist/main/main.js', 'compiled');
     expect(launch([], version).code).toBe(7);
   });

@@ -10,6 +10,7 @@ import { StoreUnavailable } from '../store/store.ts';
 import { checkConsole, checkDataFolder, checkNode, checkPort, judgeDisk, judgeLedgerClock } from './checks.ts';
 
 test.each([
+  ['26.10.0', 'ok'],
   ['24.21.0', 'ok'],
   ['22.19.0', 'ok'],
   ['22.18.5', 'failure'],

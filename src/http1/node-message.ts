@@ -179,7 +179,8 @@ export class NodeResponse implements OutboundResponse {
       this.#message.flushHeaders();
       return true;
     }
-    const hasRoom = this.#message.write(bytes);
+    // Node 26 limits bytes here but characters in the socket: a refused text may leave no 'drain' to wait for.
+    const hasRoom = this.#message.write(typeof bytes === 'string' ? Buffer.from(bytes) : bytes);
     if (!hasRoom && this.#isWhole) this.#events?.unread();
     return hasRoom;
   }

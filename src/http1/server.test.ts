@@ -242,6 +242,30 @@ describe.each(SERVERS)('a response of the %s server', (_, create) => {
     expect(closes).toBe(1);
   });
 
+  test('of text outside ASCII arrives whole at a client that reads late', async () => {
+    const pieces = 60;
+    const piece = '€'.repeat(40_000);
+    let written = 0;
+    let pendingBytes = (): number => 0;
+    const { dial } = await serve(create, (_, response) => {
+      const write = (): void => {
+        if (written++ === pieces) response.end();
+        else if (response.write(piece)) setImmediate(write);
+      };
+      pendingBytes = () => response.pendingBytes;
+      response.onDrain = () => setImmediate(write);
+      response.head(200, '', null);
+      write();
+    });
+    const socket = dial();
+    socket.pause();
+    socket.write(LAST);
+    await until(() => pendingBytes() > 0, 'the system takes no more');
+    const text = textOf(socket);
+    socket.resume();
+    expect((await text).split(Buffer.from('€').toString('latin1')).length - 1).toBe(pieces * piece.length);
+  });
+
   test('reports a client that reads too slowly, and when it has caught up', async () => {
     let drains = 0;
     let response: OutboundResponse | null = null;
