@@ -90,7 +90,9 @@ async function main(): Promise<void> {
   }
   if (times === 1) return;
   say(`\nall        ${times} times together`);
-  compareCheckouts(joinByName(all));
+  const together = joinByName(all);
+  compareCheckouts(together);
+  compareWithPortkey(together);
 }
 
 /** Measures every contender, and prints and returns their figures. Those of different numbers of workers are compared here too. */
@@ -126,8 +128,7 @@ async function measureOnce(folder: string, time: number): Promise<Row[]> {
     const after = await contender.child.ask<BooksReport>('verify', BOOKS_MS_MAX);
     report(contender.name, before, after, answered + answeredBy(contender.child, measured));
   }
-  // The required ratio is for one core.
-  if (!onAllCores) for (const shape of SHAPES) compareWithPortkey(shape, measured);
+  compareWithPortkey(measured);
   if (pureWork === null) return measured;
   for (const shape of SHAPES) {
     compareWorkers(shape, measured.filter(isTollgate));
@@ -337,16 +338,16 @@ function report(name: string, before: BooksReport, after: BooksReport, answered:
   if (!isExact) process.exitCode = 1;
 }
 
-function compareWithPortkey(shape: Shape, measured: readonly Row[]): void {
-  const ofShape = measured.filter((row) => row.shape === shape);
-  const portkey = ofShape.find(({ name }) => name.includes('portkey'));
-  if (portkey === undefined) return;
-  for (const row of ofShape.filter(isTollgate)) {
+/** The required ratio is for one core. */
+function compareWithPortkey(measured: readonly Row[]): void {
+  for (const row of onAllCores ? [] : measured.filter(isTollgate)) {
+    const portkey = measured.find(({ name, shape }) => shape === row.shape && name.includes('portkey'));
+    if (portkey === undefined) continue;
     const times = ratio(row, portkey, ({ perSecond }) => perSecond);
     const cpu = ratio(portkey, row, ({ cpuMicros }) => cpuMicros);
     const verdict = times >= TIMES_PORTKEY ? 'reached' : 'MISSED';
     say(
-      `bar        ${row.name}, ${shape}: ${times.toFixed(1)} times the requests/s of ${portkey.name}, ` +
+      `bar        ${row.name}, ${row.shape}: ${times.toFixed(1)} times the requests/s of ${portkey.name}, ` +
         `${cpu.toFixed(1)} times fewer CPU a request; the bar of ${TIMES_PORTKEY} is ${verdict}` +
         atFullSpeed(row, portkey),
     );
