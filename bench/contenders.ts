@@ -3,7 +3,6 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { Child, freePort, MEASURED_CORE } from './child.ts';
-import { serviceFlags } from './service-flags.ts';
 import type { TollgateHello, TollgateTerms } from './tollgate.ts';
 import { CATALOG_MODEL, UPSTREAM_MODEL } from './traffic.ts';
 
@@ -58,8 +57,7 @@ function countOf(workers: number): string {
 }
 
 export async function startTollgate(terms: TollgateTerms, nodeFlags: readonly string[] = []): Promise<Contender> {
-  const flags = [...serviceFlags(), ...nodeFlags];
-  const { child, hello } = await Child.ready<TollgateHello>(MEASURED_CORE, 'tollgate.ts', terms, flags);
+  const { child, hello } = await Child.ready<TollgateHello>(MEASURED_CORE, 'tollgate.ts', terms, nodeFlags);
   const own = terms.tracesTo === undefined ? 'Tollgate' : TRACED;
   const name = terms.transport === 'own' ? own : `Tollgate, ${terms.transport} transport`;
   return { name, child, port: hello.port, model: CATALOG_MODEL, headers: {} };
@@ -71,7 +69,7 @@ export async function startTollgateAgain(terms: TollgateTerms): Promise<Contende
 
 /** With this many workers, on all cores. */
 export async function startWorkers(terms: TollgateTerms & { readonly workers: number }): Promise<Contender> {
-  const { child, hello } = await Child.ready<TollgateHello>(null, 'tollgate.ts', terms, serviceFlags());
+  const { child, hello } = await Child.ready<TollgateHello>(null, 'tollgate.ts', terms);
   const { workers } = terms;
   return { name: `Tollgate, ${countOf(workers)}`, workers, child, port: hello.port, model: CATALOG_MODEL, headers: {} };
 }
@@ -80,7 +78,7 @@ export async function startWorkers(terms: TollgateTerms & { readonly workers: nu
 export async function startOtherTollgate(checkout: string, terms: TollgateTerms, keys: readonly string[]) {
   const { CATALOG_MODEL: model = OLDER_MODEL } = (await import(join(checkout, 'bench/traffic.ts'))) as OtherTraffic;
   const program = join(checkout, 'bench/tollgate.ts');
-  const { child, hello } = await Child.ready<TollgateHello>(MEASURED_CORE, program, terms, serviceFlags(checkout));
+  const { child, hello } = await Child.ready<TollgateHello>(MEASURED_CORE, program, terms);
   const name = `${OF_CHECKOUT}${basename(checkout)}`;
   return { name, child, port: hello.port, model, headers: {}, keys } satisfies Contender;
 }

@@ -4,7 +4,7 @@ import { loadConfig } from '../src/config/config.ts';
 import { HOST_ROWS } from '../src/hosts/rows.ts';
 import { systemClock } from '../src/kit/clock.ts';
 import { createLog } from '../src/kit/log.ts';
-import { keepYoungObjectsYoung } from '../src/main/heap.ts';
+import { tuneHeap } from '../src/main/heap.ts';
 import { startGateway } from '../src/main/start.ts';
 import { announce, readTerms } from './child.ts';
 
@@ -44,6 +44,6 @@ const running = await startGateway({
     throw error;
   },
 });
-keepYoungObjectsYoung();
+tuneHeap();
 process.once('SIGTERM', () => void running.stop().then(() => process.exit()));
 announce({ port: Number(new URL(running.url).port) });

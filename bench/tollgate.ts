@@ -5,8 +5,9 @@ import { type Config, loadConfig, type Transport } from '../src/config/config.ts
 import type { ConfiguredHost, HostRow } from '../src/hosts/host.ts';
 import { HOST_ROWS } from '../src/hosts/rows.ts';
 import { systemClock } from '../src/kit/clock.ts';
+import { giveBackWhenIdle } from '../src/kit/idle-memory.ts';
 import { createLog } from '../src/kit/log.ts';
-import { keepYoungObjectsYoung } from '../src/main/heap.ts';
+import { tuneHeap } from '../src/main/heap.ts';
 import { startGateway } from '../src/main/start.ts';
 import type { SqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { announce, readTerms } from './child.ts';
@@ -52,7 +53,8 @@ const running = await startGateway({
 // The calls it is filled with are old: a gateway that had served them would have closed them long ago, so closing them
 // must not be part of the measurement.
 await running.books.store.closeBooks(null);
-keepYoungObjectsYoung();
+tuneHeap();
+giveBackWhenIdle();
 
 function hostedConfig(): Config {
   const flags = { data: folder, port: '0', operationsPort: '0', hosted: true, sim: false, transport };

@@ -93,7 +93,7 @@ describe('the image', () => {
   });
 
   test('has the package where npm installs it for everybody', () => {
-    expect(wordsAfter('ENTRYPOINT')).toEqual(['node', '--use-largepages=silent', 'bin/tollgate.js']);
+    expect(wordsAfter('ENTRYPOINT')).toEqual(['node', 'bin/tollgate.js']);
     expect(manifest.bin).toEqual({ tollgate: 'bin/tollgate.js' });
   });
 });

@@ -22,7 +22,7 @@ function open() {
   return { clock, state, memory: new IdleMemory(clock, giveBack, () => state.heapBytes) };
 }
 
-test('memory is given back when a thread has been idle twice in a row', () => {
+test('a young thread gives memory back when it has been idle twice in a row', () => {
   const { state, memory } = open();
   for (const isIdle of [true, false, true]) memory.look(isIdle);
   expect(state.pauses).toBe(0);
@@ -30,10 +30,19 @@ test('memory is given back when a thread has been idle twice in a row', () => {
   expect([state.pauses, state.heapBytes]).toEqual([1, 25 * MB]);
 });
 
+test('after ten seconds a thread gives memory back when it has been idle thirty times in a row', () => {
+  const { clock, state, memory } = open();
+  clock.advance(10_000);
+  for (let look = 0; look < 29; look++) memory.look(true);
+  expect(state.pauses).toBe(0);
+  memory.look(true);
+  expect(state.pauses).toBe(1);
+});
+
 test('an idle thread pauses again only after its heap has grown, and not within five minutes', () => {
   const { clock, state, memory } = open();
   const idle = (): void => {
-    for (let look = 0; look < 5; look++) memory.look(true);
+    for (let look = 0; look < 30; look++) memory.look(true);
   };
   idle();
   clock.advance(300_000);

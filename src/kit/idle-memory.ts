@@ -2,9 +2,13 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { type Clock, systemClock, type Timer } from './clock.ts';
 
-/** How often a thread checks whether it is idle, and for how many checks in a row it must be. */
+/** How often a thread checks whether it is idle. */
 const LOOK_MS = 1_000;
-const IDLE_LOOKS = 2;
+/** For how many checks in a row it must be idle until it gives memory back: V8 then drops compiled code as well, which the next calls would need. */
+const IDLE_LOOKS = 30;
+/** A young thread has only the memory of its start to give back, and no code that calls would need. */
+const YOUNG_MS = 10_000;
+const YOUNG_IDLE_LOOKS = 2;
 /** A thread that is busy for less than this part of the time is idle. */
 const IDLE_LOAD = 0.05;
 /** Less is not worth a pause. */
@@ -20,6 +24,7 @@ export class IdleMemory {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #giveBack: () => boolean;
   readonly #heapBytes: () => number;
+  readonly #openedMs: number;
   #idleLooks = 0;
   #bytesKept = 0;
   #pausedMs = Number.NEGATIVE_INFINITY;
@@ -28,12 +33,15 @@ export class IdleMemory {
     this.#clock = clock;
     this.#giveBack = giveBack;
     this.#heapBytes = heapBytes;
+    this.#openedMs = clock.monotonicMs();
   }
 
   /** Call it at regular times. */
   look(isIdle: boolean): void {
     this.#idleLooks = isIdle ? this.#idleLooks + 1 : 0;
-    if (this.#idleLooks < IDLE_LOOKS || this.#clock.monotonicMs() - this.#pausedMs < PAUSES_APART_MS) return;
+    const nowMs = this.#clock.monotonicMs();
+    const looksMin = nowMs - this.#openedMs < YOUNG_MS ? YOUNG_IDLE_LOOKS : IDLE_LOOKS;
+    if (this.#idleLooks < looksMin || nowMs - this.#pausedMs < PAUSES_APART_MS) return;
     if (this.#heapBytes() - this.#bytesKept < GROWTH_BYTES_MIN) return;
     if (!this.#giveBack()) return;
     this.#bytesKept = this.#heapBytes();

@@ -13,7 +13,7 @@ import { auditRow } from '../operator/actor.ts';
 import type { Books } from './books.ts';
 import { ConfigReloads } from './config-reloads.ts';
 import { consoleLink } from './console-link.ts';
-import { keepYoungObjectsYoung } from './heap.ts';
+import { tuneHeap } from './heap.ts';
 import { withLocalHosts } from './local-hosts.ts';
 import { warnAfterReload } from './reload-warnings.ts';
 import { changesForRestart } from './restart-settings.ts';
@@ -87,7 +87,7 @@ export async function serve(terms: ServeTerms): Promise<number> {
     if (fatal !== null) endAtOnce(log, fatal);
     reloads = reloadsOf(terms, running, simulator, log);
     if (isReloadDue) void reloads.reload();
-    keepYoungObjectsYoung();
+    tuneHeap();
     giveBackWhenIdle();
   } catch (error) {
     simulator?.stop();
