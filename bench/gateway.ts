@@ -338,17 +338,18 @@ function report(name: string, before: BooksReport, after: BooksReport, answered:
   if (!isExact) process.exitCode = 1;
 }
 
-/** The required ratio is for one core. */
+/** The required ratio is for one core, and for our own transport. */
 function compareWithPortkey(measured: readonly Row[]): void {
   for (const row of onAllCores ? [] : measured.filter(isTollgate)) {
     const portkey = measured.find(({ name, shape }) => shape === row.shape && name.includes('portkey'));
     if (portkey === undefined) continue;
     const times = ratio(row, portkey, ({ perSecond }) => perSecond);
     const cpu = ratio(portkey, row, ({ cpuMicros }) => cpuMicros);
-    const verdict = times >= TIMES_PORTKEY ? 'reached' : 'MISSED';
+    const isReached = times >= TIMES_PORTKEY ? 'reached' : 'MISSED';
+    const verdict = row.name.includes('node transport') ? '' : `; the bar of ${TIMES_PORTKEY} is ${isReached}`;
     say(
       `bar        ${row.name}, ${row.shape}: ${times.toFixed(1)} times the requests/s of ${portkey.name}, ` +
-        `${cpu.toFixed(1)} times fewer CPU a request; the bar of ${TIMES_PORTKEY} is ${verdict}` +
+        `${cpu.toFixed(1)} times fewer CPU a request${verdict}` +
         atFullSpeed(row, portkey),
     );
   }
