@@ -1,5 +1,5 @@
 import { cpSync, mkdirSync } from 'node:fs';
-import { loadavg, release } from 'node:os';
+import { release } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { workersFor } from '../src/config/workers.ts';
 import { canSharePort } from '../src/kit/shared-port.ts';
@@ -21,7 +21,7 @@ import {
 } from './contenders.ts';
 import { fillStore } from './fill-store.ts';
 import { INSTALLED_GATEWAYS, startInstalled } from './installed-gateways.ts';
-import { describeMachine } from './machine.ts';
+import { describeLoad, describeMachine } from './machine.ts';
 import { checkAnswer, measure, type Surroundings, startLoad, WARM_UP_SECONDS, warmUp } from './measure.ts';
 import { PureWork } from './pure-work.ts';
 import { inScratchFolder, say } from './scratch.ts';
@@ -115,10 +115,10 @@ async function measureOnce(folder: string, time: number): Promise<Row[]> {
   }
   const warm = await warmUp(around, contenders, SHAPES, warmUpTerms);
   for (const gateway of gateways) gateway.answered += warm.get(gateway.contender)!;
-  say(`load       ${load()} after the warm-up`);
+  say(`load       ${describeLoad()} after the warm-up`);
   const pureWork = workerCounts === null ? null : new PureWork(Math.max(...workerCounts));
   const measured = await runRounds(around, contenders, pureWork);
-  say(`load       ${load()} after the last round`);
+  say(`load       ${describeLoad()} after the last round`);
   for (const shape of SHAPES) {
     const ofShape = measured.filter((row) => row.shape === shape);
     const yardsticks = workerCounts === null ? ofShape.filter((row) => !isTollgate(row)) : [];
@@ -383,12 +383,6 @@ function compareWorkers(shape: Shape, measured: readonly Row[]): void {
         `${cpu.toFixed(2)} times the CPU a request`,
     );
   }
-}
-
-function load(): string {
-  return loadavg()
-    .map((value) => value.toFixed(2))
-    .join(' ');
 }
 
 if (onAllCores && (workerCounts !== null || values.tracing || values.noise || values.against.length > 0))

@@ -30,6 +30,13 @@ export function describeMachine(folder: string): Machine {
   };
 }
 
+/** The averages of the last minute, five and fifteen. */
+export function describeLoad(): string {
+  return loadavg()
+    .map((value) => value.toFixed(2))
+    .join(' ');
+}
+
 /** The share of the cores that other guests of the same hardware took since this was made; null where the system does not say. */
 export class StolenTime {
   readonly #start = cpuTicks();
