@@ -153,7 +153,7 @@ function hasNoNul(parts: unknown): boolean {
   return !JSON.stringify(parts).includes('\\u0000');
 }
 
-/** Repeated ids of calls are renamed for hosts, which refuse them. */
+/** Hosts refuse ids of calls that repeat, so such ids are renamed. */
 function hasEachCallOnce(turns: readonly { readonly content: readonly object[] }[]): boolean {
   const ids = turns.flatMap(({ content }) =>
     content.flatMap((block) => ('input' in block && 'id' in block ? [block.id] : [])),

@@ -36,7 +36,7 @@ export interface WebhookSecret {
 /** Something that happened. It is stored once for every webhook that it is sent to. */
 export interface WebhookEvent {
   readonly id: bigint;
-  /** Whose webhooks it is sent to; null is the operator. */
+  /** The account whose webhooks get it; null: the operator's get it. */
   readonly accountId: bigint | null;
   readonly type: string;
   /** JSON, without secrets and without anything that a caller wrote to a model. */

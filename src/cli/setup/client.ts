@@ -19,7 +19,7 @@ export interface SetupClient {
   readonly name: string;
   readonly title: string;
   readonly format: SettingsFormat;
-  /** What its models must be capable of besides generating text, because of the API that it calls. */
+  /** What a model must be capable of besides text, for the API that this client calls. */
   readonly capability?: Capability;
   file(places: Places): string;
   /** Every setting that `settings` may write, for undoing it. */

@@ -6,7 +6,7 @@ export interface Statement {
   /** The parts of the dotted name. */
   readonly name: readonly string[];
   readonly start: number;
-  /** After its line, comment included. */
+  /** Where its line ends, after a comment. */
   readonly end: number;
   readonly valueStart: number;
   readonly valueEnd: number;

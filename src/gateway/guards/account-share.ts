@@ -10,7 +10,7 @@ export function payerOf(caller: Limited | null): Payer {
   return caller === null || caller.keyId === null ? NOBODY : caller;
 }
 
-/** The id of an account in tables of numbers by key: never that of a key, and never -1 or 0. */
+/** An id for an account in tables whose other ids are those of keys: no key has it, and it is never -1 or 0. */
 export function accountEntry(accountId: bigint): bigint {
   return -2n - accountId;
 }

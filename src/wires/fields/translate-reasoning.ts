@@ -18,7 +18,7 @@ export function disablesThinking({ enable_thinking: enabled }: Members): boolean
   return enabled === false;
 }
 
-/** What a request of a wire without `thinking` asks for. Callers also send that field of the messages wire. */
+/** The reasoning that a request asks for on a wire without `thinking`. Callers send `thinking` there all the same. */
 export function translateReasoning(body: Members, peek: Peek, adjustments: Adjustments): CanonicalReasoning | null {
   noteOtherMembers(body.reasoning, adjustments);
   const thinking = readThinking(body, peek, adjustments);
