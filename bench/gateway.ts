@@ -221,7 +221,7 @@ async function startWithWorkers(folder: string, keys: readonly string[], counts:
   const upstream = await Child.ready<UpstreamHello>(null, 'upstream.ts', terms);
   const contenders: Contender[] = [];
   // What another worker brings on these cores to a proxy whose threads share nothing. First, because a gateway's threads
-  // that have nothing to do for two seconds give back memory, and compile their code again afterwards.
+  // that have nothing to do for half a minute give back memory, and compile their code again afterwards.
   for (const workers of counts) contenders.push(await startPassThroughs(upstream.hello.port, workers));
   for (const workers of counts) {
     const store = { folder: storeFolder(folder, String(workers)), transport: 'own' } as const;

@@ -3,6 +3,7 @@ import type { ModelRow } from '../src/catalog/schema.ts';
 import { loadConfig } from '../src/config/config.ts';
 import { HOST_ROWS } from '../src/hosts/rows.ts';
 import { systemClock } from '../src/kit/clock.ts';
+import { giveBackWhenIdle } from '../src/kit/idle-memory.ts';
 import { createLog } from '../src/kit/log.ts';
 import { tuneHeap } from '../src/main/heap.ts';
 import { startGateway } from '../src/main/start.ts';
@@ -45,5 +46,6 @@ const running = await startGateway({
   },
 });
 tuneHeap();
+giveBackWhenIdle();
 process.once('SIGTERM', () => void running.stop().then(() => process.exit()));
 announce({ port: Number(new URL(running.url).port) });

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { expect, test, vi } from 'vitest';
 import { ManualClock } from './clock.ts';
-import { IdleMemory } from './idle-memory.ts';
+import { IdleMemory, MemoryRelief } from './idle-memory.ts';
 
 vi.mock('node:v8', async (load) => {
   const v8 = await load<typeof import('node:v8')>();
@@ -32,11 +32,36 @@ test('a young thread gives memory back when it has been idle twice in a row', ()
 
 test('after ten seconds a thread gives memory back when it has been idle thirty times in a row', () => {
   const { clock, state, memory } = open();
+  memory.look(true);
   clock.advance(10_000);
-  for (let look = 0; look < 29; look++) memory.look(true);
+  for (let look = 0; look < 28; look++) memory.look(true);
   expect(state.pauses).toBe(0);
   memory.look(true);
   expect(state.pauses).toBe(1);
+});
+
+test('a busy second now and then only delays it, and pauses of a few seconds between calls never bring it about', () => {
+  const { clock, state, memory } = open();
+  clock.advance(10_000);
+  const seconds = (idle: number): void => {
+    for (let look = 0; look < idle; look++) memory.look(true);
+    memory.look(false);
+  };
+  for (let time = 0; time < 100; time++) seconds(5);
+  expect(state.pauses).toBe(0);
+  for (let time = 0; time < 3; time++) seconds(15);
+  expect(state.pauses).toBe(1);
+});
+
+test('a thread that is short of memory gives it back at once, and again after 30 seconds', () => {
+  const clock = new ManualClock();
+  let collections = 0;
+  const relief = new MemoryRelief(clock, () => ++collections > 0);
+  for (const waitMs of [0, 29_999, 1, 0]) {
+    clock.advance(waitMs);
+    relief.relieve();
+  }
+  expect(collections).toBe(2);
 });
 
 test('an idle thread pauses again only after its heap has grown, and not within five minutes', () => {

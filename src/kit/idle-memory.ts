@@ -4,9 +4,11 @@ import { type Clock, systemClock, type Timer } from './clock.ts';
 
 /** How often a thread checks whether it is idle. */
 const LOOK_MS = 1_000;
-/** For how many checks in a row it must be idle until it gives memory back: V8 then drops compiled code as well, which the next calls would need. */
+/** For how many checks it must be idle until it gives memory back: V8 then drops compiled code as well, which the next calls would need. */
 const IDLE_LOOKS = 30;
-/** A young thread has only the memory of its start to give back, and no code that calls would need. */
+/** What a busy check takes off that number, so that a request now and then does not keep all memory. */
+const BUSY_LOOK_COST = 5;
+/** A young thread has the memory of its start to give back, and little code that calls would need. */
 const YOUNG_MS = 10_000;
 const YOUNG_IDLE_LOOKS = 2;
 /** A thread that is busy for less than this part of the time is idle. */
@@ -38,14 +40,35 @@ export class IdleMemory {
 
   /** Call it at regular times. */
   look(isIdle: boolean): void {
-    this.#idleLooks = isIdle ? this.#idleLooks + 1 : 0;
+    this.#idleLooks = isIdle ? this.#idleLooks + 1 : Math.max(0, this.#idleLooks - BUSY_LOOK_COST);
     const nowMs = this.#clock.monotonicMs();
     const looksMin = nowMs - this.#openedMs < YOUNG_MS ? YOUNG_IDLE_LOOKS : IDLE_LOOKS;
     if (this.#idleLooks < looksMin || nowMs - this.#pausedMs < PAUSES_APART_MS) return;
     if (this.#heapBytes() - this.#bytesKept < GROWTH_BYTES_MIN) return;
     if (!this.#giveBack()) return;
     this.#bytesKept = this.#heapBytes();
-    this.#pausedMs = this.#clock.monotonicMs();
+    this.#pausedMs = nowMs;
+    this.#idleLooks = 0;
+  }
+}
+
+/** Between two collections of a thread that is short of memory. */
+const RELIEFS_APART_MS = 30_000;
+
+/** Gives memory back whether or not this thread is idle: for when calls are refused because memory is short. */
+export class MemoryRelief {
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  readonly #giveBack: () => boolean;
+  #relievedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Pick<Clock, 'monotonicMs'>, giveBack = giveBackMemory) {
+    this.#clock = clock;
+    this.#giveBack = giveBack;
+  }
+
+  relieve(): void {
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs - this.#relievedMs >= RELIEFS_APART_MS && this.#giveBack()) this.#relievedMs = nowMs;
   }
 }
 

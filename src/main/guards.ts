@@ -15,6 +15,7 @@ import { refuseUnread } from '../gateway/guards/response-room.ts';
 import { WorkBudget } from '../gateway/guards/work-budget.ts';
 import type { RunningCalls } from '../gateway/running-calls.ts';
 import type { Clock } from '../kit/clock.ts';
+import { MemoryRelief } from '../kit/idle-memory.ts';
 import type { Log } from '../kit/log.ts';
 import type { NumbersById } from '../kit/numbers-by-id.ts';
 import { EventLoopWatch, heapShare, residentBytes } from '../kit/process-load.ts';
@@ -111,6 +112,7 @@ function accountRates(
 function watchLoad(services: GuardServices, eventLoop: EventLoopWatch): LoadWatch {
   const { config, clock, log, ledger, runningCalls, egress, state } = services;
   const { figures } = state;
+  const memory = new MemoryRelief(clock);
   return new LoadWatch({
     gauges: {
       eventLoopLagMs: () => {
@@ -133,5 +135,6 @@ function watchLoad(services: GuardServices, eventLoop: EventLoopWatch): LoadWatc
       if (reason === null) log.info({}, 'Load is back to normal: calls are admitted again.');
       else log.warn({ reason }, 'Overloaded: new calls are refused.');
     },
+    relieve: () => memory.relieve(),
   });
 }

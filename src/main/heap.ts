@@ -12,12 +12,12 @@ const FEW_FULL_COLLECTIONS = ['--heap-growing-percent=100'];
 
 /**
  * After a quiet minute V8 would collect everything that no running call uses, also the shapes of objects that its compiled
- * code relies on, and compile all of it again. Memory is given back by `kit/idle-memory.ts`, less often.
+ * code relies on, and compile all of it again. It waits for five minutes, as `kit/idle-memory.ts` does between two times.
  */
 const COMPILED_CODE_STAYS = [
-  '--gc-memory-reducer-start-delay-ms=86400000',
+  '--gc-memory-reducer-start-delay-ms=300000',
   // Older versions of V8 print an error for a flag that they do not have.
-  ...(Number.parseInt(process.versions.node, 10) >= 26 ? ['--memory-reducer-delay-ms=86400000'] : []),
+  ...(Number.parseInt(process.versions.node, 10) >= 26 ? ['--memory-reducer-delay-ms=300000'] : []),
 ];
 
 /**

@@ -1,6 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import type { PromptTexts } from '../../canonical/prompt-size.ts';
 import type { WireName } from '../../canonical/wire-names.ts';
+import { giveBackWhenIdle } from '../../kit/idle-memory.ts';
 import { type CountOrder, CountTasks } from '../../money/count-tasks.ts';
 import type { PromptCount } from '../../money/counted-bound.ts';
 import { promptTexts } from '../../wires/prompt-texts.ts';
@@ -44,6 +45,7 @@ export interface CountAnswer {
 /** The spare buffers of requests that are not answered yet. */
 const buffers = new Map<number, ArrayBuffer[]>();
 const tasks = new CountTasks(answer);
+if (parentPort !== null) giveBackWhenIdle();
 
 parentPort?.on('message', (message: CountRequest | CountCancellation) => {
   if ('cancel' in message) {

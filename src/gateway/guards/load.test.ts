@@ -35,6 +35,7 @@ function watch(limits: LoadLimits = LIMIT): LoadWatch {
     limits,
     clock,
     onChange: (reason) => reported.push(reason),
+    relieve: () => measurements.push('relieved'),
   });
 }
 
@@ -116,6 +117,17 @@ test('the memory is measured only if it has a limit', () => {
   watch();
   look();
   expect(measurements).toEqual(['heap', 'memory']);
+});
+
+test('every measurement that finds memory short has some given back', () => {
+  watch();
+  now.heapShare = 0.95;
+  clock.advance(2 * LIMITS.loadSampleMs);
+  now.heapShare = 0.5;
+  clock.advance(LIMITS.loadSampleMs);
+  now.lagMs = 600;
+  clock.advance(2 * LIMITS.loadSampleMs);
+  expect(measurements.filter((what) => what === 'relieved')).toHaveLength(2);
 });
 
 test('a stopped watch sets no more timers', () => {

@@ -30,6 +30,8 @@ interface LoadWatchTerms {
   readonly clock: Clock;
   /** Called when the reason for refusing calls changes; null if calls are accepted again. */
   onChange(reason: LoadReason | null): void;
+  /** Called with every measurement that finds memory short. Calls that are refused leave so little garbage that V8 would not collect it. */
+  relieve(): void;
 }
 
 /** Refuses calls while the process is overloaded, before any work is done for them. */
@@ -72,6 +74,7 @@ export class LoadWatch {
     // First, so that a measurement that fails does not end the watch.
     this.#lookLater();
     this.#measuredReason = this.#measure();
+    if (this.#measuredReason === 'heap' || this.#measuredReason === 'memory') this.#terms.relieve();
     const reason = this.reason();
     if (reason !== this.#lastReason) this.#terms.onChange(reason);
     this.#lastReason = reason;
