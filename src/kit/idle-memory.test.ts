@@ -53,6 +53,17 @@ test('a busy second now and then only delays it, and pauses of a few seconds bet
   expect(state.pauses).toBe(1);
 });
 
+test('a thread that was idle for long gives nothing back while it is busy, or soon after', () => {
+  const { clock, state, memory } = open();
+  clock.advance(10_000);
+  state.heapBytes = 0;
+  for (let look = 0; look < 3_600; look++) memory.look(true);
+  state.heapBytes = 60 * MB;
+  for (let look = 0; look < 6; look++) memory.look(false);
+  for (let look = 0; look < 29; look++) memory.look(true);
+  expect(state.pauses).toBe(0);
+});
+
 test('a thread that is short of memory gives it back at once, and again after 30 seconds', () => {
   const clock = new ManualClock();
   let collections = 0;

@@ -40,7 +40,10 @@ export class IdleMemory {
 
   /** Call it at regular times. */
   look(isIdle: boolean): void {
-    this.#idleLooks = isIdle ? this.#idleLooks + 1 : Math.max(0, this.#idleLooks - BUSY_LOOK_COST);
+    this.#idleLooks = isIdle
+      ? Math.min(IDLE_LOOKS, this.#idleLooks + 1)
+      : Math.max(0, this.#idleLooks - BUSY_LOOK_COST);
+    if (!isIdle) return;
     const nowMs = this.#clock.monotonicMs();
     const looksMin = nowMs - this.#openedMs < YOUNG_MS ? YOUNG_IDLE_LOOKS : IDLE_LOOKS;
     if (this.#idleLooks < looksMin || nowMs - this.#pausedMs < PAUSES_APART_MS) return;
